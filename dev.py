@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""
+Everything a contributor runs, from a bare clone: python3 dev.py VERB.
+
+The first call makes .venv from the locked requirements; later calls find its stamp and start at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
+
+from scripts.environment import BIN, EXE, PYTHON, ROOT, VENV, ensure_environment, find_uv, say, stop
+from scripts.requirements import report
+
+NO_TESTS_FOUND = 5  # pytest's exit code
+
+VERBS = {
+    "demo": "run the scripted coding session",
+    "test": "run the fast tests, then those that start processes; other arguments go to one pytest run",
+    "lint": "check format, style, types and import rules",
+    "bench": "measure, and compare with peers and limits",
+    "docs": "regenerate the generated pages; --check only compares",
+    "lock": "pin requirements/dev.txt again; --upgrade moves to the newest versions",
+    "requirements": "count covered, divergent and deferred requirements per seed",
+    "wheel": "build the wheel into dist/",
+}
+
+
+def main() -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 a bare machine may start this with anything
+        stop(f"Python {sys.version.split()[0]} is too old: run this with Python 3.11 or newer")
+    options, rest = parsed_arguments()
+    if options.verb == "requirements":  # reads data files only, so it needs no environment
+        print(report(as_json=options.json))
+        return 0
+    if options.verb == "lock":  # must work when the lock is what is broken
+        return lock(rest)
+    ensure_environment()
+    if options.verb == "test":
+        return test(rest, nightly=options.nightly, live=options.live)
+    verbs = {"demo": demo, "lint": lint, "bench": bench, "docs": docs, "wheel": wheel}
+    return verbs[options.verb](rest)
+
+
+def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(prog="dev.py", description=(__doc__ or "").strip(), allow_abbrev=False)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    made = {
+        verb: verbs.add_parser(verb, help=text, description=text, allow_abbrev=False) for verb, text in VERBS.items()
+    }
+    made["test"].add_argument("--nightly", action="store_true", help="also the long tests (SNELL_NIGHTLY=1)")
+    made["test"].add_argument("--live", action="store_true", help="also the tests with real coding agents")
+    made["requirements"].add_argument("--json", action="store_true", help="print one JSON object")
+    return parser.parse_known_args()
+
+
+def demo(rest: Sequence[str]) -> int:
+    return run(PYTHON, "-m", "snell", "demo", *rest)
+
+
+def test(rest: Sequence[str], *, nightly: bool, live: bool) -> int:
+    left_out = [f"not {marker}" for marker, wanted in (("nightly", nightly), ("live", live)) if not wanted]
+    phases = [left_out] if rest else [["not process", *left_out], ["process", *left_out]]
+    env = {"SNELL_NIGHTLY": "1"} if nightly else {}
+    codes = []
+    for phase in phases:
+        codes.append(run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), *rest, env=env))
+        if codes[-1] not in {0, NO_TESTS_FOUND}:
+            return codes[-1]
+    return min(codes)  # a phase may be empty as long as the other one had tests
+
+
+def lint(rest: Sequence[str]) -> int:
+    checks: dict[str, list[str | Path]] = {
+        "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
+        "style": [PYTHON, "-m", "ruff", "check", "."],
+        "types": [PYTHON, "-m", "mypy"],
+        "imports": [BIN / f"lint-imports{EXE}", "--no-logo"],
+    }
+    codes = {name: run(*command, *rest) for name, command in checks.items()}
+    passed = ", ".join(name for name, code in codes.items() if code == 0) or "nothing"
+    failed = ", ".join(name for name, code in codes.items() if code != 0)
+    say(f"lint passed: {passed}" + (f"; failed: {failed}" if failed else ""))
+    return next((code for code in codes.values() if code), 0)
+
+
+def bench(rest: Sequence[str]) -> int:
+    return run_file("bench/run.py", rest)
+
+
+def docs(rest: Sequence[str]) -> int:
+    return run_file("docs/generate.py", rest)
+
+
+def lock(rest: Sequence[str]) -> int:
+    uv = find_uv() or stop("locking needs uv, and pip could not install it: put uv on the PATH")
+    shape = ["--universal", "--generate-hashes", "--python-version", "3.11"]
+    no_hosts = ["--quiet", "--no-header", "--no-emit-index-url", "--no-emit-find-links"]
+    files = ["pyproject.toml", "requirements/dev.in", "--output-file", "requirements/dev.txt"]
+    return run(uv, "pip", "compile", *shape, *no_hosts, *files, *rest)
+
+
+def wheel(rest: Sequence[str]) -> int:
+    return run(PYTHON, "-m", "hatchling", "build", "--target", "wheel", *rest)
+
+
+def run_file(name: str, rest: Sequence[str]) -> int:
+    if not (ROOT / name).exists():
+        say(f"there is no {name} yet, so there is nothing to run")
+        return 0
+    return run(PYTHON, ROOT / name, *rest)
+
+
+def run(*command: str | Path, env: Mapping[str, str] | None = None) -> int:
+    """Run inside .venv, from the root, and pass the exit code on."""
+    path = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
+    inside = {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": path, **(env or {})}
+    code = subprocess.run(command, cwd=ROOT, env=inside).returncode
+    if code:
+        shown = shlex.join(str(part).replace(f"{ROOT}{os.sep}", "") for part in command)
+        say(f"`{shown}` ended with exit code {code}")
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,128 @@
+"""
+Make .venv match the lock, from a bare machine.
+
+uv does the work (from the PATH, else fetched into .tools); where it cannot, venv and pip do.
+A stamp of what went in makes the next call free.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV, TOOLS = ROOT / ".venv", ROOT / ".tools"
+LOCK, STAMP = ROOT / "requirements" / "dev.txt", VENV / "dev-stamp"
+BIN, EXE = VENV / ("Scripts" if os.name == "nt" else "bin"), ".exe" if os.name == "nt" else ""
+PYTHON = BIN / f"python{EXE}"
+UV_WANTED = "uv>=0.13,<0.14"
+PIP_QUIET = ["--quiet", "--quiet", "--disable-pip-version-check"]  # twice: errors only
+
+
+def ensure_environment() -> None:
+    if is_ready():
+        return
+    with one_at_a_time():
+        if is_ready():  # another dev.py was faster
+            return
+        same_place, same_lock, _ = (is_ == should for is_, should in zip(stamped(), wanted(), strict=True))
+        install(fresh=not (same_place and PYTHON.exists()), sync=not same_lock)
+        STAMP.write_text(json.dumps(wanted()), encoding="utf-8")
+
+
+def is_ready() -> bool:
+    return PYTHON.exists() and stamped() == wanted()
+
+
+def wanted() -> list[str]:
+    """Where the tree is (a copied .venv would run the old tree's code), and what goes into .venv."""
+    inputs = (LOCK, ROOT / "pyproject.toml")
+    return [str(ROOT), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs)]
+
+
+def stamped() -> list[str]:
+    try:
+        return list(json.loads(STAMP.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return ["", "", ""]
+
+
+def install(*, fresh: bool, sync: bool) -> None:
+    say("installing the locked tools into .venv (the first time: about ten seconds)")
+    STAMP.unlink(missing_ok=True)
+    uv = find_uv()
+    if not (uv and sync_with_uv(uv, fresh=fresh, sync=sync)):
+        say("uv does not work here; using venv and pip (about a minute)")
+        uv = None
+        sync_with_pip()
+    pip = [uv, "pip", "install", f"--python={PYTHON}"] if uv else [str(PYTHON), "-m", "pip", "install"]
+    if not attempt(*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT):
+        stop("snell itself could not be installed: the message above names what to mend in pyproject.toml")
+
+
+def sync_with_uv(uv: str, *, fresh: bool, sync: bool) -> bool:
+    if fresh:
+        shutil.rmtree(VENV, ignore_errors=True)
+    made = not fresh or attempt(uv, "venv", "--quiet", "--python", base_python(), VENV)
+    if not (fresh or sync):
+        return True
+    return made and attempt(uv, "pip", "sync", "--quiet", "--python", PYTHON, "--require-hashes", LOCK)
+
+
+def sync_with_pip() -> None:
+    if not attempt(base_python(), "-m", "venv", "--clear", VENV):
+        stop("this Python cannot make a virtual environment: install its venv module (Debian: python3-venv)")
+    if not attempt(PYTHON, "-m", "pip", "install", *PIP_QUIET, "--require-hashes", "--requirement", LOCK):
+        stop("the requirements could not be installed: see above, check the network and pip's index settings")
+
+
+def find_uv() -> str | None:
+    own = TOOLS / "bin" / f"uv{EXE}"
+    for candidate in (shutil.which("uv"), own):
+        if candidate and attempt(candidate, "--version", stdout=subprocess.DEVNULL):
+            return str(candidate)
+    fetch = ["-m", "pip", "install", *PIP_QUIET, "--upgrade", f"--target={TOOLS}", UV_WANTED]
+    return str(own) if attempt(base_python(), *fetch) and own.exists() else None
+
+
+def base_python() -> str:
+    """The interpreter outside any virtual environment, since .venv may be about to go."""
+    return str(getattr(sys, "_base_executable", sys.executable))
+
+
+def attempt(*command: str | Path, stdout: int | None = None) -> bool:
+    # A user's setting of these two would keep pip from installing into a folder of ours.
+    env = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=stdout)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    TOOLS.mkdir(exist_ok=True)
+    with (TOOLS / "lock").open("w", encoding="utf-8") as held:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def say(text: str) -> None:
+    print(f"dev.py: {text}", file=sys.stderr, flush=True)
+
+
+def stop(text: str) -> NoReturn:
+    say(text)
+    raise SystemExit(1)
