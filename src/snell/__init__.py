@@ -1,0 +1,108 @@
+"""
+One hook runtime for every AI coding agent.
+
+    from snell import Deny, ShellCall, judges
+
+Names are looked up when they are first used, so that `import snell` itself loads nothing.
+"""
+
+TYPE_CHECKING = False  # what type checkers know by this name; importing `typing` would cost more than all of Snell
+
+if TYPE_CHECKING:
+    from snell.kit.authoring import informs, judges, rewrites, watches
+    from snell.kit.subjects import (
+        AgentCall,
+        AgentRun,
+        Compaction,
+        EditCall,
+        FileEvent,
+        McpCall,
+        Notification,
+        Prompt,
+        ReadCall,
+        SearchCall,
+        Session,
+        ShellCall,
+        SkillCall,
+        Task,
+        ToolCall,
+        Turn,
+        WebCall,
+        WriteCall,
+    )
+    from snell.model.decision import Decision, Outcome
+    from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
+    from snell.model.events import Event
+    from snell.model.hooks import Hook, Scope
+    from snell.runtime.house import House
+
+_WHERE = {
+    "snell.kit.authoring": "informs judges rewrites watches",
+    "snell.kit.subjects": (
+        "AgentCall AgentRun Compaction EditCall FileEvent McpCall Notification Prompt ReadCall SearchCall Session "
+        "ShellCall SkillCall Task ToolCall Turn WebCall WriteCall"
+    ),
+    "snell.model.decision": "Decision Outcome",
+    "snell.model.effects": "Allow Ask Defer Deny Env Extra Note Rewrite Stop Tell Verdict",
+    "snell.model.events": "Event",
+    "snell.model.hooks": "Hook Scope",
+    "snell.runtime.house": "House",
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
+
+__all__ = [
+    "AgentCall",
+    "AgentRun",
+    "Allow",
+    "Ask",
+    "Compaction",
+    "Decision",
+    "Defer",
+    "Deny",
+    "EditCall",
+    "Env",
+    "Event",
+    "Extra",
+    "FileEvent",
+    "Hook",
+    "House",
+    "McpCall",
+    "Note",
+    "Notification",
+    "Outcome",
+    "Prompt",
+    "ReadCall",
+    "Rewrite",
+    "Scope",
+    "SearchCall",
+    "Session",
+    "ShellCall",
+    "SkillCall",
+    "Stop",
+    "Task",
+    "Tell",
+    "ToolCall",
+    "Turn",
+    "Verdict",
+    "WebCall",
+    "WriteCall",
+    "informs",
+    "judges",
+    "rewrites",
+    "watches",
+]
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module `snell` has no name `{name}`")
+    from importlib import import_module
+
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,121 @@
+"""
+What a hook answered, cut down to what its role and the event allow.
+
+Nothing is dropped in silence: what the role does not have is a failure, what the event cannot express becomes the
+nearest stricter thing or a remark in the trace.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.engine.book import Switches
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Extra, Judgement, Rewrite, Tell
+from snell.model.events import Event, same
+from snell.model.hooks import Hook, Scope
+from snell.model.ports import Validate
+
+ROLE_EFFECTS: dict[str, frozenset[str]] = {
+    "rewrites": frozenset({"rewrite", "note", "tell"}),
+    "judges": frozenset({"allow", "ask", "defer", "deny", "note", "tell", "stop"}),
+    "informs": frozenset({"note", "tell", "env", "extra"}),
+    "watches": frozenset(),
+}
+
+
+def admitted(hook: Hook, event: Event, outcome: Outcome, switches: Switches, validate: Validate | None) -> Outcome:
+    """The outcome with only the effects that may count, and with a failure for those that may not."""
+    kept: list[Effect] = []
+    remarks: list[str] = []
+    failure = outcome.failure
+    refused = False
+    for effect in outcome.effects:
+        wrong = _role_forbids(hook, effect) or _wrong_rewrite(hook, event, effect, switches, validate)
+        if wrong:
+            failure = failure or wrong
+        else:
+            kept.extend(expressed(effect, event, remarks.append))
+        refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
+    if refused and any(isinstance(effect, Allow) for effect in kept):
+        kept = [effect for effect in kept if not isinstance(effect, Allow)]
+        remarks.append("its allow was for the input that it wanted, which will not run")
+    return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
+
+
+def rewrite_in(outcome: Outcome) -> Rewrite | None:
+    """The rewrite that an outcome asks for, if any."""
+    return next((effect for effect in outcome.effects if isinstance(effect, Rewrite)), None)
+
+
+def judgement_for(hook: Hook, event: Event, failure: Failure) -> Judgement | None:
+    """What a failure of this hook means for the event, by its failure policy."""
+    policy = hook.failure_policy
+    can = event.row.can
+    if policy == "allow" or event.name in NEVER_BLOCKED_BY_FAILURE or "deny" not in can:
+        return None
+    because = f"guard `{hook.id}` could not run: {failure.message}"
+    if policy == "ask" and "ask" in can:
+        return Ask(because)
+    return Deny(because, instead="mend the guard, or ask the user to; `snell why` shows what happened")
+
+
+def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
+    if type(effect) not in EFFECT_TYPES:
+        return Failure("effect", f"`{hook.id}` answered with `{type(effect).__name__}`, which is not an effect")
+    allowed = ROLE_EFFECTS.get(hook.role or "")
+    name = type(effect).__name__
+    if allowed is None or name.lower() in allowed:
+        return None
+    return Failure("effect", f"`{hook.id}` {hook.role}, so it cannot answer {name}")
+
+
+def _wrong_rewrite(
+    hook: Hook, event: Event, effect: Effect, switches: Switches, validate: Validate | None
+) -> Failure | None:
+    if not isinstance(effect, Rewrite) or not event.row.rewrites:
+        return None
+    value = effect.applied_to(event.rewritable)
+    if same(value, event.rewritable):
+        return None
+    if switches.rewrites_from == "policy" and hook.scope is not Scope.POLICY:
+        return Failure("rewrite", f'`{hook.id}` may not rewrite: rewrites_from = "policy"')
+    if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):
+        return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to {type(value).__name__}")
+    if validate and event.row.rewrites == "tool_input" and (wrong := validate(event.tool, value)):
+        return Failure("rewrite", f"`{hook.id}` rewrote the input of {event.tool} wrongly: {'; '.join(wrong)}")
+    return None
+
+
+def expressed(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
+    """The effect as this event can express it: itself, the nearest stricter thing, or nothing."""
+    name = type(effect).__name__.lower()
+    if isinstance(effect, Extra):
+        return _extra(effect, event, remark)
+    if name in event.row.can:
+        if isinstance(effect, Rewrite) and same(effect.applied_to(event.rewritable), event.rewritable):
+            return ()
+        return (effect,)
+    if isinstance(effect, Ask | Defer) and "deny" in event.row.can:
+        remark(f"{event.name} cannot {name}, so this denies")
+        return (Deny(effect.because),)
+    remark(f"{name} means nothing on {event.name or 'this event'}")
+    return (Tell(effect.because),) if isinstance(effect, Deny) and effect.because and "tell" in event.row.can else ()
+
+
+def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
+    """A rewrite that would change something, on an event where nothing can be rewritten."""
+    return "rewrite" not in event.row.can and not same(rewrite.applied_to(event.rewritable), event.rewritable)
+
+
+def _extra(effect: Extra, event: Event, remark: Callable[[str], object]) -> tuple[Effect, ...]:
+    if effect.name in event.row.extras or effect.name in _EVERYWHERE:
+        return (effect,)
+    remark(f"`{effect.name}` means nothing on {event.name or 'this event'}")
+    return ()
+
+
+_REWRITABLE_TYPES: dict[str, Any] = {"tool_input": dict, "prompt": str, "delta": str}
+_EVERYWHERE = frozenset({"terminalSequence", "suppressOutput"})

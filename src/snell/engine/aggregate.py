@@ -1,0 +1,127 @@
+"""
+Outcomes to decision: the strongest verdict wins and names its hooks, texts add up in book order within a budget,
+failures are kept. The result does not depend on who finished first.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from snell.engine.admit import judgement_for, rewrite_in
+from snell.engine.budget import within_budget
+from snell.model.catalogue import TURN_ENDS
+from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipped
+from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict
+from snell.model.events import Event, same
+from snell.model.hooks import Hook
+
+E = TypeVar("E")
+Answers = list[tuple[Hook, Outcome, Event]]
+
+
+def aggregate(
+    event: Event,
+    order: Sequence[Hook],
+    rounds: Sequence[Round],
+    changes: Sequence[Change],
+    skipped: Sequence[Skipped],
+) -> Decision:
+    """Add up all outcomes of one event."""
+    place = {hook: index for index, hook in enumerate(order)}
+    answers = sorted(_last_answers(rounds), key=lambda answer: place[answer[0]])
+    merge: list[str] = []
+    verdict, reasons = _verdict(event, answers, changes, merge)
+    stop = _stop(answers)
+    if stop and event.name in TURN_ENDS and verdict is Verdict.DENY:
+        merge.append(f"`{stop.hook}` stops the turn, which beats keeping it going")
+        verdict, reasons = Verdict.SILENT, []
+    kept_reasons, notes = within_budget(reasons, _texts(answers, Note))
+    return Decision(
+        event=event,
+        verdict=verdict,
+        reasons=kept_reasons,
+        notes=notes,
+        tells=within_budget((), _texts(answers, Tell))[1],
+        stop=stop,
+        changes=tuple(changes),
+        env={name: text for effect in _of(answers[::-1], Env) for name, text in effect.variables.items()},
+        extras={effect.name: effect.value for effect in _of(answers[::-1], Extra)},  # the first in the book stays
+        failures=tuple(Reason(hook.id, out.failure.message) for hook, out, _ in answers if out.failure),
+        merge=tuple(merge),
+        rounds=tuple(rounds),
+        skipped=tuple(skipped),
+    )
+
+
+def is_denied(event: Event, rounds: Sequence[Round]) -> bool:
+    """Would these rounds alone deny?"""
+    return any(
+        isinstance(effect, Deny)
+        for hook, outcome, _ in _last_answers(rounds)
+        for effect in (*outcome.effects, _on_failure(hook, event, outcome))
+    )
+
+
+def _last_answers(rounds: Iterable[Round]) -> Answers:
+    """Each hook's answer that counts: the last one it gave, and the event it gave it on."""
+    last: dict[Hook, tuple[Hook, Outcome, Event]] = {}
+    for each in rounds:
+        for hook, outcome in zip(each.hooks, each.outcomes, strict=True):
+            last[hook] = (hook, outcome, each.event)
+    return list(last.values())
+
+
+def _verdict(
+    event: Event, answers: Answers, changes: Sequence[Change], merge: list[str]
+) -> tuple[Verdict, list[Reason]]:
+    given: list[tuple[Verdict, Hook, Effect]] = []
+    for hook, outcome, judged in answers:
+        for effect in (*outcome.effects, _on_failure(hook, event, outcome)):
+            verdict = VERDICT_OF.get(type(effect))
+            if verdict is None or effect is None:
+                continue
+            if isinstance(effect, Allow) and not _is_about(event, judged, outcome):
+                merge.append(f"allow from `{hook.id}` does not count: the input was rewritten afterwards")
+                continue
+            given.append((verdict, hook, effect))
+    if not given:
+        return Verdict.SILENT, []
+    highest = max(verdict for verdict, _, _ in given)
+    merge += [f"{verdict.name.lower()} from `{hook.id}`" for verdict, hook, _ in given]
+    if len({verdict for verdict, _, _ in given}) > 1:
+        merge.append(f"{highest.name.lower()} wins")
+    return highest, [_reason(hook, effect) for verdict, hook, effect in given if verdict is highest]
+
+
+def _is_about(event: Event, judged: Event, outcome: Outcome) -> bool:
+    """Was this answer given on the input that will run?"""
+    if judged is event:
+        return True
+    rewrite = rewrite_in(outcome)
+    value = rewrite.applied_to(judged.rewritable) if rewrite else judged.rewritable
+    return same(value, event.rewritable)
+
+
+def _on_failure(hook: Hook, event: Event, outcome: Outcome) -> Effect | None:
+    return judgement_for(hook, event, outcome.failure) if outcome.failure else None
+
+
+def _reason(hook: Hook, effect: Effect) -> Reason:
+    return Reason(hook.id, getattr(effect, "because", ""), getattr(effect, "instead", ""))
+
+
+def _stop(answers: Answers) -> Reason | None:
+    stops = (_reason(hook, effect) for hook, out, _ in answers for effect in out.effects if isinstance(effect, Stop))
+    return next(stops, None)
+
+
+def _texts(answers: Answers, kind: type[Note] | type[Tell]) -> list[Reason]:
+    return [
+        Reason(hook.id, effect.text)
+        for hook, outcome, _ in answers
+        for effect in outcome.effects
+        if isinstance(effect, kind) and effect.text
+    ]
+
+
+def _of(answers: Answers, kind: type[E]) -> list[E]:
+    return [effect for _, outcome, _ in answers for effect in outcome.effects if isinstance(effect, kind)]

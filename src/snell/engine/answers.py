@@ -1,0 +1,247 @@
+"""
+What a hook printed, read as effects.
+
+Several forms are understood, because hooks are written for several systems: Claude Code's object (with
+`hookSpecificOutput` or the same fields at the top), tagged results (`{"Reject": {...}}`, `{"action": "reject"}`), and
+plain text where the client shows that to the model. An answer that cannot be read is a failure, never an approval.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import regex
+
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
+from snell.model.events import Event
+
+_WORD_STARTS = regex.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JUDGEMENTS: dict[str, Callable[[str], Effect]] = {
+    "allow": Allow,
+    "approve": Allow,
+    "ask": Ask,
+    "defer": Defer,
+    "deny": Deny,
+    "block": Deny,
+}
+
+
+class UnreadableError(Exception):
+    """The answer says something that cannot be meant."""
+
+
+def outcome_of(text: str, event: Event) -> Outcome:
+    """The outcome that a hook's whole output stands for."""
+    text = text.removeprefix("\ufeff").strip()
+    if not text or text == '"Continue"':
+        return Outcome()
+    try:
+        answer = _parsed(text)
+        if answer is None:
+            return _plain(text, event)
+        return outcome_of_object(answer, event)
+    except UnreadableError as error:
+        return Outcome(failure=Failure("output", str(error)))
+
+
+def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
+    """The same for an answer that is already an object."""
+    try:
+        answer = _untagged({_snake(key): value for key, value in answer.items()})
+        specific = _specific(answer, event)
+        remarks = _unknown_keys(answer, event)
+        return Outcome(
+            effects=tuple(_effects({**answer, **specific}, event)),
+            remarks=remarks,
+            suppress_output=answer.get("suppress_output") is True,
+        )
+    except UnreadableError as error:
+        return Outcome(failure=Failure("output", str(error)))
+
+
+def is_async(text: str) -> float | None:
+    """Seconds that a hook asks for when it answers `{"async": true}` and goes on in the background; else None."""
+    try:
+        answer, _ = _first_object(text)
+    except UnreadableError:
+        return None
+    if not answer or answer.get("async") is not True:
+        return None
+    milliseconds = answer.get("asyncTimeout", answer.get("async_timeout"))
+    return milliseconds / 1000 if isinstance(milliseconds, int | float) and milliseconds > 0 else 0.0
+
+
+def after_async(text: str) -> str:
+    """What a hook printed after its `{"async": true}`."""
+    return _first_object(text)[1]
+
+
+def _first_object(text: str) -> tuple[dict[str, Any] | None, str]:
+    text = text.removeprefix("\ufeff").lstrip()
+    end = text.find("}")
+    if not text.startswith("{") or end < 0:
+        return None, text
+    try:
+        return msgspec.json.decode(text[: end + 1], type=dict[str, Any]), text[end + 1 :]
+    except (msgspec.DecodeError, RecursionError):
+        return None, text
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    """The answer as an object; None when it is plain text."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UnreadableError(f"the answer looks like JSON but is not: {error}") from None
+
+
+def _plain(text: str, event: Event) -> Outcome:
+    meaning = event.row.text_is
+    if meaning == "note":
+        return Outcome(effects=(Note(text),))
+    if meaning:
+        return Outcome(effects=(Extra(meaning, text.splitlines()[-1].strip()),))
+    return Outcome(remarks=(f"printed text, which goes nowhere on {event.name}",))
+
+
+def _untagged(answer: dict[str, Any]) -> dict[str, Any]:
+    """Tagged results in the form of the client's object."""
+    for tag in ("reject", "modify_input", "continue"):
+        inner = answer.get(tag)
+        if len(answer) == 1 and isinstance(inner, dict):
+            answer = {"action": tag, **{_snake(key): value for key, value in inner.items()}}
+    action = answer.pop("action", None)
+    if action is None or ("content" in answer and action in ("accept", "decline", "cancel")):
+        return answer if action is None else {**answer, "action": action}
+    if action in ("accept", "decline", "cancel"):
+        return {**answer, "action": action}
+    return _from_action(_snake(str(action)), answer)
+
+
+def _from_action(action: str, answer: dict[str, Any]) -> dict[str, Any]:
+    if action in ("continue", "allow_continue"):
+        return answer
+    if action == "reject":
+        return {**answer, "decision": "deny", "reason": answer.get("reason", "")}
+    if action == "modify_input":
+        return {**answer, "updated_input": answer.get("new_input")}
+    if action == "continue_with_context":
+        return {**answer, "additional_context": answer.get("context", answer.get("additional_context"))}
+    raise UnreadableError(f"`{action}` is not an action; use continue, reject, modify_input or continue_with_context")
+
+
+def _specific(answer: Mapping[str, Any], event: Event) -> dict[str, Any]:
+    inner = answer.get("hook_specific_output")
+    if inner is None:
+        return {}
+    if not isinstance(inner, dict):
+        raise UnreadableError("hookSpecificOutput is not an object")
+    fields = {_snake(key): value for key, value in inner.items()}
+    named = fields.pop("hook_event_name", None)
+    if named not in (None, event.name):
+        raise UnreadableError(f"hookSpecificOutput is for `{named}`, but the event is {event.name}")
+    decision = fields.pop("decision", None)
+    if isinstance(decision, dict):  # PermissionRequest nests its verdict
+        fields.update({_snake(key): value for key, value in decision.items()})
+    elif decision is not None:
+        fields["decision"] = decision
+    return fields
+
+
+def _effects(answer: Mapping[str, Any], event: Event) -> list[Effect]:
+    effects: list[Effect] = []
+    reason = _text(answer, "permission_decision_reason") or _text(answer, "reason") or _text(answer, "message")
+    verdicts = (key for key in ("decision", "permission_decision", "behavior") if answer.get(key) is not None)
+    effects += [_judgement(key, answer[key], reason) for key in verdicts]
+    if answer.get("blocking_error"):
+        effects.append(Deny(_text(answer, "blocking_error") or reason))
+    if answer.get("continue") is False or answer.get("prevent_continuation") is True:
+        effects.append(Stop(_text(answer, "stop_reason") or reason))
+    effects += _rewrite(answer, event)
+    if text := _text(answer, "additional_context"):
+        effects.append(Note(text))
+    if text := _text(answer, "system_message"):
+        effects.append(Tell(text))
+    if isinstance(variables := answer.get("env") or answer.get("env_vars"), dict):
+        effects.append(Env({str(name): str(value) for name, value in variables.items()}))
+    effects += [Extra(name, answer[_snake(name)]) for name in _extras(event) if _snake(name) in answer]
+    return effects
+
+
+def _judgement(key: str, word: object, reason: str) -> Effect:
+    build = _JUDGEMENTS.get(word) if isinstance(word, str) else None
+    if build is None:
+        raise UnreadableError(f"{key} `{word}` is not one of allow, ask, defer, deny")
+    return build(reason)
+
+
+def _rewrite(answer: Mapping[str, Any], event: Event) -> list[Effect]:
+    given = [key for key in _REWRITE_KEYS.get(event.row.rewrites, ()) if answer.get(key) is not None]
+    return [Rewrite(answer[given[0]])] if given else []
+
+
+_REWRITE_KEYS = {
+    "tool_input": ("updated_input",),
+    "tool_response": ("updated_tool_output", "updated_mcp_tool_output", "updated_output"),
+    "prompt": ("updated_prompt", "updated_input"),
+    "delta": ("display_content",),
+}
+
+_KNOWN = frozenset(
+    {
+        "action",
+        "additional_context",
+        "async",
+        "async_timeout",
+        "behavior",
+        "blocking_error",
+        "content",
+        "context",
+        "continue",
+        "decision",
+        "display_content",
+        "env",
+        "env_vars",
+        "hook_specific_output",
+        "message",
+        "new_input",
+        "ok",
+        "permission_decision",
+        "permission_decision_reason",
+        "prevent_continuation",
+        "reason",
+        "stop_reason",
+        "suppress_output",
+        "system_message",
+        "updated_input",
+        "updated_mcp_tool_output",
+        "updated_output",
+        "updated_prompt",
+        "updated_tool_output",
+    }
+)
+
+
+def _extras(event: Event) -> list[str]:
+    return sorted({*event.row.extras, "terminalSequence"})
+
+
+def _unknown_keys(answer: Mapping[str, Any], event: Event) -> tuple[str, ...]:
+    known = _KNOWN.union(map(_snake, _extras(event)))
+    unknown = [key for key in answer if key not in known]
+    return (f"ignored `{'`, `'.join(unknown)}`",) if unknown else ()
+
+
+def _text(answer: Mapping[str, Any], key: str) -> str:
+    value = answer.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UnreadableError(f"{key} is {type(value).__name__}, not text")
+    return value or ""
+
+
+def _snake(name: str) -> str:
+    """camelCase and PascalCase keys as snake_case; `updatedMCPToolOutput` is `updated_mcp_tool_output`."""
+    return _WORD_STARTS.sub("_", name).lower()

@@ -1,0 +1,228 @@
+"""
+The book: hooks from all scopes, ordered, filtered by the switches, and looked up by event.
+
+What can be known from an event's name and its matcher value is worked out once and remembered, so that ten thousand
+hooks cost an event no more than ten. What changes from event to event (`if` conditions, `once`, sessions) is looked
+at afterwards, and only for hooks that have it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from snell.engine.match import Predicate, compiled, names_nothing, targets
+from snell.model.catalogue import row_of
+from snell.model.decision import Skipped
+from snell.model.errors import PatternError
+from snell.model.events import Event
+from snell.model.hooks import Broken, Hook, Scope
+from snell.model.ports import Condition, Store
+
+MEMO_LIMIT = 4096  # tool names come from outside
+
+
+class Switches(Struct, frozen=True):
+    """Settings that turn hooks off as a whole."""
+
+    disable_all_hooks: bool = False  # by a user or project: everything but policy hooks
+    policy_disables_all: bool = False  # by the policy itself: everything
+    allow_managed_hooks_only: bool = False
+    rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
+
+    def off(self, hook: Hook) -> str:
+        """Why the switches keep this hook from running; empty when they do not."""
+        if self.policy_disables_all:
+            return "the policy sets disable_all_hooks"
+        if hook.scope is Scope.POLICY:
+            return ""
+        if self.disable_all_hooks:
+            return "disable_all_hooks is set"
+        return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
+
+
+class Tier(Struct, frozen=True):
+    """Hooks that are decided together: the policy's, or everybody else's."""
+
+    is_policy: bool
+    rewriters: tuple[Hook, ...] = ()
+    others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role, in book order
+    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
+
+
+class Pick(Struct, frozen=True):
+    """The hooks that apply to an event."""
+
+    hooks: tuple[Hook, ...] = ()  # all of them, in book order
+    tiers: tuple[Tier, ...] = ()
+    watchers: tuple[Hook, ...] = ()
+    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
+    is_simple: bool = False  # one tier, no declared rewriter: a single round unless somebody speaks up
+
+
+NOTHING = Pick()
+
+
+class Book:
+    """Immutable once built; a changed set of hooks is a new book."""
+
+    def __init__(
+        self,
+        hooks: Iterable[Hook],
+        *,
+        switches: Switches | None = None,
+        condition: Condition | None = None,
+    ) -> None:
+        self.switches = switches or Switches()
+        self.problems: list[str] = []
+        self._condition = condition
+        self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
+        self._memo: dict[tuple[str, ...], Pick] = {}
+        for hook in sorted(hooks, key=lambda hook: hook.scope):  # stable: declared order inside a scope
+            self._enter(hook)
+
+    def pick(self, event: Event, marks: Store) -> Pick:
+        """The hooks that apply to this event now, by tier and role."""
+        # INVARIANT: the key holds all that `_never` looks at.
+        key = (event.name, event.tool, event.tool_name, event.kind) if event.tool else _key_without_tool(event)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._remember(key, event)
+        return self._narrowed(found, event, marks) if found.varies else found
+
+    def considered(self, event: Event, marks: Store) -> list[Skipped]:
+        """Every hook of this event that does not apply, and why; for people who ask."""
+        entries = self._by_event.get(event.name, ())
+        reasons = ((hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries)
+        return [Skipped(hook.id, why) for hook, why in reasons if why]
+
+    def hooks(self) -> Iterable[Hook]:
+        return (hook for entries in self._by_event.values() for hook, _ in entries)
+
+    def _enter(self, hook: Hook) -> None:
+        row = row_of(hook.event)
+        if hook.matcher and not row.matches and hook.event:
+            self.problems.append(f"{hook.source}: {hook.event} has nothing to match, so the matcher is ignored")
+        try:
+            predicate = compiled(hook.matcher, hook.matcher_type, row) if row.matches else None
+        except PatternError as error:
+            self.problems.append(f"{hook.source}: hook `{hook.id}`: {error}")
+            if not hook.can_judge or hook.scope is not Scope.POLICY:
+                return
+            hook, predicate = _broken(hook, str(error)), None
+        if predicate is not None and names_nothing(hook.matcher or "", hook.matcher_type, row):
+            self.problems.append(f"{hook.source}: hook `{hook.id}`: its matcher names nothing, so it never runs")
+        self._by_event.setdefault(hook.event, []).append((hook, predicate))
+
+    def _remember(self, key: tuple[str, ...], event: Event) -> Pick:
+        if len(self._memo) >= MEMO_LIMIT:
+            self._memo.clear()
+        entries = self._by_event.get(event.name, ())
+        matching = [hook for hook, predicate in entries if not self._never(hook, predicate, event)]
+        varies = any(hook.session_id or hook.once for hook in matching)
+        found = self._memo[key] = Pick(tuple(matching), varies=True) if varies else _arranged(matching, event)
+        return found
+
+    def _never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
+        """Why a hook can never apply to an event of this name, tool and matcher value."""
+        if not hook.enabled:
+            return "it is not enabled"
+        if hook.untrusted:
+            return hook.untrusted
+        if off := self.switches.off(hook):
+            return off
+        if hook.kinds and event.kind not in hook.kinds:
+            return f"it is for {', '.join(hook.kinds)} calls, this is {event.kind or 'no tool call'}"
+        if predicate is None:
+            return ""
+        return self._mismatch(hook, predicate, event)
+
+    def _mismatch(self, hook: Hook, predicate: Predicate, event: Event) -> str:
+        names = targets(event)
+        try:
+            matched = any(predicate(name) for name in names)
+        except PatternError as error:
+            # A pattern that cannot be finished is no reason to leave a guard out.
+            self.problems.append(f"{hook.source}: hook `{hook.id}` runs on every event: {error}")
+            return ""
+        return "" if matched else f"matcher `{hook.matcher}` does not match `{'` or `'.join(names) or 'nothing'}`"
+
+    def _why_not(self, hook: Hook, predicate: Predicate | None, event: Event, marks: Store) -> str:
+        why = self._never(hook, predicate, event) or self._not_now(hook, event, marks)
+        return why or ("" if self.applies(hook, event) else f"its condition `{hook.condition}` does not hold")
+
+    def _not_now(self, hook: Hook, event: Event, marks: Store) -> str:
+        """Why a hook does not apply to this very event."""
+        if hook.session_id and hook.session_id != event.session_id:
+            return "it belongs to another session"
+        if hook.once and marks.get(f"session:{event.session_id}", once_mark(hook)):
+            return "it runs once a session, and has run"
+        return ""
+
+    def applies(self, hook: Hook, event: Event) -> bool:
+        """Does the hook's `if` rule hold? Asked of the input that the hook would see, which may have been rewritten."""
+        return not hook.condition or self._condition is None or self._condition(hook.condition, event)
+
+    def _narrowed(self, pick: Pick, event: Event, marks: Store) -> Pick:
+        """Identical handlers are told apart only now: one that may not run must not keep its twin from running."""
+        return _arranged([hook for hook in pick.hooks if not self._not_now(hook, event, marks)], event)
+
+
+def once_mark(hook: Hook) -> str:
+    """The mark that says this hook has had its one run."""
+    return f"once:{hook.id}"
+
+
+def _key_without_tool(event: Event) -> tuple[str, ...]:
+    return (event.name, event.tool_name, event.kind, *targets(event))
+
+
+def _arranged(hooks: list[Hook], event: Event) -> Pick:
+    distinct = _distinct(hooks)
+    answering = [hook for hook in distinct if not hook.runs_later]
+    policy = [hook for hook in answering if hook.scope is Scope.POLICY]
+    rest = [hook for hook in answering if hook.scope is not Scope.POLICY]
+    tiers = [tier for tier in (_tier(policy, True, event), _tier(rest, False, event)) if tier]
+    if event.name == "PostToolUse":
+        tiers.reverse()  # the policy has the last word on what the model gets to see
+    varies = any(hook.once for hook in distinct)
+    has_conditions = any(hook.condition for hook in distinct)
+    simple_tier = len(tiers) == 1 and not tiers[0].rewriters and not tiers[0].is_mixed
+    is_simple = simple_tier and not varies and not has_conditions
+    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, is_simple)
+
+
+def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
+    if not hooks:
+        return None
+    rewriters = in_rewriting_order([hook for hook in hooks if hook.role == "rewrites"], event)
+    others = tuple(hook for hook in hooks if hook.role != "rewrites")
+    roles = {hook.role for hook in others}
+    return Tier(is_policy, rewriters, others, {None, "judges"} <= roles)
+
+
+def in_rewriting_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
+    """Book order; on PostToolUse lower scopes first, so that the higher scope's rewrite is the one that stays."""
+    if event.name != "PostToolUse":
+        return tuple(hooks)
+    return tuple(sorted(hooks, key=lambda hook: -hook.scope))
+
+
+def _distinct(hooks: list[Hook]) -> list[Hook]:
+    """Identical handlers run once in each tier; the first in book order stays, so a lower scope cannot weaken it."""
+    first: dict[object, Hook] = {}
+    for hook in hooks:
+        key = (hook.scope is Scope.POLICY, hook.runs_later, hook.handler.identity, hook.condition, hook.session_id)
+        first.setdefault(key, hook)
+    return list(first.values())
+
+
+def _broken(hook: Hook, why: str) -> Hook:
+    return Hook(
+        id=hook.id,
+        event=hook.event,
+        scope=hook.scope,
+        role="judges",
+        on_failure=hook.on_failure,
+        source=hook.source,
+        handler=Broken(why),
+    )

@@ -1,0 +1,233 @@
+"""
+One event in, one decision out.
+
+`decide` is a generator: it yields which hooks to run on which event and receives their outcomes, in the same order.
+Policy hooks come first, then everybody else's, by the same passes: declared rewriters in turn, then judges, informers
+and hooks without a declared role together. Nothing here touches the outside; a driver in `runtime` does.
+"""
+
+from collections.abc import Generator, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.engine.admit import admitted, expressed, rewrite_in
+from snell.engine.aggregate import aggregate, is_denied
+from snell.engine.book import Book, Pick, Tier, in_rewriting_order, once_mark
+from snell.engine.held_notes import deliver_or_hold
+from snell.engine.stop_limits import limited
+from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
+from snell.model.effects import Allow, Ask, Deny, Rewrite
+from snell.model.events import Event, same
+from snell.model.hooks import Hook, Scope
+from snell.model.ports import Store, Validate
+
+
+class Run(Struct, frozen=True):
+    """A request to the driver: run these hooks on this event, together."""
+
+    hooks: tuple[Hook, ...]
+    event: Event
+
+
+_TURN = frozenset({"prompt", "turn", "agent"})  # subjects of events that begin or end a turn
+
+Answers = dict[Hook, Outcome]
+NO_LONGER = Outcome(remarks=("its condition does not hold for what will run",))
+
+Steps = Generator[Run, Sequence[Outcome], None]
+
+
+def decide(
+    event: Event, book: Book, marks: Store, validate: Validate | None = None
+) -> Generator[Run, Sequence[Outcome], Decision]:
+    """Decide one event."""
+    pick = book.pick(event, marks)
+    given: Sequence[Outcome] | None = None
+    if pick.is_simple:  # one round is all there is, and most of the time nobody says anything in it
+        hooks = pick.tiers[0].others
+        given = yield Run(hooks, event)
+        if _all_quiet(given):
+            return finished(Decision(event=event, rounds=(Round("judge", event, hooks, tuple(given)),)), marks)
+    case = Case(event, pick, book, validate)
+    for tier in pick.tiers:
+        if case.policy_has_denied:
+            case.skip(tier)
+        else:
+            yield from _decide_tier(case, tier, marks, given)
+    if case.policy_must_look_again():
+        yield from _judge_again(case, pick.tiers[0].others)
+    if pick.varies:
+        _mark_once(case, marks)
+    if case.is_quiet:
+        return finished(Decision(event=event, rounds=tuple(case.rounds)), marks)
+    return finished(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
+
+
+def finished(decision: Decision, marks: Store) -> Decision:
+    """What earlier events left behind: notes that waited, and how often a stop was blocked."""
+    if decision.event.row.subject in _TURN:
+        decision = limited(decision, marks)  # first: a note that went along with a lifted block has to wait
+    return deliver_or_hold(decision, marks)
+
+
+class Case:
+    """What has happened to one event so far."""
+
+    __slots__ = (
+        "book",
+        "changes",
+        "event",
+        "is_quiet",
+        "left_by_policy",
+        "pick",
+        "policy_has_denied",
+        "rounds",
+        "skipped",
+        "validate",
+    )
+
+    def __init__(self, event: Event, pick: Pick, book: Book, validate: Validate | None) -> None:
+        self.event = event
+        self.pick = pick
+        self.book = book
+        self.validate = validate
+        self.rounds: list[Round] = []
+        self.changes: list[Change] = []
+        self.skipped: list[Skipped] = []
+        self.policy_has_denied = False
+        self.left_by_policy: Event | None = None  # the event as the policy's hooks left it, when they went first
+        self.is_quiet = True  # no hook has asked for anything or failed; most events stay so
+
+    def run(self, name: str, hooks: Sequence[Hook]) -> Generator[Run, Sequence[Outcome], Answers]:
+        """Have those of these hooks run that apply to the event as it is now."""
+        running = tuple(hook for hook in hooks if self.book.applies(hook, self.event))
+        answers: Answers = {}
+        if running:
+            answers = self.took(name, running, (yield Run(running, self.event)))
+        # What a hook said about an input that will not run does not count, when it is not for the one that will.
+        dropped = tuple(hook for hook in hooks if hook not in answers and self.has_answered(hook))
+        if dropped:
+            self.rounds.append(Round(name, self.event, dropped, (NO_LONGER,) * len(dropped)))
+        return answers
+
+    def took(self, name: str, hooks: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> Answers:
+        """Enter what hooks answered, cut down to what may count."""
+        if not _all_quiet(outcomes):
+            self.is_quiet = False
+            outcomes = self._admitted(name, hooks, outcomes)
+        self.rounds.append(Round(name, self.event, hooks, tuple(outcomes)))
+        return dict(zip(hooks, outcomes, strict=True))
+
+    def has_answered(self, hook: Hook) -> bool:
+        return any(hook in each.hooks for each in self.rounds)
+
+    def _admitted(self, name: str, hooks: Sequence[Hook], outcomes: Sequence[Outcome]) -> list[Outcome]:
+        runs = zip(hooks, outcomes, strict=True)
+        kept = [admitted(hook, self.event, each, self.book.switches, self.validate) for hook, each in runs]
+        if name != "again":
+            return kept
+        return [_no_further_rewrite(hook, self.event, each) for hook, each in zip(hooks, kept, strict=True)]
+
+    def apply(self, hook: Hook, outcome: Outcome) -> None:
+        """Let a rewrite take effect on the event."""
+        rewrite = rewrite_in(outcome)
+        if rewrite is None:
+            return
+        before = self.event.rewritable
+        after = rewrite.applied_to(before)
+        self.event = self.event.rewritten(after)
+        self.changes.append(Change(hook.id, before, after, rewrite.because))
+
+    def policy_must_look_again(self) -> bool:
+        """Has a lower scope rewritten what the policy approved?"""
+        left = self.left_by_policy
+        return left is not None and left is not self.event and not same(left.rewritable, self.event.rewritable)
+
+    def skip(self, tier: Tier) -> None:
+        hooks = (*tier.rewriters, *tier.others)
+        self.skipped += [Skipped(hook.id, "a policy hook had already denied") for hook in hooks]
+
+
+def _decide_tier(case: Case, tier: Tier, marks: Store, given: Sequence[Outcome] | None) -> Steps:
+    for hook in tier.rewriters:
+        answers = yield from case.run("rewrite", (hook,))
+        case.apply(hook, answers.get(hook, QUIET))
+    waiting = _can_wait(tier, marks) if tier.is_mixed else ()
+    first = tuple(hook for hook in tier.others if hook not in waiting) if waiting else tier.others
+    answers = case.took("judge", first, given) if given else (yield from case.run("judge", first))
+    if not case.is_quiet:
+        yield from _settle_undeclared_rewrites(case, first, answers, marks)
+    if waiting:
+        yield from case.run("judge", waiting)
+    if tier.is_policy and case.pick.tiers[0] is tier and case.event.name != "PostToolUse":
+        case.left_by_policy = case.event
+        case.policy_has_denied = not case.is_quiet and is_denied(case.event, case.rounds)
+
+
+def _all_quiet(outcomes: Sequence[Outcome]) -> bool:
+    for outcome in outcomes:  # noqa: SIM110 - `all` with a generator costs three times as much, on every event
+        if outcome is not QUIET and (outcome.effects or outcome.failure):
+            return False
+    return True
+
+
+def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answers, marks: Store) -> Steps:
+    """
+    Hooks without a declared role that rewrote were rewriters after all: they act in turn, each on what the one before
+    left, and every other judge sees the result. INVARIANT: what is judged last is what runs.
+    """
+    rewriting = in_rewriting_order([hook for hook, outcome in answers.items() if rewrite_in(outcome)], case.event)
+    if not rewriting:
+        return
+    start = case.event
+    acted = []
+    for hook in rewriting:
+        marks.put("hooks", _rewrites_mark(hook), True)
+        outcome = answers[hook]
+        if case.event is not start:
+            again = case.took("chain", (hook,), [_without_allow(outcome)]) if hook.once else None
+            again = again if again is not None else (yield from case.run("chain", (hook,)))
+            if hook not in again:
+                continue
+            outcome = again[hook]
+        case.apply(hook, outcome)
+        acted.append(hook)
+    yield from _judge_again(case, [hook for hook in hooks if hook not in acted])
+
+
+def _judge_again(case: Case, hooks: Iterable[Hook]) -> Steps:
+    """A `once` hook has its one run, unless this is it: its condition may hold only now."""
+    judges = [hook for hook in hooks if hook.can_judge and not (hook.once and case.has_answered(hook))]
+    yield from case.run("again", judges)
+
+
+def _without_allow(outcome: Outcome) -> Outcome:
+    """A `once` hook is not asked again, so what it allowed is not what will run."""
+    return replace(outcome, effects=tuple(effect for effect in outcome.effects if not isinstance(effect, Allow)))
+
+
+def _no_further_rewrite(hook: Hook, event: Event, outcome: Outcome) -> Outcome:
+    if rewrite_in(outcome) is None:
+        return outcome
+    why = f"`{hook.id}` would rewrite what had already been rewritten and judged"
+    answer = Deny(why) if hook.scope is Scope.POLICY else Ask(why)
+    kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
+    return replace(outcome, effects=(*kept, *expressed(answer, event)), failure=Failure("rewrite", why))
+
+
+def _can_wait(tier: Tier, marks: Store) -> tuple[Hook, ...]:
+    """Declared judges need not look at an input that an undeclared rewriter is known to replace."""
+    known = any(hook.role is None and marks.get("hooks", _rewrites_mark(hook)) for hook in tier.others)
+    return tuple(hook for hook in tier.others if hook.role == "judges" and not hook.once) if known else ()
+
+
+def _rewrites_mark(hook: Hook) -> str:
+    return f"rewrites:{hook.id}"
+
+
+def _mark_once(case: Case, marks: Store) -> None:
+    for each in case.rounds:
+        for hook, outcome in zip(each.hooks, each.outcomes, strict=True):
+            if hook.once and outcome.status == "success" and not outcome.is_pending:
+                marks.put(f"session:{case.event.session_id}", once_mark(hook), True)

@@ -1,0 +1,127 @@
+"""
+Matcher text to predicate.
+
+The rule is Claude Code's published one: empty, `*` or absent matches all; only letters, digits, `_`, `-`, space, `,`
+and `|` make a list of exact names; anything else is a regular expression, searched unanchored. One addition: a single
+plain name with a trailing `*` is a prefix. An explicit type overrides the guess.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import regex
+
+from snell.model.catalogue import EventRow
+from snell.model.errors import PatternError
+from snell.model.events import Event, text_in
+from snell.model.tools import names_of
+
+Predicate = Callable[[str], bool]
+
+TYPES = ("all", "exact", "wildcard", "or", "regex")
+LONGEST_PATTERN = 1000
+MOST_REPEATS = 100_000
+TIME_LIMIT = 0.05
+
+_LIST = regex.compile(r"[A-Za-z0-9_\-, |]*")
+_LIST_BAR_ONLY = regex.compile(r"[A-Za-z0-9_|]*")
+_PREFIX = regex.compile(r"[A-Za-z0-9_\-]+\*")
+_COMMA_OR_BAR = regex.compile(r"[,|]")
+_COUNTS = regex.compile(r"[{,](\d{1,30})(?=[},])")
+_CONTEXT_SUFFIX = regex.compile(r"\[[0-9]+m\]$")
+
+
+def compiled(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
+    """A predicate on one name, or None when everything matches. Raises PatternError for what cannot be meant."""
+    text = pattern or ""
+    if len(text) > LONGEST_PATTERN:
+        raise PatternError(f"the pattern has {len(text)} characters", advice=f"keep it under {LONGEST_PATTERN}")
+    if kind and kind not in TYPES:
+        raise PatternError(f"`{kind}` is not a matcher type", advice=f"use one of {', '.join(TYPES)}")
+    if row.matches == "to_model" and kind is None:
+        text = _CONTEXT_SUFFIX.sub("", text)  # a matcher may name a model with its context size
+    return _BUILDERS[kind or guessed_type(text, row)](text, row)
+
+
+def names_nothing(text: str, kind: str | None, row: EventRow) -> bool:
+    """A list without a name in it, or an exact name that is empty: it fits nothing, which nobody can have meant."""
+    kind = kind or guessed_type(text, row)
+    return kind in ("or", "exact", "wildcard") and not text.strip(" ,|")
+
+
+def guessed_type(text: str, row: EventRow) -> str:
+    """The matcher type that the text alone stands for."""
+    if text in ("", "*"):
+        return "all"
+    if (_LIST_BAR_ONLY if row.only_bar_separates else _LIST).fullmatch(text):
+        return "or"
+    return "wildcard" if _PREFIX.fullmatch(text) else "regex"
+
+
+def targets(event: Event) -> Sequence[str]:
+    """The names that a matcher of this event is compared with; empty when the event does not carry its field."""
+    row = event.row
+    if row.matches == "tool_name":
+        return names_of(event.tool, event.tool_name)
+    return value_targets(row, text_in(event.payload, row.matches))
+
+
+def value_targets(row: EventRow, value: str) -> Sequence[str]:
+    """The same for a value that stands alone, as `snell check match` has it."""
+    if row.matches == "tool_name":
+        return names_of(value)
+    if row.name == "FileChanged":
+        value = value.rpartition("/")[2]
+    return (value,) if value else ()
+
+
+def _everything(_text: str, _row: EventRow) -> None:
+    return None
+
+
+def _exactly(text: str, _row: EventRow) -> Predicate:
+    return text.__eq__
+
+
+def _one_of(text: str, row: EventRow) -> Predicate:
+    parts = text.split("|") if row.only_bar_separates else _COMMA_OR_BAR.split(text)
+    names = frozenset(part.strip() for part in parts) - {""}
+    return names.__contains__
+
+
+def _glob(text: str, _row: EventRow) -> Predicate:
+    if "*" not in text[:-1] and "?" not in text and text.endswith("*"):
+        return lambda value: value.startswith(text[:-1])
+    parts = (".*" if char == "*" else "." if char == "?" else regex.escape(char) for char in text)
+    return _searching(regex.compile("".join(parts), regex.DOTALL).fullmatch, text)
+
+
+def _regular(text: str, _row: EventRow) -> Predicate:
+    if math.prod(int(count) for count in _COUNTS.findall(text) if int(count)) > MOST_REPEATS:
+        # Compiling unrolls the repeats: ten million of them take seconds and gigabytes.
+        raise PatternError(f"`{text}` repeats too often", advice=f"keep the product of its counts under {MOST_REPEATS}")
+    try:
+        # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
+        pattern = regex.compile(text, regex.ASCII | regex.VERSION0)
+    except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        raise PatternError(f"`{text}` is not a regular expression: {error}", advice="mend or quote it") from None
+    return _searching(pattern.search, text)
+
+
+def _searching(search: Callable[..., object], text: str) -> Predicate:
+    def found(value: str) -> bool:
+        try:
+            return search(value, timeout=TIME_LIMIT) is not None
+        except TimeoutError:
+            raise PatternError(f"`{text}` takes too long to match", advice="simplify the pattern") from None
+
+    return found
+
+
+_BUILDERS: dict[str, Callable[[str, EventRow], Predicate | None]] = {
+    "all": _everything,
+    "exact": _exactly,
+    "or": _one_of,
+    "wildcard": _glob,
+    "regex": _regular,
+}

@@ -1,0 +1,85 @@
+"""A decision as plain data: what `why` reads, `--json` prints and the journal keeps."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import asdict
+
+from snell.model.decision import Decision, Outcome, Reason, Skipped
+from snell.model.effects import Effect, Note, Rewrite
+from snell.model.hooks import Hook
+
+
+def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Iterable[str] = ()) -> dict[str, Any]:
+    """Everything there is to know about a decision; empty fields are left out."""
+    event = decision.event
+    full = {
+        "id": decision.id,
+        "client": event.client,
+        "event": event.name,
+        "session_id": event.session_id,
+        "cwd": event.cwd,
+        "tool": event.tool,
+        "tool_name": event.tool_name if event.tool_name != event.tool else "",
+        "kind": event.kind,
+        "flags": list(event.flags),
+        "value": event.rewritable if event.row.rewrites else None,
+        "verdict": decision.verdict.name.lower(),
+        "reason": decision.reason,
+        "reasons": [_reason(each) for each in decision.reasons],
+        "notes": [_reason(each) for each in decision.notes],
+        "tells": [_reason(each) for each in decision.tells],
+        "stop": _reason(decision.stop) if decision.stop else None,
+        "changes": [asdict(change) for change in decision.changes],
+        "env": decision.env,
+        "extras": decision.extras,
+        "failures": [_reason(each) for each in decision.failures],
+        "merge": list(decision.merge),
+        "rounds": [
+            {"pass": each.name, "runs": [_run(h, o) for h, o in zip(each.hooks, each.outcomes, strict=True)]}
+            for each in decision.rounds
+        ],
+        "not_run": [asdict(each) for each in (*decision.skipped, *not_run)],
+        "problems": list(problems),
+    }
+    return {name: value for name, value in full.items() if value not in (None, "", [], {})}
+
+
+def late_run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
+    """What a hook did after the answer had left."""
+    ignored = [effect for effect in outcome.effects if not isinstance(effect, Note) or hook.role == "watches"]
+    run = _run(hook, outcome)
+    if ignored:
+        words = ", ".join(type(effect).__name__.lower() for effect in ignored)
+        run["remarks"] = [*run.get("remarks", ()), f"{words} came too late to count"]
+    return run
+
+
+def effect_in_words(effect: Effect) -> str:
+    """`deny: force-push overwrites work`"""
+    name = type(effect).__name__.lower()
+    if isinstance(effect, Rewrite):
+        return f"rewrite: {effect.because}" if effect.because else "rewrite"
+    text = next((str(value) for value in asdict(effect).values() if value), "")
+    return f"{name}: {text}" if text else name
+
+
+def _reason(reason: Reason) -> dict[str, str]:
+    return {name: value for name, value in asdict(reason).items() if value}
+
+
+def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
+    full = {
+        "hook": hook.id,
+        "role": hook.role or "undeclared",
+        "scope": hook.scope.name.lower(),
+        "handler": hook.handler.kind,
+        "source": str(hook.source),
+        "status": outcome.status,
+        "ms": round(outcome.seconds * 1000, 3),
+        "effects": [effect_in_words(effect) for effect in outcome.effects],
+        "failure": asdict(outcome.failure) if outcome.failure else None,
+        "on_failure": hook.failure_policy if outcome.failure else "",
+        "remarks": list(outcome.remarks),
+    }
+    return {name: value for name, value in full.items() if value not in (None, "", [], {})}

@@ -1,0 +1,1 @@
+"""Nouns: frozen data and protocols. This room knows nobody else."""

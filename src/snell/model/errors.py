@@ -1,0 +1,72 @@
+"""
+Errors, as a tree:
+
+    SnellError
+    +- SettingsError      a settings file says something that cannot be meant
+    +- PatternError       a matcher that is not a usable pattern
+    +- PayloadError       a client sent something that is not an event
+    +- HookError          a hook's declaration or answer is wrong
+    +- TrustError         an approval that cannot be given or read
+    +- StoreError         state that cannot be read or written
+    +- ClientError        a client that is not known or cannot be served
+
+Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for a person.
+"""
+
+
+class SnellError(Exception):
+    """Something a person can mend."""
+
+    id = "snell"
+
+    def __init__(self, message: str, *, where: str = "", advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.advice = advice
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}; {self.advice}" if self.advice else text
+
+
+class SettingsError(SnellError):
+    """A settings file says something that cannot be meant."""
+
+    id = "settings"
+
+
+class PatternError(SnellError):
+    """A matcher that is not a usable pattern."""
+
+    id = "pattern"
+
+
+class PayloadError(SnellError):
+    """A client sent something that is not an event."""
+
+    id = "payload"
+
+
+class HookError(SnellError):
+    """A hook's declaration or answer is wrong."""
+
+    id = "hook"
+
+
+class TrustError(SnellError):
+    """An approval that cannot be given or read."""
+
+    id = "trust"
+
+
+class StoreError(SnellError):
+    """State that cannot be read or written."""
+
+    id = "store"
+
+
+class ClientError(SnellError):
+    """A client that is not known or cannot be served."""
+
+    id = "client"

@@ -1,0 +1,181 @@
+"""Hook: a declared reaction to an event. Handler rows say how it is run; they hold no behaviour."""
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Role = Literal["rewrites", "judges", "informs", "watches"]
+OnFailure = Literal["allow", "ask", "block"]
+ExitCodeMode = Literal["client", "strict"]
+
+DEFAULT_TIMEOUT = 600.0
+LONGEST_TIMEOUT = 600.0
+ASYNC_TIMEOUT = 15.0
+
+
+class Scope(IntEnum):
+    """Where a hook comes from, in book order. Session holds user, project and local settings and run-time hooks."""
+
+    POLICY = 0
+    PLUGIN = 1
+    SESSION = 2
+    SKILL = 3
+
+
+class Source(Struct, frozen=True):
+    """Who brought a hook: user, project, local, policy, run time, `pack:NAME`, `plugin:NAME` or `skill:NAME`."""
+
+    layer: str = "run time"
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file and self.line else self.file or self.layer
+
+
+class Inline(Struct, frozen=True):
+    """A function in this process: a built-in pack's, or that of the program which embeds Snell."""
+
+    function: Callable[..., Any]
+    kind: str = "python"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("inline", id(self.function))
+
+
+class PythonFile(Struct, frozen=True):
+    """A function in somebody's file; it runs in the warm child process."""
+
+    path: str
+    function: str
+    digest: str = ""
+    kind: str = "python"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("python", self.path, self.function)
+
+
+class Command(Struct, frozen=True):
+    """A program; shell form without `args`, exec form with."""
+
+    command: str
+    args: tuple[str, ...] | None = None
+    pass_context: bool = True
+    parse_result: bool = True
+    plugin_root: str = ""
+    kind: str = "command"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("command", self.command, self.args, self.plugin_root)
+
+
+class Webhook(Struct, frozen=True):
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = {}
+    allowed_env: tuple[str, ...] = ()
+    redact: bool = True
+    kind: str = "webhook"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("webhook", self.url)
+
+
+class Prompt(Struct, frozen=True):
+    prompt: str
+    model: str = ""
+    continue_on_block: bool = False
+    kind: str = "prompt"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("prompt", self.prompt)
+
+
+class Agent(Struct, frozen=True):
+    prompt: str
+    model: str = ""
+    kind: str = "agent"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("agent", self.prompt)
+
+
+class McpTool(Struct, frozen=True):
+    server: str
+    tool: str
+    input: Mapping[str, Any] = {}
+    kind: str = "mcp_tool"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("mcp_tool", self.server, self.tool, repr(self.input))
+
+
+class Broken(Struct, frozen=True):
+    """Stands for a hook that could not be read; running it is a failure, so a policy that cannot be read blocks."""
+
+    reason: str
+    kind: str = "broken"
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("broken", self.reason)
+
+
+Handler = Inline | PythonFile | Command | Webhook | Prompt | Agent | McpTool | Broken
+
+
+class Hook(Struct, frozen=True, kw_only=True, eq=False):
+    """Compared by identity: two equal declarations in different places are two hooks."""
+
+    id: str
+    event: str
+    handler: Handler
+    scope: Scope = Scope.SESSION
+    role: Role | None = None  # None: an imported hook, which may return anything
+    matcher: str | None = None
+    matcher_type: str | None = None
+    kinds: tuple[str, ...] = ()
+    condition: str | None = None
+    once: bool = False
+    is_async: bool = False
+    force_sync: bool = False
+    timeout: float = DEFAULT_TIMEOUT
+    async_timeout: float = ASYNC_TIMEOUT
+    on_failure: OnFailure | None = None
+    exit_code_mode: ExitCodeMode = "client"
+    enabled: bool = True
+    status_message: str = ""
+    group: str = ""
+    session_id: str = ""  # only for this session; empty = for all
+    untrusted: str = ""  # why a project's hook is inert; empty = it may run
+    source: Source = Source()
+
+    @property
+    def can_judge(self) -> bool:
+        return self.role is None or self.role == "judges"
+
+    @property
+    def failure_policy(self) -> OnFailure:
+        """What a failure of this hook means: declared, or `block` for a policy hook that can judge, else `allow`."""
+        if self.on_failure:
+            return self.on_failure
+        return "block" if self.scope is Scope.POLICY and self.can_judge else "allow"
+
+    @property
+    def runs_later(self) -> bool:
+        """The answer does not wait for this hook. A session starts only after its hooks, async or not."""
+        waits = self.force_sync or self.event == "SessionStart"
+        return self.role == "watches" or (self.is_async and not waits)
+
+    @property
+    def time_limit(self) -> float:
+        return min(self.async_timeout if self.is_async and self.runs_later else self.timeout, LONGEST_TIMEOUT)

@@ -1,0 +1,1 @@
+"""Keepers: one file per backend."""

@@ -1,0 +1,20 @@
+"""Marks in a dictionary: for embedded houses, one-off decisions and tests."""
+
+from typing import Any
+
+
+class InMemoryStore:
+    def __init__(self) -> None:
+        self._scopes: dict[str, dict[str, Any]] = {}
+
+    def get(self, scope: str, name: str) -> Any:
+        return self._scopes.get(scope, {}).get(name)
+
+    def put(self, scope: str, name: str, value: Any) -> None:
+        self._scopes.setdefault(scope, {})[name] = value
+
+    def drop(self, scope: str, name: str | None = None) -> None:
+        if name is None:
+            self._scopes.pop(scope, None)
+        else:
+            self._scopes.get(scope, {}).pop(name, None)

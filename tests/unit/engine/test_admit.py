@@ -1,0 +1,221 @@
+"""What a hook's role and the event allow, and what a failure means."""
+
+from typing import Any
+
+import pytest
+
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
+from snell.model.hooks import Scope
+from tests.helpers import call, decided, event, hook, policy, told
+
+FAILURES = {
+    "launch": "non_blocking_error",
+    "crash": "non_blocking_error",
+    "output": "non_blocking_error",
+    "effect": "non_blocking_error",
+    "rewrite": "non_blocking_error",
+    "untrusted": "non_blocking_error",
+    "timeout": "cancelled",
+    "cancelled": "cancelled",
+}
+
+# For every event: what a failure means under `ask` and under `block`. Whoever is not listed goes on.
+ON_FAILURE = {
+    "PreToolUse": ("ask", "deny"),
+    "PreModelSwitch": ("ask", "deny"),
+    "PermissionRequest": ("deny", "deny"),
+    "PostToolUse": ("deny", "deny"),
+    "PostToolUseFailure": ("deny", "deny"),
+    "PostToolBatch": ("deny", "deny"),
+    "UserPromptSubmit": ("deny", "deny"),
+    "UserPromptExpansion": ("deny", "deny"),
+    "PreCompact": ("deny", "deny"),
+    "TaskCreated": ("deny", "deny"),
+    "Elicitation": ("deny", "deny"),
+    "ElicitationResult": ("deny", "deny"),
+    "ConfigChange": ("deny", "deny"),
+    "WorktreeCreate": ("deny", "deny"),
+}
+
+EFFECTS: dict[str, Effect] = {
+    "allow": Allow("a"),
+    "ask": Ask("a"),
+    "defer": Defer("a"),
+    "deny": Deny("a"),
+    "rewrite": Rewrite({"command": "make"}),
+    "note": Note("n"),
+    "tell": Tell("t"),
+    "stop": Stop("s"),
+    "env": Env({"A": "1"}),
+    "extra": Extra("terminalSequence", "bell"),
+}
+
+
+@pytest.mark.proves("S1-87", "S1-88")
+@pytest.mark.parametrize("name", [*CATALOGUE, "FromTomorrow"])
+def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
+    found = {
+        declared: decided(
+            event(name), hook("h", ValueError("broken"), on=name, on_failure=declared)
+        ).verdict.name.lower()
+        for declared in ("allow", "ask", "block")
+    }
+    asks, blocks = ON_FAILURE.get(name, ("silent", "silent"))
+    assert found == {"allow": "silent", "ask": asks, "block": blocks}
+
+
+def test_a_failure_never_keeps_an_agent_running() -> None:
+    assert frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"}) == NEVER_BLOCKED_BY_FAILURE
+    assert not NEVER_BLOCKED_BY_FAILURE & ON_FAILURE.keys()
+
+
+@pytest.mark.proves("S1-87", "S1-88")
+@pytest.mark.parametrize(("kind", "status"), FAILURES.items())
+def test_every_kind_of_failure_is_in_the_decision_and_its_trace(kind: str, status: str) -> None:
+    failed = Outcome(failure=Failure(kind, "it broke"))
+    decision = decided(call(), hook("h", failed))
+    assert told(decision) == {"verdict": "silent", "failures": ["h"]}
+    assert [(outcome.status, outcome.failure) for _, _, outcome in decision.runs()] == [(status, failed.failure)]
+
+
+@pytest.mark.proves("S1-87", "S1-88", "S1-95")
+@pytest.mark.parametrize("kind", FAILURES)
+@pytest.mark.parametrize(
+    ("scope", "role", "verdict"),
+    [
+        (Scope.POLICY, None, "DENY"),
+        (Scope.POLICY, "judges", "DENY"),
+        (Scope.POLICY, "informs", "SILENT"),
+        (Scope.POLICY, "rewrites", "SILENT"),
+        (Scope.PLUGIN, "judges", "SILENT"),
+        (Scope.SESSION, "judges", "SILENT"),
+        (Scope.SESSION, None, "SILENT"),
+        (Scope.SKILL, None, "SILENT"),
+    ],
+)
+def test_by_default_only_a_policy_hook_that_can_judge_fails_closed(
+    kind: str, scope: Scope, role: str | None, verdict: str
+) -> None:
+    failing = hook("h", Outcome(failure=Failure(kind, "it broke")), scope=scope, role=role)
+    assert decided(call(), failing).verdict.name == verdict
+
+
+def test_the_reason_of_a_blocking_failure_says_what_to_do() -> None:
+    decision = decided(call(), hook("h", Outcome(failure=Failure("launch", "no such program")), on_failure="block"))
+    assert decision.reason == (
+        "guard `h` could not run: no such program. "
+        "Instead: mend the guard, or ask the user to; `snell why` shows what happened"
+    )
+
+
+def test_a_failure_never_looks_like_an_approval() -> None:
+    failed = Outcome(failure=Failure("crash", "it broke"))
+    assert decided(call(), hook("h", failed), hook("a", failed, on_failure="allow")).verdict.name == "SILENT"
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"),
+    [
+        ("rewrites", {"rewrite", "note", "tell"}),
+        ("judges", {"allow", "ask", "defer", "deny", "note", "tell", "stop"}),
+        ("informs", {"note", "tell", "env", "extra"}),
+        (None, set(EFFECTS)),
+    ],
+)
+def test_an_effect_that_the_role_does_not_have_is_a_failure_and_does_not_count(
+    role: str | None, allowed: set[str]
+) -> None:
+    failing = {name for name, effect in EFFECTS.items() if decided(call(), hook("h", effect, role=role)).failures}
+    assert failing == EFFECTS.keys() - allowed
+
+
+def test_the_failure_names_the_hook_its_role_and_the_effect() -> None:
+    decision = decided(call(), hook("h", (Deny("no"), Note("n")), role="informs"))
+    assert told(decision) == {"verdict": "silent", "notes": [("h", "n")], "failures": ["h"]}
+    assert decision.failures[0].text == "`h` informs, so it cannot answer Deny"
+
+
+def test_a_policy_judge_that_answers_with_a_wrong_effect_blocks() -> None:
+    assert decided(call(), policy("p", Rewrite({"command": "x"}), role="judges")).verdict.name == "DENY"
+
+
+@pytest.mark.parametrize("answer", [True, "deny", {"decision": "block"}, 7, Deny, object()])
+def test_an_answer_that_is_no_effect_is_a_failure(answer: Any) -> None:
+    decision = decided(call(), hook("h", lambda _event: answer))
+    name = type(answer).__name__
+    assert [each.text for each in decision.failures] == [f"`h` answered with `{name}`, which is not an effect"]
+
+
+@pytest.mark.parametrize(
+    ("name", "effect", "said", "remark"),
+    [
+        (
+            "PostToolUse",
+            Ask("why"),
+            {"verdict": "deny", "reasons": [("h", "why")]},
+            "PostToolUse cannot ask, so this denies",
+        ),
+        (
+            "UserPromptSubmit",
+            Defer("x"),
+            {"verdict": "deny", "reasons": [("h", "x")]},
+            "UserPromptSubmit cannot defer, so this denies",
+        ),
+        ("PostToolUse", Allow("ok"), {"verdict": "silent"}, "allow means nothing on PostToolUse"),
+        (
+            "SessionStart",
+            Deny("no"),
+            {"verdict": "silent", "tells": [("h", "no")]},
+            "deny means nothing on SessionStart",
+        ),
+        ("SessionStart", Deny(), {"verdict": "silent"}, "deny means nothing on SessionStart"),
+        ("StopFailure", Deny("no"), {"verdict": "silent"}, "deny means nothing on StopFailure"),
+        ("Notification", Ask("?"), {"verdict": "silent"}, "ask means nothing on Notification"),
+        ("Notification", Note("n"), {"verdict": "silent"}, "note means nothing on Notification"),
+        ("Stop", Rewrite("x"), {"verdict": "silent"}, "rewrite means nothing on Stop"),
+        ("SessionStart", Stop("s"), {"verdict": "silent"}, "stop means nothing on SessionStart"),
+        ("PostToolUseFailure", Stop("s"), {"verdict": "silent"}, "stop means nothing on PostToolUseFailure"),
+        ("PreToolUse", Env({"A": "1"}), {"verdict": "silent"}, "env means nothing on PreToolUse"),
+        ("PreToolUse", Extra("sessionTitle", "t"), {"verdict": "silent"}, "`sessionTitle` means nothing on PreToolUse"),
+        (
+            "FromTomorrow",
+            Deny("no"),
+            {"verdict": "silent", "tells": [("h", "no")]},
+            "deny means nothing on FromTomorrow",
+        ),
+    ],
+)
+def test_what_an_event_cannot_express_becomes_stricter_or_a_remark(
+    name: str, effect: Effect, said: dict[str, Any], remark: str
+) -> None:
+    decision = decided(event(name), hook("h", effect, on=name))
+    assert (told(decision), [outcome.remarks for _, _, outcome in decision.runs()]) == (said, [(remark,)])
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_extras_of_the_row_and_terminal_sequences_get_through(name: str) -> None:
+    names = [*sorted(CATALOGUE[name].extras), "terminalSequence"]
+    effects = tuple(Extra(each, f"value of {each}") for each in [*names, "unheardOf"])
+    decision = decided(event(name), hook("h", effects, on=name))
+    assert decision.extras == {each: f"value of {each}" for each in names}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_effect_that_a_row_lists_reaches_the_decision(name: str) -> None:
+    row = CATALOGUE[name]
+    value: Any = {"new": 1} if row.rewrites in ("tool_input", "tool_response") else "new"
+    given = {**EFFECTS, "rewrite": Rewrite(value)}
+    reached = {
+        effect: told(decided(event(name), hook("h", given[effect], on=name))) != {"verdict": "silent"}
+        for effect in row.can
+        if (name, effect) not in {("Stop", "note"), ("SubagentStop", "note")}  # these wait for the next prompt
+    }
+    assert all(reached.values()), reached
+
+
+def test_effects_beside_a_failure_still_count() -> None:
+    both = Outcome(effects=(Deny("no"), Note("n")), failure=Failure("crash", "then it broke"))
+    decision = decided(call(), hook("h", both))
+    assert told(decision) == {"verdict": "deny", "reasons": [("h", "no")], "notes": [("h", "n")], "failures": ["h"]}

@@ -1,0 +1,325 @@
+"""One event in, one decision out: the passes, and what is judged in the end."""
+
+from typing import Any
+
+import pytest
+
+from snell.engine.book import Switches
+from snell.engine.schemas import validator
+from snell.model.decision import Change, Decision, Failure, Outcome
+from snell.model.effects import Allow, Deny, Env, Extra, Note, Rewrite, Stop, Tell
+from snell.model.events import Event
+from snell.model.hooks import Scope
+from snell.stores.inmemory import InMemoryStore
+from tests.helpers import Cast, call, decided, event, hook, policy, told
+from tests.unit.engine.rewriting import INPUT, adds, becomes, passes
+
+
+@pytest.mark.proves("S1-92")
+def test_an_event_without_hooks_is_decided_silent() -> None:
+    on = call()
+    assert decided(on) == Decision(event=on)
+
+
+@pytest.mark.proves("S1-81", "S1-85")
+def test_a_hook_without_an_effect_leaves_the_event_alone() -> None:
+    on = call()
+    decision = decided(on, hook("a"), hook("b", role="judges"), hook("c", ()), hook("r", role="rewrites"))
+    assert told(decision) == {"verdict": "silent"}
+    assert decision.event is on
+    assert [outcome.status for _, _, outcome in decision.runs()] == ["success"] * 4
+
+
+@pytest.mark.proves("S1-82", "S1-86")
+def test_a_hook_refuses_with_deny_and_a_reason() -> None:
+    decision = decided(call(), hook("guard", Deny("not on Fridays", instead="wait for Monday"), role="judges"))
+    assert told(decision) == {"verdict": "deny", "reasons": [("guard", "not on Fridays")]}
+    assert decision.reason == "not on Fridays. Instead: wait for Monday"
+    assert [outcome.status for _, _, outcome in decision.runs()] == ["blocking"]
+
+
+@pytest.mark.proves("S1-93")
+def test_declared_rewriters_run_in_turn_and_judges_together_on_what_they_left() -> None:
+    cast = Cast()
+    decision = decided(
+        call(),
+        hook("judge", role="judges"),
+        hook("first", adds("1"), role="rewrites"),
+        hook("informer", role="informs"),
+        hook("second", adds("2"), role="rewrites"),
+        crew=cast,
+    )
+    assert cast.rounds == [
+        (["first"], INPUT),
+        (["second"], {"command": "ls 1"}),
+        (["judge", "informer"], {"command": "ls 1 2"}),
+    ]
+    assert decision.changes == (
+        Change("first", INPUT, {"command": "ls 1"}),
+        Change("second", {"command": "ls 1"}, {"command": "ls 1 2"}),
+    )
+    assert decision.event.tool_input == {"command": "ls 1 2"}
+
+
+@pytest.mark.proves("S1-98")
+def test_judges_informers_and_undeclared_hooks_run_in_one_round() -> None:
+    cast = Cast()
+    hooks = [hook("a", role="judges"), hook("b", role="informs"), hook("c"), hook("d", Deny("no"), role="judges")]
+    decided(call(), *hooks, crew=cast)
+    assert cast.rounds == [(["a", "b", "c", "d"], INPUT)]
+
+
+def test_an_undeclared_rewriter_makes_every_other_judge_look_again() -> None:
+    cast = Cast()
+    hooks = [
+        hook("a"),
+        hook("r", becomes("make")),
+        hook("j", role="judges"),
+        hook("i", Note("n"), role="informs"),
+        hook("once", once=True),
+    ]
+    decision = decided(call(), *hooks, crew=cast)
+    assert passes(decision) == [
+        ("judge", ["a", "r", "j", "i", "once"], INPUT),
+        ("again", ["a", "j"], {"command": "make"}),
+    ]
+    assert told(decision) == {"verdict": "silent", "notes": [("i", "n")], "changes": [("r", {"command": "make"})]}
+
+
+@pytest.mark.proves("S1-93")
+def test_undeclared_rewriters_act_in_book_order_each_on_what_the_one_before_left() -> None:
+    decision = decided(
+        call(), hook("a", adds("a")), hook("j", role="judges"), hook("b", adds("b")), hook("c", adds("c"))
+    )
+    assert passes(decision) == [
+        ("judge", ["a", "j", "b", "c"], INPUT),
+        ("chain", ["b"], {"command": "ls a"}),
+        ("chain", ["c"], {"command": "ls a b"}),
+        ("again", ["j"], {"command": "ls a b c"}),
+    ]
+    assert decision.event.tool_input == {"command": "ls a b c"}
+
+
+def test_a_known_rewriter_saves_the_judges_a_look_and_changes_nothing() -> None:
+    marks = InMemoryStore()
+
+    def rewriter(on: Event) -> Rewrite | None:
+        return becomes("make") if on.tool_input["command"] == "ls" else None
+
+    def judge(on: Event) -> Deny | None:
+        return Deny("no make") if on.tool_input["command"] == "make" else None
+
+    hooks = [hook("r", rewriter), hook("j", judge, role="judges")]
+    first, second = decided(call(), *hooks, marks=marks), decided(call(), *hooks, marks=marks)
+    assert (
+        told(first)
+        == told(second)
+        == {
+            "verdict": "deny",
+            "reasons": [("j", "no make")],
+            "changes": [("r", {"command": "make"})],
+        }
+    )
+    assert [name for name, _, _ in passes(first)] == ["judge", "again"]
+    assert passes(second) == [("judge", ["r"], INPUT), ("judge", ["j"], {"command": "make"})]
+
+
+def test_a_rewrite_during_the_second_look_is_a_failure_that_asks() -> None:
+    hooks = [hook("r", becomes("make")), hook("late", lambda on: becomes("rm") if on.tool_input != INPUT else None)]
+    decision = decided(call(), *hooks)
+    why = "`late` would rewrite what had already been rewritten and judged"
+    assert told(decision) == {
+        "verdict": "ask",
+        "reasons": [("late", why)],
+        "changes": [("r", {"command": "make"})],
+        "failures": ["late"],
+    }
+
+
+def test_what_was_allowed_before_a_rewrite_is_not_allowed_after_it() -> None:
+    def only_ls(on: Event) -> Allow | None:
+        return Allow("ls is fine") if on.tool_input["command"] == "ls" else None
+
+    decision = decided(call(), hook("a", only_ls), hook("r", becomes("rm -rf x")))
+    assert told(decision) == {"verdict": "silent", "changes": [("r", {"command": "rm -rf x"})]}
+
+
+def test_an_allow_of_a_once_hook_on_a_replaced_input_does_not_count() -> None:
+    decision = decided(call(), hook("a", Allow("fine"), once=True), hook("r", becomes("rm")))
+    assert told(decision) == {"verdict": "silent", "changes": [("r", {"command": "rm"})]}
+    assert decision.merge == ("allow from `a` does not count: the input was rewritten afterwards",)
+
+
+def test_an_allow_that_comes_with_its_own_rewrite_counts() -> None:
+    decision = decided(call(), hook("r", (becomes("make"), Allow("mine"))))
+    assert told(decision) == {"verdict": "allow", "reasons": [("r", "mine")], "changes": [("r", {"command": "make"})]}
+
+
+def test_an_allow_with_a_rewrite_that_another_one_replaced_does_not_count() -> None:
+    decision = decided(call(), hook("r", (becomes("make"), Allow("mine"))), hook("s", adds("now")))
+    assert (decision.verdict.name, decision.event.tool_input) == ("SILENT", {"command": "make now"})
+
+
+def test_a_rewrite_alone_never_allows() -> None:
+    assert decided(call(), hook("r", becomes("make"), role="rewrites")).verdict.name == "SILENT"
+
+
+@pytest.mark.proves("S1-83")
+def test_a_whole_value_replaces_the_input_and_merges_nothing() -> None:
+    on = call(tool_input={"command": "ls", "timeout": 5})
+    decision = decided(on, hook("r", Rewrite({"command": "make"}), role="rewrites"))
+    assert decision.event.tool_input == {"command": "make"}
+    assert on.tool_input == {"command": "ls", "timeout": 5}
+
+
+def test_named_fields_change_only_themselves() -> None:
+    on = call(tool_input={"command": "ls", "timeout": 5})
+    assert decided(on, hook("r", Rewrite(command="make"), role="rewrites")).event.tool_input == {
+        "command": "make",
+        "timeout": 5,
+    }
+
+
+@pytest.mark.proves("S1-94")
+@pytest.mark.parametrize(
+    ("before", "after", "differs"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),
+        ({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}, False),
+        ({"a": 1}, {"a": True}, True),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": [1, 2]}, {"a": [2, 1]}, True),
+        ({"a": 1}, {}, True),
+        ({}, {"a": None}, True),
+    ],
+)
+@pytest.mark.parametrize("role", ["rewrites", None])
+def test_a_rewrite_counts_exactly_when_the_value_differs(
+    before: Any, after: Any, differs: bool, role: str | None
+) -> None:
+    on = call(tool_input=before)
+    decision = decided(on, hook("r", Rewrite(after), role=role))
+    assert (decision.is_rewritten, decision.event is not on) == (differs, differs)
+
+
+@pytest.mark.proves("S1-94")
+def test_rewrites_that_cancel_out_are_in_the_trace_but_do_not_count() -> None:
+    back_and_forth = [hook("a", becomes("make"), role="rewrites"), hook("b", becomes("ls"), role="rewrites")]
+    decision = decided(call(), *back_and_forth)
+    assert (decision.is_rewritten, decision.event.tool_input) == (False, INPUT)
+    assert told(decision)["changes"] == [("a", {"command": "make"}), ("b", {"command": "ls"})]
+
+
+@pytest.mark.proves("S1-133")
+def test_with_rewrites_from_policy_nobody_else_may_rewrite() -> None:
+    hooks = [
+        policy("p", becomes("make"), role="rewrites"),
+        hook("plugin", adds("1"), role="rewrites", scope=Scope.PLUGIN),
+        hook("user", adds("2")),
+    ]
+    decision = decided(call(), *hooks, switches=Switches(rewrites_from="policy"))
+    assert told(decision) == {
+        "verdict": "silent",
+        "changes": [("p", {"command": "make"})],
+        "failures": ["plugin", "user"],
+    }
+    assert decision.failures[0].text == '`plugin` may not rewrite: rewrites_from = "policy"'
+
+
+def test_a_rewrite_that_breaks_the_tools_schema_is_a_failure_and_does_not_happen() -> None:
+    hooks = [hook("r", Rewrite({"cmd": "ls"}), role="rewrites"), hook("s", Rewrite({"command": 7}))]
+    decision = decided(call(), *hooks, validate=validator())
+    assert (decision.event.tool_input, decision.changes) == (INPUT, ())
+    assert [each.text for each in decision.failures] == [
+        "`r` rewrote the input of Bash wrongly: `command` is missing",
+        "`s` rewrote the input of Bash wrongly: `command` is integer, not string",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("on", "value", "complaint"),
+    [
+        (call(), "rm", "`r` rewrote tool_input to str"),
+        (call(), ["ls"], "`r` rewrote tool_input to list"),
+        (event("UserPromptSubmit", prompt="hi"), {"prompt": "x"}, "`r` rewrote prompt to dict"),
+        (event("MessageDisplay", delta="hi"), 7, "`r` rewrote delta to int"),
+    ],
+)
+def test_a_rewrite_to_another_type_is_a_failure(on: Event, value: Any, complaint: str) -> None:
+    decision = decided(on, hook("r", Rewrite(value), on=on.name))
+    assert (decision.changes, [each.text for each in decision.failures]) == ((), [complaint])
+
+
+@pytest.mark.proves("S1-96")
+def test_a_once_hook_runs_no_more_in_its_session_after_its_first_success() -> None:
+    marks, cast = InMemoryStore(), Cast()
+    once = hook("o", once=True)
+    for session in ("s1", "s1", "s2", "s1"):
+        decided(call(session_id=session), once, marks=marks, crew=cast)
+    assert len(cast.rounds) == 2
+
+
+@pytest.mark.proves("S1-96")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Deny("no"),
+        ValueError("broken"),
+        Outcome(failure=Failure("timeout", "t")),
+        Outcome(failure=Failure("launch", "l")),
+    ],
+    ids=["refusal", "crash", "timeout", "launch"],
+)
+def test_a_refusal_or_a_failure_does_not_use_a_once_hook_up(answer: Any) -> None:
+    marks, cast = InMemoryStore(), Cast()
+    for _ in range(2):
+        decided(call(), hook("o", answer, once=True), marks=marks, crew=cast)
+    assert len(cast.rounds) == 2
+
+
+@pytest.mark.proves("S1-38")
+def test_a_hook_that_does_not_say_once_runs_every_time() -> None:
+    marks, cast = InMemoryStore(), Cast()
+    for _ in range(3):
+        decided(call(), hook("o"), marks=marks, crew=cast)
+    assert len(cast.rounds) == 3
+
+
+def test_a_once_rewriter_acts_once_without_being_asked_again() -> None:
+    cast = Cast()
+    decision = decided(call(), hook("a", adds("a")), hook("b", becomes("b"), once=True), crew=cast)
+    assert cast.rounds == [(["a", "b"], INPUT)]
+    assert decision.event.tool_input == {"command": "b"}
+
+
+@pytest.mark.proves("S1-158")
+def test_the_stop_effect_ends_the_turn_and_refuses_nothing() -> None:
+    decision = decided(call(), hook("s", Stop("enough")), hook("a", Allow("ok")))
+    assert told(decision) == {"verdict": "allow", "reasons": [("a", "ok")], "stop": ("s", "enough")}
+
+
+@pytest.mark.proves("S1-158")
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
+def test_the_stop_effect_beats_a_block_of_stop(name: str) -> None:
+    decision = decided(event(name), hook("go on", Deny("not done"), on=name), hook("halt", Stop("enough"), on=name))
+    assert told(decision) == {"verdict": "silent", "stop": ("halt", "enough")}
+    assert decision.merge == ("deny from `go on`", "`halt` stops the turn, which beats keeping it going")
+
+
+def test_a_watcher_is_not_part_of_the_decision() -> None:
+    cast = Cast()
+    assert told(decided(call(), hook("w", Deny("no"), role="watches"), crew=cast)) == {"verdict": "silent"}
+    assert cast.rounds == []
+
+
+@pytest.mark.proves("S1-90")
+def test_one_hook_may_ask_for_several_things_at_once() -> None:
+    on = event("SessionStart", source="startup")
+    effects = (Note("n"), Tell("t"), Env({"A": "1"}), Extra("sessionTitle", "T"))
+    assert told(decided(on, hook("a", effects, on="SessionStart", role="informs"))) == {
+        "verdict": "silent",
+        "notes": [("a", "n")],
+        "tells": [("a", "t")],
+        "env": {"A": "1"},
+        "extras": {"sessionTitle": "T"},
+    }

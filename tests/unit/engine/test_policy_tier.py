@@ -1,0 +1,88 @@
+"""The policy goes first, may end the event, and looks again at what others rewrote."""
+
+from typing import Any
+
+import pytest
+
+from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite
+from snell.model.events import Event
+from tests.helpers import Cast, call, decided, hook, policy, told
+from tests.unit.engine.rewriting import INPUT, adds, becomes, passes
+
+
+def test_a_policy_hook_that_rewrites_during_the_second_look_denies() -> None:
+    late = policy("late", lambda on: becomes("rm") if on.tool_input != INPUT else None, on_failure="allow")
+    decision = decided(call(), policy("r", becomes("make")), late)
+    assert (decision.verdict.name, decision.reasons[0].hook) == ("DENY", "late")
+
+
+@pytest.mark.proves("S1-93", "S1-103")
+def test_a_deny_of_the_policy_skips_everybody_else() -> None:
+    cast = Cast()
+    hooks = [policy("p", Deny("no"), role="judges"), hook("r", adds("x"), role="rewrites"), hook("j", Deny("no too"))]
+    decision = decided(call(), *hooks, crew=cast)
+    assert told(decision) == {"verdict": "deny", "reasons": [("p", "no")], "skipped": ["r", "j"]}
+    assert {each.why for each in decision.skipped} == {"a policy hook had already denied"}
+    assert cast.rounds == [(["p"], INPUT)]
+
+
+@pytest.mark.parametrize("effect", [Allow("a"), Ask("a"), Defer("a"), Note("n"), None])
+def test_short_of_a_deny_the_policy_lets_the_others_run(effect: Any) -> None:
+    decision = decided(call(), policy("p", effect), hook("j", Deny("no")))
+    assert (told(decision)["reasons"], decision.skipped) == ([("j", "no")], ())
+
+
+def test_policy_hooks_that_deny_together_are_all_named() -> None:
+    decision = decided(call(), policy("a", Deny("one")), policy("b", Deny("two")), hook("c", Deny("three")))
+    assert told(decision) == {"verdict": "deny", "reasons": [("a", "one"), ("b", "two")], "skipped": ["c"]}
+
+
+def test_a_failed_policy_guard_blocks_and_the_others_are_skipped() -> None:
+    decision = decided(call(), policy("p", ValueError("broken")), hook("j"))
+    assert told(decision) == {
+        "verdict": "deny",
+        "reasons": [("p", "guard `p` could not run: ValueError: broken")],
+        "failures": ["p"],
+        "skipped": ["j"],
+    }
+
+
+def test_the_others_get_what_the_policy_rewrote() -> None:
+    cast = Cast()
+    decided(call(), policy("p", becomes("make"), role="rewrites"), hook("j", role="judges"), crew=cast)
+    assert cast.rounds == [(["p"], INPUT), (["j"], {"command": "make"})]
+
+
+@pytest.mark.parametrize("role", ["rewrites", None])
+def test_the_policy_judges_again_what_a_lower_scope_rewrote(role: str | None) -> None:
+    def no_rm(on: Event) -> Deny | None:
+        return Deny("no rm") if on.tool_input["command"].startswith("rm") else None
+
+    decision = decided(call(), policy("p", no_rm, role="judges"), hook("r", becomes("rm x"), role=role))
+    assert told(decision) == {
+        "verdict": "deny",
+        "reasons": [("p", "no rm")],
+        "changes": [("r", {"command": "rm x"})],
+    }
+    assert passes(decision)[-1] == ("again", ["p"], {"command": "rm x"})
+
+
+def test_the_policy_does_not_look_twice_at_what_nobody_changed() -> None:
+    cast = Cast()
+    decided(call(), policy("p", Allow("ok"), role="judges"), hook("r", becomes("ls"), role="rewrites"), crew=cast)
+    assert [ids for ids, _ in cast.rounds] == [["p"], ["r"]]
+
+
+def test_on_post_tool_use_the_policy_rewrites_last_and_its_deny_skips_nobody() -> None:
+    cast = Cast()
+    on = call(name="PostToolUse", tool_response={"stdout": "secret"})
+    decision = decided(
+        on,
+        policy("p", lambda on: Rewrite({**on.tool_response, "policy": True}), on="PostToolUse", role="rewrites"),
+        policy("d", Deny("look out"), on="PostToolUse", role="judges"),
+        hook("u", Rewrite({"stdout": "user's"}), on="PostToolUse"),
+        crew=cast,
+    )
+    assert [ids for ids, _ in cast.rounds] == [["u"], ["p"], ["d"]]
+    assert decision.event.tool_response == {"stdout": "user's", "policy": True}
+    assert told(decision)["reasons"] == [("d", "look out")]
