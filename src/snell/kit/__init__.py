@@ -1,0 +1,1 @@
+"""The author's bench: what a hook may import."""

@@ -1,0 +1,227 @@
+"""
+How a hook is written: a function, one decorator for its role, and the arguments it wants by name.
+
+    @judges("PreToolUse", kind="shell")
+    def no_force_push(call: ShellCall) -> Deny | None: ...
+
+The function stays an ordinary function. What it may ask for (`event`, `call`, `prompt`, ...) and what it declares is
+checked when it is loaded, not when the first event comes.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct, ValidationError, convert
+
+from snell.kit.subjects import call_of, subject_of
+from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.errors import HookError
+from snell.model.events import Event
+from snell.model.hooks import Hook, Inline, OnFailure, Role, Scope, Source
+from snell.model.tools import ALL_KINDS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+GATE_TIMEOUT = 5.0
+
+
+class Declaration(Struct, frozen=True, kw_only=True):
+    """What a decorator says about a function, for one event."""
+
+    role: Role
+    event: str
+    kinds: tuple[str, ...] = ()
+    matcher: str | None = None
+    matcher_type: str | None = None
+    condition: str | None = None
+    once: bool = False
+    timeout: float = GATE_TIMEOUT
+    on_failure: OnFailure | None = None
+    status_message: str = ""
+
+
+# What a function may ask for, by the name of its parameter.
+SUPPLIES: Mapping[str, Callable[[Event], Any]] = {
+    "event": lambda event: event,
+    "payload": lambda event: event.payload,
+    "cwd": lambda event: event.cwd,
+    "session_id": lambda event: event.session_id,
+    "call": call_of,
+    "subject": subject_of,
+    "prompt": subject_of,
+    "session": subject_of,
+    "turn": subject_of,
+    "agent": subject_of,
+    "notification": subject_of,
+    "compaction": subject_of,
+    "task": subject_of,
+    "file": subject_of,
+}
+
+# A parameter annotated with one of these says for which kind of tool the hook is.
+_KIND_OF_ANNOTATION = {
+    "ShellCall": "shell",
+    "EditCall": "edit",
+    "WriteCall": "write",
+    "ReadCall": "read",
+    "SearchCall": "search",
+    "WebCall": "web",
+    "McpCall": "mcp",
+    "AgentCall": "agent",
+    "SkillCall": "skill",
+}
+
+
+def rewrites(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that may change what will happen."""
+    return _declaring("rewrites", events, options)
+
+
+def judges(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that allows, asks, defers or denies."""
+    return _declaring("judges", events, options)
+
+
+def informs(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that only adds notes for the model or the user."""
+    return _declaring("informs", events, options)
+
+
+def watches(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that runs after the answer and can only record."""
+    return _declaring("watches", events, options)
+
+
+def declarations(function: Callable[..., Any]) -> tuple[Declaration, ...]:
+    """What the decorators of this function declared."""
+    return getattr(function, "__snell__", ())
+
+
+def declared_in(namespace: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+    """The functions of a module that are hooks, by name, in the order of the file."""
+    return {name: value for name, value in namespace.items() if callable(value) and declarations(value)}
+
+
+def hooks_of(
+    functions: Iterable[Callable[..., Any]], *, scope: Scope = Scope.SESSION, pack: str = "", layer: str = "run time"
+) -> list[Hook]:
+    """Hooks for functions that run in this process."""
+    return [
+        hook_for(each, Inline(caller_for(function)), hook_id(pack, function.__name__, each, function), scope, layer)
+        for function in functions
+        for each in declarations(function)
+    ]
+
+
+def hook_for(
+    declaration: Declaration, handler: Any, id_: str, scope: Scope, layer: str, file: str = "", line: int = 0
+) -> Hook:
+    """One declaration as a hook."""
+    return Hook(
+        id=id_,
+        event=declaration.event,
+        handler=handler,
+        scope=scope,
+        role=declaration.role,
+        matcher=declaration.matcher,
+        matcher_type=declaration.matcher_type,
+        kinds=declaration.kinds,
+        condition=declaration.condition,
+        once=declaration.once,
+        timeout=declaration.timeout,
+        on_failure=declaration.on_failure,
+        status_message=declaration.status_message,
+        source=Source(layer, file, line),
+    )
+
+
+def hook_id(pack: str, name: str, declaration: Declaration, function: Callable[..., Any] | None = None) -> str:
+    """`pack/hook`; with the event where one function reacts to several."""
+    several = function is not None and len(declarations(function)) > 1
+    base = f"{pack}/{name}" if pack else name
+    return f"{base}:{declaration.event}" if several else base
+
+
+def caller_for(function: Callable[..., Any]) -> Callable[[Event], Any]:
+    """A function of the event that calls this one with the arguments it names."""
+    names = _parameters(function)
+    if names == ["event"]:
+        return function
+    if not names:
+        return lambda _event: function()
+    suppliers = [(name, SUPPLIES[name]) for name in names]
+    if len(suppliers) == 1:
+        name, supply = suppliers[0]
+        return lambda event: function(**{name: supply(event)})
+    return lambda event: function(**{name: supply(event) for name, supply in suppliers})
+
+
+def _declaring(role: Role, events: tuple[str, ...], options: dict[str, Any]) -> Callable[[F], F]:
+    def declare(function: F) -> F:
+        kinds = _kinds(function, options)
+        rest = {key: value for key, value in options.items() if key not in ("kind", "kinds")}
+        _check(function, role, events, kinds, rest)
+        added = tuple(_declaration(function, role, canonical(event), {"kinds": kinds, **rest}) for event in events)
+        function.__snell__ = (*added, *declarations(function))  # type: ignore[attr-defined] # functions take attributes
+        return function
+
+    return declare
+
+
+def _declaration(function: Callable[..., Any], role: Role, event: str, options: dict[str, Any]) -> Declaration:
+    try:
+        return convert({"role": role, "event": event, **options}, Declaration)
+    except ValidationError as error:
+        raise _wrong(function, f"@{role}: {error}") from None
+
+
+def _check(
+    function: Callable[..., Any], role: str, events: tuple[str, ...], kinds: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    if not events:
+        raise _wrong(function, f'name the event: @{role}("PreToolUse")')
+    for event in events:
+        if canonical(event) not in CATALOGUE:
+            raise _wrong(function, f"there is no event `{event}`{_or(nearest(event))}")
+    for kind in kinds:
+        if kind not in ALL_KINDS:
+            raise _wrong(function, f"there is no tool kind `{kind}`{_or(nearest(kind, ALL_KINDS))}")
+    known = [field for field in Declaration.__struct_fields__ if field not in ("role", "event", "kinds")]
+    for option in options:
+        if option not in known:
+            raise _wrong(function, f"@{role} has no option `{option}`{_or(nearest(option, [*known, 'kind']))}")
+    _parameters(function)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The parameters that must be supplied; raises when one of them cannot be."""
+    names = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if name in SUPPLIES:
+            names.append(name)
+        elif parameter.default is parameter.empty:
+            raise _wrong(function, f"there is nothing called `{name}` to hand over{_or(nearest(name, SUPPLIES))}")
+    return names
+
+
+def _kinds(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+    given = options.get("kinds") or options.get("kind")
+    if given:
+        return (given,) if isinstance(given, str) else tuple(given)
+    annotation = getattr(function, "__annotations__", {}).get("call", "")
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    kind = _KIND_OF_ANNOTATION.get(name.rpartition(".")[2])
+    return (kind,) if kind else ()
+
+
+def _wrong(function: Callable[..., Any], message: str) -> HookError:
+    code = getattr(function, "__code__", None)
+    where = f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+    return HookError(f"hook `{getattr(function, '__name__', function)}`: {message}", where=where)
+
+
+def _or(name: str) -> str:
+    return f"; did you mean `{name}`?" if name else ""

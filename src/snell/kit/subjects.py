@@ -1,0 +1,224 @@
+"""
+Typed subjects: what an event is about, as a hook author wants to read it.
+
+One type per tool kind and per sort of event. A field that the client left out, or sent with the wrong type, is empty;
+nothing here raises.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from snell.kit.shell import CommandLine, escaped, read
+from snell.model.events import Event, text_in
+from snell.model.tools import mcp_parts
+
+_read = lru_cache(maxsize=64)(read)  # several hooks ask about the same line
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """Any tool call; the types below add what their kind of tool has."""
+
+    tool: str = ""
+    kind: str = ""
+    input: Mapping[str, Any] = {}
+    id: str = ""
+    cwd: str = ""
+    response: Any = None  # PostToolUse
+    error: str = ""  # PostToolUseFailure
+
+
+class ShellCall(ToolCall, frozen=True, kw_only=True):
+    command: str = ""
+    description: str = ""
+
+    @property
+    def line(self) -> CommandLine:
+        """The command line, read: every command that is visible in it."""
+        return _read(self.command)
+
+    @property
+    def is_escaped(self) -> bool:
+        """The command begins with Snell's own `!word` escape."""
+        return escaped(self.command)
+
+    def runs(self, program: str, *words: str) -> bool:
+        """Does some command of this line run the program with these words? `runs("git", "push", "--force")`"""
+        return self.line.runs(program, *words)
+
+
+class EditCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+    old: str = ""
+    new: str = ""
+
+
+class WriteCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+    content: str = ""
+
+
+class ReadCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+
+
+class SearchCall(ToolCall, frozen=True, kw_only=True):
+    pattern: str = ""
+    path: str = ""
+
+
+class WebCall(ToolCall, frozen=True, kw_only=True):
+    url: str = ""
+    query: str = ""
+
+
+class McpCall(ToolCall, frozen=True, kw_only=True):
+    server: str = ""
+    method: str = ""
+
+
+class AgentCall(ToolCall, frozen=True, kw_only=True):
+    prompt: str = ""
+    agent_type: str = ""
+
+
+class SkillCall(ToolCall, frozen=True, kw_only=True):
+    skill: str = ""
+    args: str = ""
+
+
+class Prompt(Struct, frozen=True):
+    text: str = ""
+    command: str = ""  # UserPromptExpansion
+
+
+class Session(Struct, frozen=True):
+    id: str = ""
+    source: str = ""  # SessionStart: startup, resume, clear, compact, fork; Setup: its trigger
+    reason: str = ""  # SessionEnd
+
+
+class Turn(Struct, frozen=True):
+    """Stop and StopFailure."""
+
+    last_message: str = ""
+    is_continuation: bool = False
+    error: str = ""
+
+
+class AgentRun(Struct, frozen=True):
+    """SubagentStart, SubagentStop, TeammateIdle."""
+
+    id: str = ""
+    type: str = ""
+    transcript: str = ""
+    last_message: str = ""
+
+
+class Notification(Struct, frozen=True):
+    type: str = ""
+    message: str = ""
+    title: str = ""
+
+
+class Compaction(Struct, frozen=True):
+    trigger: str = ""
+    instructions: str = ""
+    summary: str = ""
+
+
+class Task(Struct, frozen=True):
+    id: str = ""
+    subject: str = ""
+    description: str = ""
+
+
+class FileEvent(Struct, frozen=True):
+    """FileChanged, InstructionsLoaded, CwdChanged, DirectoryAdded."""
+
+    path: str = ""
+    change: str = ""
+
+
+def call_of(event: Event) -> ToolCall:
+    """The tool call of an event, typed by its kind."""
+    type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
+    given = event.tool_input
+    own = {name: _first_text(given, keys) for name, keys in fields.items()}
+    if event.kind == "mcp":
+        own["server"], own["method"] = mcp_parts(event.tool)
+    return type_(
+        tool=event.tool,
+        kind=event.kind,
+        input=given,
+        id=event.tool_use_id,
+        cwd=event.cwd,
+        response=event.tool_response,
+        error=text_in(event.payload, "error"),
+        **own,
+    )
+
+
+def subject_of(event: Event) -> Any:
+    """What the event is about; the event itself where there is no type for it."""
+    build = _SUBJECTS.get(event.row.subject)
+    return build(event) if build else event
+
+
+def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next((given[key] for key in keys if isinstance(given.get(key), str)), "")
+
+
+def _from_payload(type_: Callable[..., Any], **fields: str) -> Callable[[Event], Any]:
+    def build(event: Event) -> Any:
+        return type_(**{name: _first_text(event.payload, tuple(keys.split())) for name, keys in fields.items()})
+
+    return build
+
+
+def _turn(event: Event) -> Turn:
+    payload = event.payload
+    return Turn(text_in(payload, "last_assistant_message"), event.is_continuation, text_in(payload, "error"))
+
+
+# Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
+_CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
+    "shell": (ShellCall, {"command": ("command", "cmd", "script"), "description": ("description",)}),
+    "edit": (
+        EditCall,
+        {
+            "path": ("file_path", "path", "notebook_path"),
+            "old": ("old_string", "old_str"),
+            "new": ("new_string", "new_str", "new_source"),
+        },
+    ),
+    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text")}),
+    "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
+    "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
+    "web": (WebCall, {"url": ("url",), "query": ("query",)}),
+    "mcp": (McpCall, {}),
+    "agent": (AgentCall, {"prompt": ("prompt",), "agent_type": ("subagent_type", "agent_type")}),
+    "skill": (SkillCall, {"skill": ("skill", "name"), "args": ("args",)}),
+}
+
+_SUBJECTS: dict[str, Callable[[Event], Any]] = {
+    "tool": call_of,
+    "prompt": _from_payload(Prompt, text="prompt", command="command_name"),
+    "session": _from_payload(Session, id="session_id", source="source trigger", reason="reason"),
+    "turn": _turn,
+    "agent": _from_payload(
+        AgentRun,
+        id="agent_id",
+        type="agent_type teammate_name",
+        transcript="agent_transcript_path",
+        last_message="last_assistant_message",
+    ),
+    "notification": _from_payload(Notification, type="notification_type", message="message", title="title"),
+    "compaction": _from_payload(
+        Compaction, trigger="trigger", instructions="custom_instructions", summary="compact_summary"
+    ),
+    "task": _from_payload(Task, id="task_id", subject="task_subject", description="task_description"),
+    "file": _from_payload(FileEvent, path="file_path new_cwd directory", change="event load_reason source"),
+}
