@@ -1,0 +1,224 @@
+"""
+Command hooks: a program that gets the event as JSON on stdin and answers by exit code and output.
+
+Exit 0: stdout is the answer. Exit 2: refuse, with stderr as the reason. Any other code is a failure, unless stdout
+holds a JSON answer, which counts on every exit code. `exit_code_mode = "strict"` makes every other code a refusal.
+"""
+
+import os
+import re
+import shlex
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.engine.answers import after_async, is_async, outcome_of
+from snell.machine.json_output import json_bytes
+from snell.machine.processes import Finished, Running, environment, finish_in_background, run
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny, Env
+from snell.model.events import Event
+from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
+
+Late = Callable[[Hook, Event, Outcome], None]
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What a command needs to know beside the event."""
+
+    env: Mapping[str, str] = {}
+    project_dir: str = ""
+    late: Late = lambda hook, event, outcome: None  # takes what a hook says after it went to the background
+    cancel: threading.Event | None = None
+
+
+def run_command(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+    """Run one command hook."""
+    command = hook.handler
+    assert isinstance(command, Command)
+    env_file = _env_file() if "env" in event.row.can else ""
+    asked = _Asked()
+    try:
+        finished = run(
+            _argv(command, around),
+            stdin=_context(event) if command.pass_context else b"",
+            cwd=_directory(event, around),
+            env=environment(around.env, _variables(command, event, around, env_file)),
+            timeout=hook.time_limit,
+            cancel=around.cancel,
+            watch_stdout=asked.watch if _may_go_async(hook) else None,
+            hand_over=lambda running: _keep(running, asked.seconds, hook, event, around.late),
+        )
+        outcome = _outcome(hook, event, finished, command)
+        return _with_env(outcome, env_file)
+    finally:
+        if env_file:
+            with suppress(OSError):
+                os.unlink(env_file)
+
+
+def _argv(command: Command, around: Surroundings) -> list[str]:
+    if command.args is None:
+        return ["/bin/sh", "-c", command.command]
+    known = {"${CLAUDE_PROJECT_DIR}": around.project_dir, "${CLAUDE_PLUGIN_ROOT}": command.plugin_root}
+    words = [command.command, *command.args]
+    for name, value in known.items():
+        words = [word.replace(name, value) for word in words]
+    return words
+
+
+def _context(event: Event) -> bytes:
+    """The event as Claude Code would send it, whatever client called."""
+    payload = {**event.payload, "hook_event_name": event.name}
+    if event.tool:
+        payload["tool_name"] = event.tool
+    return json_bytes(payload) + b"\n"
+
+
+def _directory(event: Event, around: Surroundings) -> str:
+    """The session's directory; where that is gone, the project's or the user's own, as the client does."""
+    choices = (event.cwd, around.project_dir, os.path.expanduser("~"), "/")
+    return next(each for each in choices if each and os.path.isdir(each))
+
+
+def _variables(command: Command, event: Event, around: Surroundings, env_file: str) -> dict[str, str]:
+    given = {
+        "HOOK_EVENT": event.name,
+        "HOOK_TOOL_NAME": event.tool,
+        "HOOK_SESSION_ID": event.session_id,
+        "CLAUDE_PROJECT_DIR": around.project_dir or event.cwd,
+        "CLAUDE_PLUGIN_ROOT": command.plugin_root,
+        "CLAUDE_ENV_FILE": env_file,
+    }
+    return {name: value.replace("\0", "") for name, value in given.items() if value}
+
+
+def _outcome(hook: Hook, event: Event, finished: Finished, command: Command) -> Outcome:
+    failure = _failure(finished, hook.time_limit)
+    if failure:
+        if hook.exit_code_mode == "strict" and failure.kind == "launch":
+            return Outcome(effects=(Deny(failure.message),), failure=failure, seconds=finished.seconds)
+        return Outcome(failure=failure, seconds=finished.seconds)
+    if finished.went_async:
+        return Outcome(seconds=finished.seconds, remarks=("went on in the background",), is_pending=True)
+    stdout = finished.stdout.decode("utf-8", "replace")
+    answer = outcome_of(stdout, event) if command.parse_result else Outcome()
+    return replace(_by_exit_code(hook, event, finished, answer), seconds=finished.seconds)
+
+
+def _failure(finished: Finished, limit: float) -> Failure | None:
+    if finished.start_error:
+        return Failure("launch", finished.start_error)
+    if finished.timed_out:
+        return Failure("timeout", f"did not finish within {limit:g} s and was ended")
+    if finished.cancelled:
+        return Failure("cancelled", "was cancelled")
+    if finished.truncated:
+        return Failure("output", "printed more than Snell reads (1 MB)")
+    return None
+
+
+def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome) -> Outcome:
+    code = finished.exit_code
+    said = finished.stderr.decode("utf-8", "replace").strip()
+    denies = any(isinstance(effect, Deny) for effect in answer.effects)
+    if code == 0 or (denies and answer.failure is None):
+        return answer
+    if code == 2 and not _script_is_missing(said, answer):
+        reason = Deny(said or "the hook refused without giving a reason")
+        return replace(answer, effects=(*answer.effects, reason), failure=None)
+    failure = Failure("crash", _ended(finished, said))
+    if hook.exit_code_mode == "strict":
+        return Outcome(effects=(Deny(said or failure.message),), failure=failure)
+    if answer.effects and hook.failure_policy == "allow":
+        return replace(answer, remarks=(*answer.remarks, f"{_ended(finished, said)}; its JSON answer counts"))
+    return replace(answer, failure=answer.failure or failure)
+
+
+def _ended(finished: Finished, said: str) -> str:
+    how = f"exit code {finished.exit_code}" if finished.exit_code is not None else f"signal {finished.signal}"
+    first = said.splitlines()[0] if said else ""
+    return f"{how}: {first[:300]}" if first else how
+
+
+# An interpreter that cannot find its script also exits with 2. That is a broken hook, not a refusal.
+_NO_SCRIPT = re.compile(
+    r"(?:\S*python[\d.]*: can't open file '(?P<python>.+)': \[Errno 2\]"
+    r"|\S*sh: \d+: cannot open (?P<sh>.+): No such file)"
+)
+
+
+def _script_is_missing(said: str, answer: Outcome) -> bool:
+    found = _NO_SCRIPT.match(said)
+    if not found or answer.effects or "\n" in said:
+        return False
+    return not os.path.exists(found["python"] or found["sh"])
+
+
+def _may_go_async(hook: Hook) -> bool:
+    waits = hook.force_sync or hook.event == "SessionStart" or hook.failure_policy == "block"
+    return not waits
+
+
+class _Asked:
+    """Watches for `{"async": true}`, and remembers for how long the hook wants to go on."""
+
+    seconds = ASYNC_TIMEOUT
+
+    def watch(self, stdout: bytes) -> bool:
+        asked = is_async(stdout.decode("utf-8", "replace"))
+        self.seconds = min(asked or ASYNC_TIMEOUT, LONGEST_TIMEOUT)
+        return asked is not None
+
+
+def _keep(running: Running, seconds: float, hook: Hook, event: Event, late: Late) -> None:
+    def done(finished: Finished) -> None:
+        late(hook, event, _late_outcome(hook, event, finished, seconds))
+
+    finish_in_background(running, seconds, done)
+
+
+def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) -> Outcome:
+    failure = _failure(finished, limit)
+    if failure:
+        return Outcome(failure=failure, seconds=finished.seconds)
+    answer = outcome_of(after_async(finished.stdout.decode("utf-8", "replace")), event)
+    return replace(_by_exit_code(hook, event, finished, answer), seconds=finished.seconds)
+
+
+def _env_file() -> str:
+    descriptor, path = tempfile.mkstemp(prefix="snell-env-")
+    os.close(descriptor)
+    return path
+
+
+def _with_env(outcome: Outcome, path: str) -> Outcome:
+    variables = _exports(path) if path else {}
+    return replace(outcome, effects=(*outcome.effects, Env(variables))) if variables else outcome
+
+
+def _exports(path: str) -> dict[str, str]:
+    """`KEY=VALUE` and `export KEY=VALUE` lines, quotes taken off."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(256_000).splitlines()
+    except OSError:
+        return {}
+    found: dict[str, str] = {}
+    for line in lines:
+        name, equals, value = line.strip().removeprefix("export ").strip().partition("=")
+        if equals and name.isidentifier():
+            found[name] = _unquoted(value)
+    return found
+
+
+def _unquoted(value: str) -> str:
+    try:
+        words = shlex.split(value, posix=True)
+    except ValueError:
+        return value
+    return words[0] if len(words) == 1 else value

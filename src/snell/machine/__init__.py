@@ -1,0 +1,1 @@
+"""What several handlers and doors need of the outside: processes, places, files."""

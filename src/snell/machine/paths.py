@@ -1,0 +1,94 @@
+"""Where Snell keeps its things on this machine."""
+
+import os
+import pwd
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from snell.model.errors import SnellError
+
+POLICY_FILE = Path("/etc/snell/policy.toml")
+
+
+class PlaceError(SnellError):
+    """A directory that cannot be used as it is."""
+
+    id = "place"
+
+
+class Places(msgspec.Struct, frozen=True):
+    config: Path
+    state: Path
+    run: Path
+
+
+def places(env: Mapping[str, str]) -> Places:
+    """`SNELL_HOME/{config,state,run}` when that is set, else the XDG directories."""
+    home = env.get("SNELL_HOME")
+    if home:
+        base = _absolute("SNELL_HOME", home)
+        return Places(config=base / "config", state=base / "state", run=base / "run")
+    state = _xdg(env, "XDG_STATE_HOME", ".local/state")
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    return Places(
+        config=_xdg(env, "XDG_CONFIG_HOME", ".config"),
+        state=state,
+        run=Path(runtime, "snell") if os.path.isabs(runtime) else state / "run",
+    )
+
+
+def make_private(path: Path) -> None:
+    """Make a directory, its parents too, that only its owner can enter; refuse one that somebody else could own."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refusal(path) or error from None
+    try:
+        _check_owner(path, os.fstat(descriptor))
+        # Checked and changed through one descriptor, so it cannot be swapped in between.
+        os.fchmod(descriptor, 0o700)
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(path: Path) -> PlaceError | None:
+    if path.is_symlink():
+        advice = "remove the link, or set SNELL_HOME to the directory it points to"
+        return PlaceError("is a symbolic link, which others could turn elsewhere", where=f"`{path}`", advice=advice)
+    if path.exists() and not path.is_dir():
+        return PlaceError("is not a directory", where=f"`{path}`", advice="move it away")
+    return None
+
+
+def _check_owner(path: Path, found: os.stat_result) -> None:
+    if found.st_uid == os.geteuid():
+        return
+    advice = "remove it, or set SNELL_HOME to a directory of your own"
+    raise PlaceError(f"belongs to another user (uid {found.st_uid})", where=f"`{path}`", advice=advice)
+
+
+def _xdg(env: Mapping[str, str], variable: str, usual: str) -> Path:
+    """One XDG directory of ours; a relative value does not count, as that standard has it."""
+    chosen = env.get(variable, "")
+    base = Path(chosen) if os.path.isabs(chosen) else _home(env) / usual
+    return base / "snell"
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME")
+    if home:
+        return _absolute("HOME", home)
+    try:
+        return Path(pwd.getpwuid(os.geteuid()).pw_dir)
+    except KeyError:
+        raise PlaceError("no home directory is known", advice="set HOME or SNELL_HOME") from None
+
+
+def _absolute(variable: str, value: str) -> Path:
+    if os.path.isabs(value):
+        return Path(value)
+    raise PlaceError(f"{variable} is `{value}`, which is not an absolute path", advice="give the full path")

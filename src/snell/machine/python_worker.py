@@ -1,0 +1,156 @@
+"""
+The warm child process in which other people's Python hooks run.
+
+It reads one JSON line per request and answers in JSON lines: to `load`, what the file declares; to `run`, one line per
+hook as it finishes, so that the parent knows which one hangs. Files are executed from the bytes that the parent
+checked, not read again. Whatever a hook prints goes to stderr and cannot be mistaken for an answer.
+"""
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import msgspec
+
+from snell.kit.authoring import caller_for, declarations, declared_in
+from snell.machine.json_output import json_bytes
+from snell.model.effects import EFFECT_TYPES, Effect, Rewrite
+from snell.model.errors import SnellError
+from snell.model.events import Event
+
+Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
+
+
+def main() -> None:
+    requests, answers = _private_streams()
+    loaded: Functions = {}
+    for line in requests:
+        request = decoded(line)
+        if "load" in request:
+            _say(answers, _load(request["load"], loaded))
+        else:
+            for answer in _run(request, loaded):
+                _say(answers, answer)
+
+
+def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for the protocol, and give hooks an empty stdin and stderr for their prints."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def _say(answers: BinaryIO, answer: Any) -> None:
+    answers.write(json_bytes(answer) + b"\n")
+    answers.flush()
+
+
+def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
+    path, digest, source = request["path"], request["digest"], request["source"]
+    name = f"snell_hooks_{digest[:12]}"
+    module = types.ModuleType(name)
+    namespace = module.__dict__
+    namespace["__file__"] = path
+    try:
+        sys.modules[name] = module  # dataclasses and type hints look their module up there
+        exec(compile(source, path, "exec", dont_inherit=True), namespace)
+        functions = {key: each for key, each in declared_in(namespace).items() if each.__module__ == name}
+        loaded[path, digest] = {key: caller_for(function) for key, function in functions.items()}
+    except SnellError as error:
+        return {"error": str(error)}
+    except BaseException as error:  # noqa: BLE001 - a file that exits or raises must not take the worker down
+        return {"error": _told(error, path)}
+    return {"hooks": [_described(key, function) for key, function in functions.items()]}
+
+
+def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+    line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
+    return {"name": name, "line": line, "doc": inspect.getdoc(function) or "", "declared": list(declarations(function))}
+
+
+def _run(request: dict[str, Any], loaded: Functions) -> Any:
+    event = msgspec.convert(request["event"], Event)
+    for path, digest, name in request["run"]:
+        start = time.perf_counter()
+        answer = _answer(loaded.get((path, digest), {}).get(name), event, path)
+        yield {**answer, "seconds": time.perf_counter() - start}
+
+
+def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any]:
+    if function is None:
+        return {"error": f"{path} has not been loaded"}
+    try:
+        result = function(event)
+        if inspect.isawaitable(result):
+            result = asyncio.run(_awaited(result))
+        return {"effects": msgspec.Raw(json_bytes(effects_as_data(result)))}
+    except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
+        return {"error": _told(error, path)}
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+def decoded(line: bytes) -> Any:
+    """A line of the protocol; half a surrogate pair, which an embedding program may hand over, survives it."""
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return json.loads(line)
+
+
+def effects_as_data(result: Any) -> list[list[Any]]:
+    """Effects as lists that survive the pipe."""
+    given = result if isinstance(result, list | tuple) else () if result is None else (result,)
+    return [_as_data(effect) for effect in given]
+
+
+def effects_from_data(data: list[list[Any]]) -> tuple[Effect, ...]:
+    """The way back."""
+    return tuple(_from_data(name, fields) for name, fields in data)
+
+
+_BY_NAME: dict[str, Callable[..., Effect]] = {each.__name__: each for each in EFFECT_TYPES}
+
+
+def _as_data(effect: Any) -> list[Any]:
+    if type(effect) not in EFFECT_TYPES:
+        raise TypeError(
+            f"returned {type(effect).__name__}, which is not an effect; return Deny(...), Note(...) or None"
+        )
+    if isinstance(effect, Rewrite):
+        return ["Rewrite", {"value": effect.value, "fields": effect.fields, "because": effect.because}]
+    return [type(effect).__name__, msgspec.structs.asdict(effect)]
+
+
+def _from_data(name: str, fields: dict[str, Any]) -> Effect:
+    if name == "Rewrite":
+        return Rewrite(fields["value"], because=fields["because"], **fields["fields"])
+    return _BY_NAME[name](**fields)
+
+
+def _told(error: BaseException, path: str) -> str:
+    """One line that says what went wrong and where in the author's file."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    name = "" if isinstance(error, SnellError) else type(error).__name__
+    text = ": ".join(part for part in (name, str(error)) if part)
+    return f"{path}:{line}: {text}" if line else f"{path}: {text}"
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

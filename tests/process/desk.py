@@ -1,0 +1,62 @@
+"""A worker for Python hooks, and the files that people wrote for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from snell.handlers.python import Worker
+from snell.model.decision import Outcome
+from snell.model.hooks import Hook, Scope
+from snell.runtime.python_files import FromFile, PythonFiles
+from tests.helpers import call, untimed
+from tests.process.scene import is_alive, wait_until
+
+IMPORTS = "from snell.kit.authoring import informs, judges, rewrites\nfrom snell.model.effects import *\n"
+
+
+class Desk:
+    """A worker, and the files that people wrote for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.worker = Worker()
+        self.files = PythonFiles(self.worker)
+
+    def write(self, source: str, name: str = "mine.py", imports: str = IMPORTS) -> Path:
+        path = self.folder / name
+        path.write_text(imports + dedent(source), encoding="utf-8")
+        return path
+
+    def load(self, source: str, name: str = "mine.py", imports: str = IMPORTS) -> FromFile:
+        path = self.write(source, name, imports)
+        return self.files.load(path, scope=Scope.SESSION, layer="user", pack=path.stem)
+
+    def hooks(self, source: str, name: str = "mine.py", **fields: Any) -> list[Hook]:
+        loaded = self.load(source, name)
+        assert loaded.problem == ""
+        return [with_fields(hook, **fields) for hook in loaded.hooks]
+
+    def answers(self, source: str, event: Any = None, **fields: Any) -> list[Outcome]:
+        return untimed(self.worker.run(self.hooks(source, **fields), event or call()))
+
+    @property
+    def pid(self) -> int:
+        child = self.worker._child
+        assert child is not None
+        return child.pid
+
+
+def with_fields(hook: Hook, **fields: Any) -> Hook:
+    return Hook(**{**{name: getattr(hook, name) for name in hook.__struct_fields__}, **fields})
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Desk]:
+    """A desk for one test; a child that outlives it fails the test."""
+    desk = Desk(folder)
+    yield desk
+    child = desk.worker._child
+    desk.worker.close()
+    assert child is None or wait_until(lambda: not is_alive(child.pid))

@@ -1,0 +1,47 @@
+"""A crew that runs command hooks in a folder of its own."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.handlers.command import Surroundings
+from snell.model.decision import Outcome
+from snell.model.events import Event
+from snell.model.hooks import Command, Hook
+from snell.runtime.crew import Crew
+from tests.helpers import call
+from tests.process.scene import Scene
+
+
+class Stage:
+    """A crew in a folder of its own."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.folder = scene.folder
+        self.late: list[tuple[str, Outcome]] = []
+        self.around = Surroundings(env=scene.env, project_dir=str(scene.folder), late=self._late)
+
+    def run(self, *hooks: Hook, on: Event | None = None, **around: Any) -> list[Outcome]:
+        crew = Crew(around=replace(self.around, **around))
+        try:
+            return [without_time(outcome) for outcome in crew.run(hooks, on or call(cwd=str(self.folder)))]
+        finally:
+            crew.close()
+
+    def answer(
+        self, line: str, *, on: Event | None = None, args: tuple[str, ...] | None = None, **fields: Any
+    ) -> Outcome:
+        (outcome,) = self.run(command(line, args=args, on=on.name if on else "PreToolUse", **fields), on=on)
+        return outcome
+
+    def _late(self, hook: Hook, _event: Event, outcome: Outcome) -> None:
+        self.late.append((hook.id, without_time(outcome)))
+
+
+def command(line: str, *, args: tuple[str, ...] | None = None, on: str = "PreToolUse", **fields: Any) -> Hook:
+    own = {name: fields.pop(name) for name in ("pass_context", "parse_result", "plugin_root") if name in fields}
+    return Hook(**{"id": "h", "event": on, "handler": Command(line, args, **own), "timeout": 20.0, **fields})
+
+
+def without_time(outcome: Outcome) -> Outcome:
+    return replace(outcome, seconds=0.0)

@@ -1,0 +1,92 @@
+"""Commands that promise to answer later: the event goes on, and the late answer arrives by itself."""
+
+import sys
+from typing import Any
+
+import pytest
+
+from snell.engine.book import Book
+from snell.engine.decide import decide
+from snell.machine.processes import background_runs
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny, Note, Tell
+from snell.model.hooks import Scope
+from snell.runtime.crew import Crew
+from snell.runtime.drive import drive
+from snell.stores.inmemory import InMemoryStore
+from tests.helpers import event
+from tests.process.scene import Scene, wait_until
+from tests.process.stage import Stage, command
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
+]
+
+PROMISE = "echo '{\"async\": true}'"
+GOING_ON = Outcome(remarks=("went on in the background",), is_pending=True)
+
+
+@pytest.fixture
+def stage(scene: Scene) -> Stage:
+    return Stage(scene)
+
+
+def late(stage: Stage) -> list[tuple[str, Outcome]]:
+    assert wait_until(lambda: bool(stage.late) and not background_runs(), 20)
+    return stage.late
+
+
+@pytest.mark.proves("S1-157")
+def test_the_event_goes_on_while_the_hook_does_and_its_answer_arrives_later(stage: Stage) -> None:
+    line = f'{PROMISE}; until [ -e go ]; do sleep 0.02; done; echo \'{{"additionalContext": "the build is red"}}\''
+    assert (stage.answer(line), stage.late) == (GOING_ON, [])
+    (stage.folder / "go").touch()
+    assert late(stage) == [("h", Outcome(effects=(Note("the build is red"),)))]
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("true", Outcome()),
+        ("echo no >&2; exit 2", Outcome(effects=(Deny("no"),))),
+        ("echo gone >&2; exit 1", Outcome(failure=Failure("crash", "exit code 1: gone"))),
+        ('echo \'{"systemMessage": "done"}\'', Outcome(effects=(Tell("done"),))),
+        ("echo just text", Outcome(remarks=("printed text, which goes nowhere on PreToolUse",))),
+    ],
+)
+def test_a_late_answer_is_read_like_any_other(stage: Stage, rest: str, expected: Outcome) -> None:
+    assert stage.answer(f"{PROMISE}; {rest}") == GOING_ON
+    assert late(stage) == [("h", expected)]
+
+
+@pytest.mark.proves("S1-156", "S1-157")
+def test_its_own_limit_counts_in_milliseconds_from_the_promise_on(stage: Stage) -> None:
+    assert stage.answer('echo \'{"async": true, "asyncTimeout": 300}\'; sleep 60') == GOING_ON
+    assert late(stage) == [("h", Outcome(failure=Failure("timeout", "did not finish within 0.3 s and was ended")))]
+
+
+@pytest.mark.proves("S1-96")
+def test_going_to_the_background_does_not_use_a_once_hook_up(stage: Stage) -> None:
+    book, marks = Book([command(PROMISE, once=True)]), InMemoryStore()
+    crew = Crew(around=stage.around)
+    decisions = [drive(decide(event("PreToolUse"), book, marks), crew) for _ in range(2)]
+    crew.close()
+    assert wait_until(lambda: not background_runs(), 20)
+    assert [len(list(decision.runs())) for decision in decisions] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"force_sync": True}, {"on": "SessionStart"}, {"scope": Scope.POLICY}, {"on_failure": "block"}],
+    ids=["forced", "session start", "policy", "fails closed"],
+)
+def test_a_hook_that_must_be_waited_for_cannot_promise_its_way_out(stage: Stage, fields: dict[str, Any]) -> None:
+    name = fields.get("on", "PreToolUse")
+    (outcome,) = stage.run(command(f"{PROMISE}; echo no >&2; exit 2", **fields), on=event(name))
+    assert (outcome.effects[-1:], stage.late) == ((Deny("no"),), [])
+
+
+@pytest.mark.parametrize("text", ['{"async": false}', '{"async": 1}', 'text {"async": true}'])
+def test_anything_but_a_clear_promise_is_an_ordinary_answer(stage: Stage, text: str) -> None:
+    assert stage.answer(f"echo '{text}'; echo no >&2; exit 2").effects == (Deny("no"),)

@@ -1,0 +1,214 @@
+"""Command hooks as real processes: how their answer is read, and what else they do."""
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Allow, Ask, Deny, Note, Rewrite, Stop, Tell
+from snell.model.hooks import Agent, Broken, Hook, Scope
+from tests.helpers import call
+from tests.process.scene import Scene, wait_until
+from tests.process.stage import Stage, command
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
+]
+
+
+def failed(kind: str, message: str) -> Outcome:
+    return Outcome(failure=Failure(kind, message))
+
+
+@pytest.fixture
+def stage(scene: Scene) -> Stage:
+    return Stage(scene)
+
+
+@pytest.mark.proves("S1-44")
+def test_a_command_line_is_run_by_the_shell(stage: Stage) -> None:
+    outcome = stage.answer('x=$(printf two); printf \'{"systemMessage": "%s"}\' "one $x" | cat')
+    assert outcome == Outcome(effects=(Tell("one two"),))
+
+
+def test_with_args_no_shell_is_involved_and_only_two_names_are_filled_in(stage: Stage) -> None:
+    script = stage.folder / "show"
+    script.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done > seen\n', encoding="utf-8")
+    script.chmod(0o755)
+    args = ("$HOME", "`id`", "a b", "${CLAUDE_PROJECT_DIR}/x", "${CLAUDE_PLUGIN_ROOT}", "*")
+    stage.answer("${CLAUDE_PROJECT_DIR}/show", args=args, plugin_root="/plugin")
+    seen = (stage.folder / "seen").read_text(encoding="utf-8").splitlines()
+    assert seen == ["$HOME", "`id`", "a b", f"{stage.folder}/x", "/plugin", "*"]
+
+
+DENY_JSON = 'echo \'{"decision": "block", "reason": "json"}\''
+ALLOW_JSON = 'echo \'{"decision": "approve", "reason": "json"}\''
+NOTE_JSON = 'echo \'{"additionalContext": "note"}\''
+
+
+@pytest.mark.proves("S1-64", "S1-68")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("exit 0", Outcome()),
+        ("echo no >&2; exit 0", Outcome()),
+        (DENY_JSON, Outcome(effects=(Deny("json"),))),
+        ("echo no >&2; exit 2", Outcome(effects=(Deny("no"),))),
+        ("exit 2", Outcome(effects=(Deny("the hook refused without giving a reason"),))),
+        (f"{DENY_JSON}; echo no >&2; exit 2", Outcome(effects=(Deny("json"),))),
+        (f"{ALLOW_JSON}; echo no >&2; exit 2", Outcome(effects=(Allow("json"), Deny("no")))),
+        (f"{NOTE_JSON}; echo no >&2; exit 2", Outcome(effects=(Note("note"), Deny("no")))),
+        ("echo '{broken}'; echo no >&2; exit 2", Outcome(effects=(Deny("no"),))),
+        ("echo first >&2; echo second >&2; exit 1", failed("crash", "exit code 1: first")),
+        ("exit 1", failed("crash", "exit code 1")),
+        ("exit 3", failed("crash", "exit code 3")),
+        ("kill -9 $$", failed("crash", "exit code 137")),
+        (f"{DENY_JSON}; exit 1", Outcome(effects=(Deny("json"),))),
+        (f"{NOTE_JSON}; exit 1", Outcome(effects=(Note("note"),), remarks=("exit code 1; its JSON answer counts",))),
+        (
+            'echo \'{"continue": false, "stopReason": "s"}\'; exit 3',
+            Outcome(effects=(Stop("s"),), remarks=("exit code 3; its JSON answer counts",)),
+        ),
+    ],
+)
+def test_the_exit_code_and_the_answer_together_decide(stage: Stage, line: str, expected: Outcome) -> None:
+    assert stage.answer(line) == expected
+
+
+@pytest.mark.proves("S1-68")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("exit 0", Outcome()),
+        ("echo no >&2; exit 2", Outcome(effects=(Deny("no"),))),
+        ("echo no >&2; exit 1", Outcome(effects=(Deny("no"),), failure=Failure("crash", "exit code 1: no"))),
+        ("exit 77", Outcome(effects=(Deny("exit code 77"),), failure=Failure("crash", "exit code 77"))),
+        (f"{NOTE_JSON}; exit 1", Outcome(effects=(Deny("exit code 1"),), failure=Failure("crash", "exit code 1"))),
+        (f"{DENY_JSON}; exit 1", Outcome(effects=(Deny("json"),))),
+    ],
+)
+def test_in_strict_mode_every_other_exit_code_refuses(stage: Stage, line: str, expected: Outcome) -> None:
+    outcome = stage.answer(line, exit_code_mode="strict")
+    assert (outcome, outcome.status) == (expected, "success" if line == "exit 0" else "blocking")
+
+
+def test_a_policy_hook_that_fails_keeps_its_failure_even_with_an_answer(stage: Stage) -> None:
+    outcome = stage.answer(f"{ALLOW_JSON}; exit 1", scope=Scope.POLICY)
+    assert outcome == Outcome(effects=(Allow("json"),), failure=Failure("crash", "exit code 1"))
+
+
+@pytest.mark.parametrize("interpreter", [sys.executable, "sh", "/bin/sh"])
+def test_an_interpreter_without_its_script_exits_with_2_and_is_a_failure(stage: Stage, interpreter: str) -> None:
+    outcome = stage.answer(f"{interpreter} {stage.folder}/gone.py")
+    assert (outcome.effects, outcome.status) == ((), "non_blocking_error")
+
+
+def test_a_hook_that_only_speaks_of_missing_files_still_refuses(stage: Stage) -> None:
+    said = "python: can't open file '/etc/passwd': [Errno 2]"
+    assert stage.answer(f'echo "{said}" >&2; exit 2').effects == (Deny(said),)
+
+
+@pytest.mark.proves("S1-69")
+@pytest.mark.parametrize(
+    ("line", "args"),
+    [("/nowhere/program", ()), (".", ()), ("", ("x",)), ("with\0null", ())],
+    ids=["gone", "folder", "empty", "null"],
+)
+def test_a_command_that_cannot_be_started_is_a_failure_that_says_why(
+    stage: Stage, line: str, args: tuple[str, ...]
+) -> None:
+    outcome = stage.answer(line, args=args)
+    assert outcome.failure is not None
+    assert (outcome.effects, outcome.failure.kind, bool(outcome.failure.message)) == ((), "launch", True)
+    strict = stage.answer(line, args=args, exit_code_mode="strict")
+    assert strict == Outcome(effects=(Deny(outcome.failure.message),), failure=outcome.failure)
+
+
+def test_a_shell_that_does_not_find_the_program_is_a_failure(stage: Stage) -> None:
+    outcome = stage.answer("no-such-program-anywhere --flag")
+    assert (outcome.status, outcome.failure and outcome.failure.message[:14]) == (
+        "non_blocking_error",
+        "exit code 127:",
+    )
+
+
+@pytest.mark.proves("S1-44", "S1-88", "S1-95")
+def test_at_its_limit_a_command_ends_with_everything_it_started(stage: Stage) -> None:
+    line = 'echo \'{"decision": "approve"}\'; setsid sleep 60 & sleep 60'
+    outcome = stage.answer(line, timeout=0.4)
+    assert (outcome, outcome.status) == (failed("timeout", "did not finish within 0.4 s and was ended"), "cancelled")
+
+
+@pytest.mark.proves("S1-88")
+def test_a_caller_may_cancel(stage: Stage) -> None:
+    cancel = threading.Event()
+    watcher = threading.Thread(target=lambda: wait_until((stage.folder / "started").exists, 20) and cancel.set())
+    watcher.start()
+    outcomes = stage.run(command("touch started; sleep 60"), cancel=cancel)
+    watcher.join()
+    assert (outcomes, outcomes[0].status) == ([failed("cancelled", "was cancelled")], "cancelled")
+
+
+@pytest.mark.proves("S1-98")
+def test_commands_of_one_event_run_at_the_same_time_and_answer_in_book_order(stage: Stage) -> None:
+    everybody = " ".join(f"here{n}" for n in range(5))
+    line = (
+        "touch here{n}; for each in "
+        + everybody
+        + '; do until [ -e "$each" ]; do sleep 0.02; done; done; echo {answer}'
+    )
+    answer = '\'{{"additionalContext": "{n}"}}\''
+    hooks = [command(line.format(n=n, answer=answer.format(n=n))) for n in range(5)]
+    assert stage.run(*hooks) == [Outcome(effects=(Note(str(n)),)) for n in range(5)]
+
+
+@pytest.mark.proves("S1-71")
+@pytest.mark.parametrize(
+    ("text", "effects"),
+    [
+        ('"Continue"', ()),
+        ('{"Reject": {"reason": "no"}}', (Deny("no"),)),
+        ('{"ModifyInput": {"new_input": {"command": "make"}}}', (Rewrite({"command": "make"}),)),
+    ],
+)
+def test_a_command_may_answer_in_tagged_form(stage: Stage, text: str, effects: tuple[Any, ...]) -> None:
+    assert stage.answer(f"echo '{text}'") == Outcome(effects=effects)
+
+
+@pytest.mark.parametrize(
+    ("printf", "expected"),
+    [
+        (r'\357\273\277{"systemMessage": "bom"}', Outcome(effects=(Tell("bom"),))),
+        (r'{"systemMessage": "\377\376"}', Outcome(effects=(Tell("\ufffd\ufffd"),))),
+        (r"\377\376\000", Outcome(remarks=("printed text, which goes nowhere on PreToolUse",))),
+        (r'\r\n{"decision": "ask"}\r\n', Outcome(effects=(Ask(),))),
+    ],
+    ids=["byte order mark", "invalid inside", "binary", "carriage returns"],
+)
+def test_damaged_output_is_read_as_well_as_it_can_be(stage: Stage, printf: str, expected: Outcome) -> None:
+    assert stage.answer(f"printf '{printf}'") == expected
+
+
+@pytest.mark.parametrize("where", ["", " >&2"])
+def test_a_flood_is_a_failure_and_not_an_approval(stage: Stage, where: str) -> None:
+    outcome = stage.answer(f"head -c 3000000 /dev/zero | tr '\\0' x{where}")
+    assert outcome == failed("output", "printed more than Snell reads (1 MB)")
+
+
+def test_a_hook_need_not_read_its_input(stage: Stage) -> None:
+    on = call(cwd=str(stage.folder), content="x" * 2_000_000)
+    assert stage.answer(DENY_JSON, on=on) == Outcome(effects=(Deny("json"),))
+
+
+@pytest.mark.parametrize(
+    ("handler", "message"),
+    [
+        (Broken("the pattern is wrong"), "the pattern is wrong"),
+        (Agent("look"), "this version cannot run `agent` hooks"),
+    ],
+)
+def test_a_hook_that_cannot_be_run_at_all_is_a_failure(stage: Stage, handler: Any, message: str) -> None:
+    assert stage.run(Hook(id="h", event="PreToolUse", handler=handler)) == [failed("launch", message)]

@@ -1,0 +1,74 @@
+"""Python files that bring hooks: loaded, loaded anew, and kept in their last good version."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from snell.model.decision import Outcome
+from snell.model.effects import Deny
+from snell.model.hooks import PythonFile, Scope
+from snell.runtime.python_files import FromFile
+from tests.helpers import call, untimed
+from tests.process.desk import Desk, opened
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with opened(tmp_path) as desk:
+        yield desk
+
+
+def test_a_file_becomes_hooks_that_name_their_place(desk: Desk) -> None:
+    loaded = desk.load('''
+        @judges("PreToolUse", kind="shell", timeout=2, on_failure="block")
+        def no_rm(call):
+            """Refuse rm."""
+            return Deny("no rm") if call.runs("rm") else None
+
+        def helper(): ...
+
+        @informs("SessionStart", "UserPromptSubmit")
+        async def hello(): ...
+    ''')
+    path = str(desk.folder / "mine.py")
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    found = [(hook.id, hook.event, hook.role, hook.handler, str(hook.source)) for hook in loaded.hooks]
+    no_rm, hello = PythonFile(path, "no_rm", digest), PythonFile(path, "hello", digest)
+    assert found == [
+        ("mine/no_rm", "PreToolUse", "judges", no_rm, f"{path}:4"),
+        ("mine/hello:SessionStart", "SessionStart", "informs", hello, f"{path}:11"),
+        ("mine/hello:UserPromptSubmit", "UserPromptSubmit", "informs", hello, f"{path}:11"),
+    ]
+    assert (loaded.hooks[0].timeout, loaded.hooks[0].kinds, loaded.hooks[0].source.layer) == (2, ("shell",), "user")
+
+
+def test_a_saved_file_is_loaded_anew_and_an_unchanged_one_is_not(desk: Desk) -> None:
+    one = desk.load('@judges("Stop")\ndef f(): return Deny("one")')
+    assert desk.files.load(desk.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine") is one
+    two = desk.load('@judges("Stop")\ndef f(): return Deny("two")')
+    assert untimed(desk.worker.run([*one.hooks, *two.hooks], call())) == [
+        Outcome(effects=(Deny("one"),)),
+        Outcome(effects=(Deny("two"),)),
+    ]
+
+
+def test_a_file_that_no_longer_loads_keeps_its_last_good_version(desk: Desk) -> None:
+    good = desk.load('@judges("Stop")\ndef f(): return Deny("good")')
+    broken = desk.load('@judges("Stop")\ndef f(: return Deny("broken")')
+    assert broken.hooks == good.hooks
+    assert broken.problem.startswith(f"{desk.folder}/mine.py:4: SyntaxError: ")
+    assert broken.problem.endswith("; the last version that loaded stays in force")
+    (desk.folder / "mine.py").unlink()
+    gone = desk.files.load(desk.folder / "mine.py", scope=Scope.SESSION, layer="user", pack="mine")
+    assert (gone.hooks, gone.problem.endswith("stays in force")) == (good.hooks, True)
+    assert untimed(desk.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
+
+
+def test_a_pinned_file_that_changed_is_not_run(desk: Desk) -> None:
+    path = desk.write('raise SystemExit("must not run")')
+    loaded = desk.files.load(path, scope=Scope.SESSION, layer="project", pack="mine", pinned="0" * 64)
+    assert loaded == FromFile(problem=f"{path} changed while it was read; run `snell trust`")
