@@ -1,0 +1,118 @@
+"""
+Any program that speaks plain JSON: an agent of one's own, a test, a client that has no module here.
+
+Payloads are Claude-shaped; the usual other spellings of event and field names are understood. The reply is the whole
+decision, not just what one client could use of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.machine.json_input import odd_fields, read_payload
+from snell.machine.json_output import json_bytes
+from snell.model.catalogue import canonical
+from snell.model.decision import Decision, Reason
+from snell.model.effects import Verdict
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, event_from, text_in
+from snell.model.ports import Capabilities, Reply
+
+NAME = "generic"
+CAPABILITIES = Capabilities()
+
+# In this order; `event` comes last, because FileChanged has a field of its own called so.
+EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event", "hookEvent", "event")
+
+CAMEL_CASED = """
+    agent_id agent_transcript_path agent_type command_args command_name command_source custom_instructions duration_ms
+    elicitation_id expansion_type file_path from_model is_interrupt last_assistant_message load_reason mcp_server
+    mcp_server_name memory_type message_id new_cwd notification_type old_cwd permission_mode permission_suggestions
+    prompt_id requested_model requested_schema session_id session_title stop_hook_active task_description task_id
+    task_subject teammate_name to_model tool_calls tool_input tool_name tool_response tool_use_id transcript_path
+    turn_id worktree_path
+"""
+
+ALIASES: Mapping[str, str] = {
+    **{
+        first + "".join(part.title() for part in rest): "_".join((first, *rest))
+        for first, *rest in (name.split("_") for name in CAMEL_CASED.split())
+    },
+    "tool_output": "tool_response",
+    "toolOutput": "tool_response",
+    "tool_call_id": "tool_use_id",
+    "toolCallId": "tool_use_id",
+    "user_prompt": "prompt",
+    "userPrompt": "prompt",
+    "working_directory": "cwd",
+    "workingDirectory": "cwd",
+}
+
+UPDATED: Mapping[str, str] = {
+    "tool_input": "updated_input",
+    "tool_response": "updated_output",
+    "prompt": "updated_prompt",
+    "delta": "updated_delta",
+}
+
+
+def decode(payload: bytes) -> Event:
+    """The event that a payload reports."""
+    given, flags = read_payload(payload)
+    name_field = next((field for field in EVENT_FIELDS if text_in(given, field)), "")
+    if not name_field:
+        raise PayloadError("the payload names no event", advice="give its name as `hook_event_name`")
+    name = canonical(text_in(given, name_field))
+    folded, ignored = _folded(given, name_field)
+    folded["hook_event_name"] = name
+    return replace(event_from(folded, name, NAME), flags=(*flags, *ignored, *odd_fields(folded)))
+
+
+def encode(decision: Decision) -> Reply:
+    """The decision as one line of JSON. The exit code is always 0: only some clients give 2 a meaning."""
+    updated = _updated(decision)
+    fields = {
+        "decision_id": decision.id,
+        "event": decision.event.name,
+        "verdict": decision.verdict.name.lower(),
+        "reason": decision.reason,
+        "reasons": _texts(decision.reasons),
+        **updated,
+        "notes": _texts(decision.notes),
+        "tells": _texts(decision.tells),
+        "stop_reason": decision.stop.text if decision.stop else "",
+        "env": decision.env,
+        "extras": decision.extras,
+        "failures": _texts(decision.failures),
+    }
+    kept = {field: value for field, value in fields.items() if value or field in updated}
+    return Reply(stdout=json_bytes({**kept, "continue": decision.stop is None}) + b"\n")
+
+
+def _folded(given: Payload, name_field: str) -> tuple[Payload, list[str]]:
+    """The payload under canonical names. Where two spellings are given the canonical one, else the first, counts."""
+    folded: Payload = {}
+    ignored: list[str] = []
+    for field, value in given.items():
+        known = "hook_event_name" if field == name_field else ALIASES.get(field, field)
+        if known == field or (known not in given and known not in folded) or field == name_field:
+            folded[known] = value
+        else:
+            folded[field] = value
+            ignored.append(f"{field} is ignored, {known} is given too")
+    return folded, ignored
+
+
+def _updated(decision: Decision) -> dict[str, Any]:
+    """The rewritten value, unless what it belongs to will not happen."""
+    field = decision.event.row.rewrites
+    will_happen = field == "tool_response" or decision.verdict < Verdict.DEFER
+    return {UPDATED[field]: decision.event.rewritable} if decision.is_rewritten and will_happen else {}
+
+
+def _texts(reasons: Iterable[Reason]) -> list[dict[str, str]]:
+    return [
+        {key: text for key, text in (("hook", each.hook), ("text", each.text), ("instead", each.instead)) if text}
+        for each in reasons
+    ]

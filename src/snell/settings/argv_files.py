@@ -1,0 +1,215 @@
+"""
+The programs and local files that a command names, as far as its text tells.
+
+Names are guessed generously: a file that is pinned without need costs one more approval, a script that is not
+pinned could be swapped unseen. What a script itself reads or starts is not looked at.
+"""
+
+import glob
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from snell.model.hooks import Command, Handler, PythonFile
+
+MOST_FILES = 200
+MOST_WORDS = 2000
+_LONGEST_CAREFULLY_SPLIT = 20_000
+_TILDE = re.compile(r"(?<![^\s=:\"'])~(?=/)")
+_SPACE = re.compile(r"[ \t\r\n]")
+_ROOT_WORDS = re.compile(r"\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?[-=+?][^}]*)?\}|([A-Za-z_][A-Za-z0-9_]*))")
+_ENDS_COMMAND = re.compile(r"[;&|()\n]+")
+_ASSIGNMENT = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_-]*=(.*)", re.DOTALL)
+_ROUGH = re.compile(r"""[;&|()<>\n]+|[^ \t\r\n;&|()<>"']+""")
+_SHEBANG = re.compile(rb"#![ \t]*([^\s]+)(?:[ \t]+([^\n]*))?")
+
+
+class Named(Struct, frozen=True):
+    programs: tuple[str, ...] = ()  # real paths of what runs
+    files: tuple[str, ...] = ()  # full paths of local files among the words
+    relative: tuple[str, ...] = ()  # words that another working directory could turn into other files
+    is_too_much: bool = False  # more than we look at, so it cannot be vouched for
+
+
+def named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> Named:
+    """What a handler runs and reads, seen from the project's root."""
+    if isinstance(handler, PythonFile):
+        return Named(files=(handler.path,))
+    if not isinstance(handler, Command):
+        return Named()
+    words = list(islice(_words(handler, _meanings(handler, root, env)), MOST_WORDS + 1))
+    if len(words) > MOST_WORDS:
+        return Named(is_too_much=True)
+    bases = _bases(words, root)
+    files = dict.fromkeys(path for word in words for path in _files(word, bases))
+    programs = dict.fromkeys(path for word in words if word.is_program for path in _program(word, root, env))
+    files.update(dict.fromkeys(path for path in programs if Path(path).is_relative_to(root)))
+    found = tuple(files)[:MOST_FILES]
+    programs.update(dict.fromkeys(path for file in found for path in _interpreter(file, env)))
+    relative = dict.fromkeys(text for word in words for text in word.texts if not os.path.isabs(text))
+    return Named(tuple(programs), found, tuple(relative), len(files) > MOST_FILES)
+
+
+def strangers(named: Named, root: Path, cwd: Path) -> list[str]:
+    """Words that mean other files in this working directory than in the project's root, where they were approved."""
+    if cwd == root:
+        return []
+    known = {os.path.realpath(path) for path in named.files}
+    return [
+        word
+        for word in named.relative
+        if _is_file(path := os.path.join(cwd, word)) and os.path.realpath(path) not in known
+    ]
+
+
+class _Word(Struct, frozen=True):
+    texts: tuple[str, ...]  # readings of one word
+    is_program: bool = False
+
+
+def _words(handler: Command, meanings: Mapping[str, str]) -> Iterator[_Word]:
+    if handler.args is None:
+        yield from _shell_words(handler.command, meanings)
+        return
+    yield _Word(_readings(_filled(handler.command, meanings)), True)
+    previous = ""
+    for each in handler.args:
+        yield from _argument(_filled(each, meanings), previous, meanings)
+        previous = each
+
+
+def _shell_words(line: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+    is_program, previous = True, ""
+    for text in _split(_filled(line, meanings)):
+        if _ENDS_COMMAND.fullmatch(text):
+            is_program, previous = True, ""
+        elif ">" in text and not text.strip("<>&|0123456789"):
+            previous = ">"
+        elif previous == ">":
+            previous = ""  # an output file changes whenever the hook runs
+        elif is_program and (found := _ASSIGNMENT.fullmatch(text)):
+            yield _Word(_readings(found.group(1)))
+        elif is_program:
+            yield _Word(_readings(text) if "/" in text else (text,), True)
+            is_program, previous = False, text
+        else:
+            yield from _argument(text, previous, meanings)
+            previous = text
+
+
+def _argument(text: str, previous: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+    if previous == "-m":
+        module = text.replace(".", "/")
+        yield _Word(tuple(f"{module}{end}" for end in (".py", "/__init__.py", "/__main__.py")))
+    elif _SPACE.search(text):
+        yield _Word(_readings(text))
+        # A command inside a word, as in `sh -c '...'`; a data word that looks like one does no harm.
+        yield from (_Word(word.texts) for word in _shell_words(text, meanings))
+    else:
+        found = _ASSIGNMENT.fullmatch(text)
+        yield _Word(_readings(found.group(1) if found else text))
+
+
+def _split(line: str) -> list[str]:
+    if len(line) > _LONGEST_CAREFULLY_SPLIT:
+        return _split_roughly(line)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>\n")
+    lexer.whitespace = " \t\r"
+    lexer.commenters = ""
+    lexer.whitespace_split = True
+    try:
+        return list(lexer)
+    except ValueError:
+        return _split_roughly(line)
+
+
+def _split_roughly(line: str) -> list[str]:
+    return _ROUGH.findall(line)
+
+
+def _meanings(handler: Command, root: Path, env: Mapping[str, str]) -> dict[str, str]:
+    known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
+    return known | ({"CLAUDE_PLUGIN_ROOT": handler.plugin_root} if handler.plugin_root else {})
+
+
+def _filled(text: str, meanings: Mapping[str, str]) -> str:
+    text = _TILDE.sub(lambda _: meanings["HOME"], _ROOT_WORDS.sub(lambda _: meanings["PWD"], text))
+    return _VARIABLE.sub(lambda found: meanings.get(found.group(1) or found.group(2), found.group()), text)
+
+
+def _readings(text: str) -> tuple[str, ...]:
+    """The word itself, and what may remain of it after a variable or substitution that we cannot know."""
+    tail = _VARIABLE.split(text)[-1].lstrip("/") if "$" in text else ""
+    return tuple(each for each in (text, tail) if each)
+
+
+def _bases(words: Sequence[_Word], root: Path) -> list[Path]:
+    """Where a relative word may be meant from: the root, and folders that the command might change to."""
+    texts = dict.fromkeys(text for word in words if not word.is_program for text in word.texts)
+    folders = [root / text for text in list(texts)[:MOST_FILES] if _is_short(text) and os.path.isdir(root / text)]
+    return [root, *folders[:8]]
+
+
+def _files(word: _Word, bases: Sequence[Path]) -> Iterator[str]:
+    for text in word.texts:
+        if not _is_short(text) or (word.is_program and "/" not in text):
+            continue
+        for base in bases:
+            path = os.path.join(base, text)
+            if _is_file(path):
+                yield os.path.normpath(path)
+            elif glob.has_magic(text):
+                yield from _fitting(text, base)
+
+
+def _fitting(pattern: str, base: Path) -> Iterator[str]:
+    """Files that a pattern stands for; only one part of the path may vary, or a disk would be searched."""
+    parts = pattern.split("/")
+    if os.path.isabs(pattern) or ".." in parts or sum(map(glob.has_magic, parts)) > 1:
+        return
+    found = glob.iglob(os.path.join(glob.escape(str(base)), pattern))
+    yield from sorted(each for each in islice(found, MOST_FILES + 1) if _is_file(each))
+
+
+def _program(word: _Word, root: Path, env: Mapping[str, str]) -> Iterator[str]:
+    text = word.texts[0] if word.texts else ""
+    if not text or not _is_short(text):
+        return
+    found = os.path.join(root, text) if "/" in text else shutil.which(text, path=env.get("PATH", os.defpath))
+    if found and _is_file(found):
+        yield os.path.realpath(found)
+
+
+def _interpreter(path: str, env: Mapping[str, str]) -> Iterator[str]:
+    """What a script's first line says runs it."""
+    try:
+        with open(path, "rb") as file:
+            found = _SHEBANG.match(file.readline(256))
+    except OSError:
+        return
+    if not found:
+        return
+    program = os.fsdecode(found.group(1))
+    rest = os.fsdecode(found.group(2) or b"").split()
+    names = [each for each in rest if not each.startswith("-") and "=" not in each]
+    if os.path.basename(program) == "env" and names:
+        program = shutil.which(names[0], path=env.get("PATH", os.defpath)) or program
+    yield os.path.realpath(program)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) < 1024 and "\0" not in text
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return os.path.isfile(path)
+    except ValueError:
+        return False

@@ -1,0 +1,32 @@
+"""What is wrong with a settings file: where, what, and what to do."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from snell.model.errors import SettingsError
+
+Severity = Literal["error", "warning", "hint"]
+
+
+class Complaint(Struct, frozen=True):
+    file: str
+    line: int
+    message: str
+    advice: str = ""
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}: {self.message}"
+        return f"{text}; {self.advice}" if self.advice else text
+
+
+class WrongError(SettingsError):
+    """Something at one line that cannot be meant; whoever knows the file turns it into a complaint."""
+
+    def __init__(self, message: str, line: int, advice: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.line = max(line, 1)
+
+    def complaint(self, file: str, severity: Severity = "error") -> Complaint:
+        return Complaint(file, self.line, self.message, self.advice, severity)

@@ -1,0 +1,69 @@
+"""Which value of each setting holds, and who set it."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from snell.engine.book import Switches
+from snell.settings.reading import Value
+from snell.settings.schema import LIST_KEYS, TOP_KEYS, Key
+
+# For most settings the first of these that has it wins. Lists add up instead.
+PRECEDENCE = ("policy", "local", "project", "user")
+ADDED_POLICY = "policy:added"  # named by the environment, beside the machine's own
+_NARROWED = ("status_line", "file_suggestion")
+
+
+def effective(values: Sequence[Value]) -> tuple[Value, ...]:
+    """One row per setting: what holds, and the file and line that it comes from."""
+    keys = [key for key in TOP_KEYS if key.name != "hooks" and not key.ignored]
+    found = {key.name: _holding(key, [value for value in values if value.name == key.name]) for key in keys}
+    found.update({name: _narrowed(found, name, values) for name in _NARROWED})
+    return tuple(found.values())
+
+
+def switches(values: Sequence[Value]) -> Switches:
+    """The switches for the book."""
+    holding = {value.name: value for value in effective(values)}
+    by_policy = _policy_disables_all(values)
+    return Switches(
+        disable_all_hooks=bool(holding["disable_all_hooks"].value) and not by_policy,
+        policy_disables_all=by_policy,
+        allow_managed_hooks_only=bool(holding["allow_managed_hooks_only"].value),
+        rewrites_from="policy" if holding["rewrites_from"].value == "policy" else "",
+    )
+
+
+def _holding(key: Key, given: Sequence[Value]) -> Value:
+    ordered = sorted(given, key=lambda value: _rank(value.layer))
+    if not ordered:
+        return Value(key.name, key.default)
+    if key.name in LIST_KEYS:
+        return replace(ordered[0], value=tuple(dict.fromkeys(each for value in given for each in value.value)))
+    if key.name == "rewrites_from":
+        return next((value for value in ordered if value.value == "policy"), ordered[0])
+    if key.name == "disable_all_hooks":
+        # A `false` of the policy is no reason to overrule somebody who wants quiet.
+        ordered = [value for value in ordered if value.value or not _is_policy(value)] or ordered
+    return ordered[0]
+
+
+def _narrowed(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:
+    """With hooks turned off, only the policy's own status line and file suggestion remain."""
+    is_off = found["disable_all_hooks"].value or found["allow_managed_hooks_only"].value
+    if _policy_disables_all(values) or (is_off and not _is_policy(found[name])):
+        return Value(name, None)
+    return found[name]
+
+
+def _policy_disables_all(values: Sequence[Value]) -> bool:
+    # A policy that the environment adds is not asked: it must not take the machine's own policy away.
+    return any(value.name == "disable_all_hooks" and value.value and value.layer == "policy" for value in values)
+
+
+def _is_policy(value: Value) -> bool:
+    return value.layer in ("policy", ADDED_POLICY)
+
+
+def _rank(layer: str) -> int:
+    return PRECEDENCE.index(layer.partition(":")[0])

@@ -1,0 +1,38 @@
+"""Digests of files, remembered for as long as a file stays as it was."""
+
+from pathlib import Path
+
+from snell.machine.files import FileError, read_capped
+from snell.settings.digests import digest_of_bytes
+from snell.settings.watch import Stamp, Watched, is_settled, stamp_of, watched
+
+LONGEST_PINNED = 64 * 1024 * 1024
+
+
+class FileDigests:
+    """Keep one for as long as settings are loaded again and again; it makes a reload cost a few `stat` calls."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Stamp, str]] = {}
+        self._seen: dict[str, Watched] = {}
+
+    def of(self, path: str) -> str:
+        """The digest of a file's bytes; a reason in angle brackets, which no digest equals, when there is none."""
+        stamp = stamp_of(path)
+        self._seen[path] = Watched(path, stamp, is_settled(stamp))
+        known = self._known.get(path)
+        if known and known[0] == stamp:
+            return known[1]
+        try:
+            found = digest_of_bytes(read_capped(Path(path), LONGEST_PINNED))
+        except FileError:
+            return "<too long>"
+        except (OSError, ValueError):
+            return "<unreadable>"
+        if stamp and is_settled(stamp) and stamp_of(path) == stamp:
+            self._known[path] = (stamp, found)
+        return found
+
+    def seen(self, path: str) -> Watched:
+        """The file as it was just before its digest was taken, so that a later change is noticed."""
+        return self._seen.get(path) or watched(path)

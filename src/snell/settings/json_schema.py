@@ -1,0 +1,138 @@
+"""The JSON Schema of settings files, and the rows of their reference page, both made from the schema."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.catalogue import CATALOGUE
+from snell.settings.schema import GROUP_KEYS, HANDLERS, HOOK_KEYS, TOP_KEYS, HandlerRow, Key
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_TYPES: dict[str, dict[str, Any]] = {
+    "text": _TEXT,
+    "method": _TEXT,
+    "flag": {"type": "boolean"},
+    "texts": _TEXTS,
+    "texts or text": {"anyOf": [_TEXT, _TEXTS]},
+    "seconds": {"type": "number", "exclusiveMinimum": 0},
+    "milliseconds": {"type": "number", "exclusiveMinimum": 0},
+    "table": {"type": "object"},
+    "texts by name": {"type": "object", "additionalProperties": _TEXT},
+    "command setting": {"anyOf": [_TEXT, {"type": "object", "required": ["command"]}]},
+    "matcher": {
+        "anyOf": [
+            _TEXT,
+            {"type": "object", "properties": {"type": _TEXT, "pattern": _TEXT}, "additionalProperties": False},
+        ]
+    },
+    "any": {},
+}
+
+
+class DocsRow(Struct, frozen=True):
+    place: str
+    name: str
+    type: str
+    default: str
+    says: str
+    spellings: tuple[str, ...]
+
+
+def json_schema() -> dict[str, Any]:
+    """A schema for editors. It is a little wider than the parser, which also knows what belongs together."""
+    top = {name: shape for key in TOP_KEYS if key.name != "hooks" for name, shape in _properties(key).items()}
+    entry = {"$ref": "#/$defs/entry"}
+    by_event = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/group"}, entry]}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Snell settings",
+        "type": "object",
+        "properties": {
+            **top,
+            "hooks": {
+                "description": _row(TOP_KEYS, "hooks").says,
+                "anyOf": [
+                    {"type": "array", "items": entry},
+                    {"type": "object", "properties": dict.fromkeys(CATALOGUE, by_event)},
+                ],
+            },
+        },
+        "additionalProperties": False,
+        "$defs": {"entry": _entry(), "group": _group(), **{row.name: _handler(row) for row in HANDLERS}},
+    }
+
+
+def docs_rows() -> list[DocsRow]:
+    """Every key, for the reference page."""
+    rows = [("settings", key) for key in TOP_KEYS] + [("hook", key) for key in HOOK_KEYS]
+    rows += [(f"{row.name} handler", key) for row in HANDLERS for key in row.keys]
+    return [
+        DocsRow(place, key.name, key.type, _default_text(key), key.says, spellings(key))
+        for place, key in rows
+        if not key.ignored
+    ]
+
+
+def spellings(key: Key) -> tuple[str, ...]:
+    """The ways of writing a key that people use; the parser takes any mixture."""
+    names = (key.name, *key.also)
+    return tuple(dict.fromkeys(each for name in names for each in (name, _camel(name), name.replace("_", "-"))))
+
+
+def _entry() -> dict[str, Any]:
+    flat = [key for row in HANDLERS for key in row.keys]
+    properties = {name: shape for key in (*HOOK_KEYS, *flat) for name, shape in _properties(key).items()}
+    for row in HANDLERS:
+        for name in (row.name, *row.tables):
+            own = {"$ref": f"#/$defs/{row.name}"}
+            properties[name] = {"anyOf": [own, properties[name]]} if name in properties else own
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _group() -> dict[str, Any]:
+    keys = [key for key in HOOK_KEYS if key.name in GROUP_KEYS]
+    properties = {name: shape for key in keys for name, shape in _properties(key).items()}
+    hooks = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
+    return {"type": "object", "properties": {**properties, "hooks": hooks}, "required": ["hooks"]}
+
+
+def _handler(row: HandlerRow) -> dict[str, Any]:
+    keys = (*row.keys, *(key for key in HOOK_KEYS if key.in_handler))
+    properties = {name: shape for key in keys for name, shape in _properties(key).items()}
+    required = [key.name for key in row.keys if key.is_required and len(spellings(key)) == 1]
+    return {
+        "type": "object",
+        "description": row.says,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _properties(key: Key) -> dict[str, dict[str, Any]]:
+    shape: dict[str, Any] = dict(_TYPES[key.type])
+    if key.choices and key.type == "text":
+        shape["enum"] = [*key.choices, *key.stands_for]
+    if key.says:
+        shape["description"] = key.says
+    if key.default is not None:
+        shape["default"] = list(key.default) if isinstance(key.default, tuple) else key.default
+    return dict.fromkeys(spellings(key), shape)
+
+
+def _default_text(key: Key) -> str:
+    if key.is_required:
+        return "required"
+    if key.default is None:
+        return ""
+    return str(key.default).lower() if isinstance(key.default, bool) else str(key.default)
+
+
+def _row(keys: tuple[Key, ...], name: str) -> Key:
+    return next(key for key in keys if key.name == name)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

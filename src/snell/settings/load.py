@@ -1,0 +1,177 @@
+"""All settings that count for one working directory, merged: hooks, switches, values, and what is wrong."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from snell.engine.book import Switches
+from snell.machine.paths import POLICY_FILE, Places
+from snell.model.hooks import Hook
+from snell.settings.complaints import Complaint
+from snell.settings.effective import ADDED_POLICY, effective, switches
+from snell.settings.file_digests import FileDigests
+from snell.settings.items import Workshop
+from snell.settings.locate import Located, SettingsFile, locate
+from snell.settings.pins import pins_file, pins_of, read_pins
+from snell.settings.plugins import PackSource, folders_in, read_pack
+from snell.settings.policy import standing_in
+from snell.settings.project import Believed, PythonSource, believed, unopened
+from snell.settings.reading import Parsed, Value
+from snell.settings.sources import read_file
+from snell.settings.watch import Watched, have_changed, watched
+
+
+class Loaded(Struct, frozen=True):
+    hooks: tuple[Hook, ...] = ()  # in book order
+    switches: Switches = Switches()
+    problems: tuple[Complaint, ...] = ()
+    values: tuple[Value, ...] = ()  # every setting, and where it comes from
+    python: tuple[PythonSource, ...] = ()
+    packs: tuple[PackSource, ...] = ()
+    files: tuple[Watched, ...] = ()
+    project_root: str = ""
+
+    def is_stale(self) -> bool:
+        """Whether a file that was looked at, or looked for, has changed."""
+        return have_changed(self.files)
+
+    def value(self, name: str) -> Any:
+        """The value that holds for a setting."""
+        return {value.name: value.value for value in self.values}[name]
+
+
+def load(
+    places: Places,
+    cwd: Path,
+    env: Mapping[str, str],
+    *,
+    policy_files: Sequence[Path] = (POLICY_FILE,),
+    digests: FileDigests | None = None,
+) -> Loaded:
+    """Read everything that counts here. Never raises for what a file says; see `problems`."""
+    found = locate(places, cwd, env, policy_files)
+    gathering = _Gathering(files=_watched(found, places))
+    _take_policy(found, gathering)
+    _take_user(found, gathering)
+    _take_packs(gathering)
+    _take_project(found, gathering, places, cwd, env, digests or FileDigests())
+    return Loaded(
+        hooks=tuple(_with_own_ids(gathering.hooks)),
+        switches=switches(gathering.values),
+        problems=tuple(gathering.problems),
+        values=effective(gathering.values),
+        python=tuple(gathering.python),
+        packs=tuple(gathering.packs),
+        files=tuple(gathering.files.values()),
+        project_root=str(found.project.root) if found.project else "",
+    )
+
+
+class _Gathering(Struct):
+    files: dict[str, Watched]
+    hooks: list[Hook] = field(default_factory=list)
+    problems: list[Complaint] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    python: list[PythonSource] = field(default_factory=list)
+    packs: list[PackSource] = field(default_factory=list)
+
+    @property
+    def extra_events(self) -> frozenset[str]:
+        return frozenset(name for value in self.values if value.name == "extra_events" for name in value.value)
+
+    def take(self, parsed: Parsed) -> None:
+        self.hooks += [each.hook for each in parsed.declared]
+        self.values += parsed.values
+        self.problems += parsed.complaints
+
+    def watch(self, files: Iterable[Watched]) -> None:
+        for file in files:
+            self.files.setdefault(file.path, file)
+
+
+def _watched(found: Located, places: Places) -> dict[str, Watched]:
+    """Stamps are taken before anything is read, so that a change in between is noticed later."""
+    files = [*found.policy, *found.user, *(found.project.settings if found.project else ())]
+    paths: list[Path] = [file.path for file in files]
+    paths += [*found.looked_for, pins_file(places)]
+    if found.project:
+        paths += [found.project.root / ".snell" / "hooks", *found.project.python]
+    return {str(path): watched(path) for path in paths}
+
+
+def _take_policy(found: Located, gathering: _Gathering) -> None:
+    has_own = any(os.path.lexists(file.path) for file in found.policy if not file.is_added)
+    for file in found.policy:
+        parsed = read_file(file, gathering.extra_events)
+        if file.is_added and has_own:
+            values = tuple(replace(value, layer=ADDED_POLICY) for value in parsed.values)
+            parsed = replace(parsed, values=values)
+        gathering.take(parsed)
+        gathering.hooks += standing_in(parsed.faults, str(file.path))
+
+
+def _take_user(found: Located, gathering: _Gathering) -> None:
+    for file in found.user:
+        gathering.take(read_file(file, gathering.extra_events))
+    wanted = any(value.name == "import_claude" and value.value for value in gathering.values)
+    for file in found.imported if wanted else ():
+        gathering.watch([watched(file.path)])
+        gathering.take(_imported(file, gathering.extra_events))
+
+
+def _imported(file: SettingsFile, extra_events: frozenset[str]) -> Parsed:
+    """Another program's hooks; what it switches off there is off here, and it switches nothing of ours."""
+    parsed = read_file(file, extra_events)
+    if any(value.name == "disable_all_hooks" and value.value for value in parsed.values):
+        off = tuple(replace(each, hook=replace(each.hook, enabled=False)) for each in parsed.declared)
+        parsed = replace(parsed, declared=off)
+    return replace(parsed, values=())
+
+
+def _take_packs(gathering: _Gathering) -> None:
+    """Folders that the policy and the user name; a project's own are looked at with the project."""
+    for value in [value for value in gathering.values if value.name == "packs"]:
+        for folder in folders_in(value):
+            pack = read_pack(folder, value, gathering.extra_events)
+            gathering.watch(pack.files)
+            gathering.packs += [pack.source] if pack.source else []
+            for parsed in pack.parsed:
+                gathering.take(replace(parsed, values=()))
+
+
+def _take_project(
+    found: Located, gathering: _Gathering, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
+) -> None:
+    if not found.project:
+        return
+    pins, problem = read_pins(places)
+    gathering.problems += [problem] if problem else []
+    workshop = Workshop(found.project, digests, env)
+    approved = pins_of(pins, found.project.root, found.project.identity)
+    brought: Believed
+    if approved:
+        brought = believed(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
+    else:
+        brought = unopened(workshop)
+    gathering.hooks += brought.hooks
+    gathering.values += brought.values
+    gathering.python += brought.python
+    gathering.problems += brought.complaints
+    gathering.watch(brought.files)
+
+
+def _with_own_ids(hooks: list[Hook]) -> list[Hook]:
+    """Book order, and no two hooks of one name: what `once` has used up is kept by name."""
+    taken: set[str] = set()
+    result = []
+    for hook in sorted(hooks, key=lambda hook: hook.scope):
+        names = chain([hook.id], (f"{hook.id}#{number}" for number in count(2)))
+        own = next(name for name in names if name not in taken)
+        taken.add(own)
+        result.append(hook if own == hook.id else replace(hook, id=own))
+    return result

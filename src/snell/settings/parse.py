@@ -1,0 +1,56 @@
+"""Bytes of a settings file to hooks, settings and complaints. Never raises, whatever the bytes are."""
+
+from collections.abc import Callable
+from itertools import islice
+
+from snell.settings.complaints import WrongError
+from snell.settings.entries import declared
+from snell.settings.forms import entries, top_level
+from snell.settings.read_json import read_json
+from snell.settings.read_toml import read_toml
+from snell.settings.reading import Declared, Fault, Parsed, Reading
+from snell.settings.tree import Node, text_of
+
+LONGEST_FILE = 4 * 1024 * 1024
+MOST_VALUES = 100_000
+MOST_HOOKS = 10_000
+
+
+def parse(data: bytes, reading: Reading) -> Parsed:
+    """What a settings file holds; its name says whether it is JSON, and everything else is TOML."""
+    return parse_tree(lambda: _read(data, reading.file), reading)
+
+
+def parse_tree(read: Callable[[], Node | None], reading: Reading) -> Parsed:
+    """The same for a tree that still has to be read, from whatever syntax."""
+    try:
+        root = read()
+    except WrongError as wrong:
+        reading.report(wrong)
+        return _parsed(reading, faults=[Fault(str(wrong.complaint(reading.file)), wrong.line)])
+    if root is None:
+        return _parsed(reading)
+    hooks, values, faults = top_level(root, reading)
+    extra = next((value.value for value in values if value.name == "extra_events"), ())
+    reading.extra_events |= set(extra)
+    written = entries(hooks, reading)
+    found = [each if isinstance(each, Fault) else declared(each, reading) for each in islice(written, MOST_HOOKS)]
+    faults += [each for each in found if isinstance(each, Fault)]
+    if too_many := next(written, None):
+        reading.complain(too_many.line, f"the file has more than {MOST_HOOKS:,} hooks", "the rest is left out")
+        faults.append(Fault(str(reading.complaints[-1]), too_many.line))
+    hooks_found = tuple(each for each in found if isinstance(each, Declared))
+    return Parsed(hooks_found, tuple(values), reading.said(), tuple(faults))
+
+
+def _parsed(reading: Reading, faults: list[Fault] | None = None) -> Parsed:
+    return Parsed(complaints=reading.said(), faults=tuple(faults or ()))
+
+
+def _read(data: bytes, file: str) -> Node | None:
+    if len(data) > LONGEST_FILE:
+        raise WrongError(f"the file has more than {LONGEST_FILE // 2**20} MB", 1, "split it")
+    text = text_of(data)
+    if text.count("\n") + text.count(",") > MOST_VALUES:
+        raise WrongError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
+    return read_json(text) if file.endswith(".json") else read_toml(text)

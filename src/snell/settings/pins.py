@@ -1,0 +1,107 @@
+"""The user's approvals, in one file of the user's own."""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.machine.files import FileError, locked, read_capped, write_atomically
+from snell.machine.paths import Places, make_private
+from snell.model.errors import TrustError
+from snell.settings.complaints import Complaint
+
+LONGEST_FILE = 16 * 1024 * 1024
+VERSION = 1
+
+
+class Pin(Struct, frozen=True):
+    """One approved thing, with what its digest covers, so that a later change can be named."""
+
+    kind: str  # `hook`, `python` or `settings`
+    file: str
+    title: str
+    definition: dict[str, Any] = {}
+    programs: tuple[str, ...] = ()
+    files: dict[str, str] = {}
+
+
+class ProjectPins(Struct, frozen=True):
+    identity: str
+    approved: dict[str, Pin] = {}
+
+
+class Pins(Struct, frozen=True):
+    version: int = VERSION
+    projects: dict[str, ProjectPins] = {}
+
+
+def pins_file(places: Places) -> Path:
+    return places.state / "trust.json"
+
+
+def read_pins(places: Places) -> tuple[Pins, Complaint | None]:
+    """All approvals; a file that cannot be read counts as none, and says so."""
+    path = pins_file(places)
+    try:
+        return _decoded(read_capped(path, LONGEST_FILE)), None
+    except FileNotFoundError:
+        return Pins(), None
+    except (OSError, FileError, ValueError) as error:
+        message = f"the approvals cannot be read, so no project is trusted: {_short(error)}"
+        return Pins(), Complaint(str(path), 1, message, "run `snell trust` in each project again")
+
+
+def pins_of(pins: Pins, root: Path, identity: str) -> ProjectPins | None:
+    """The approvals of one project; a folder that took another's place has none."""
+    found = pins.projects.get(str(root))
+    return found if found and found.identity == identity and found.approved else None
+
+
+def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]) -> None:
+    """Read, change and write the approvals, alone. Raises TrustError."""
+    path = pins_file(places)
+    try:
+        make_private(places.state)
+        with locked(path.with_name("trust.lock")):
+            pins, problem = read_pins(places)
+            if problem:
+                _keep_aside(path)
+            projects = dict(pins.projects)
+            change(projects)
+            text = json.dumps(msgspec.to_builtins(Pins(projects=projects)), indent=1, sort_keys=True)
+            write_atomically(path, text.encode("utf-8") + b"\n", 0o600)
+    except OSError as error:
+        message = f"the approval cannot be written: {_short(error)}"
+        raise TrustError(message, where=f"`{path}`", advice="check that folder") from None
+
+
+def _decoded(data: bytes) -> Pins:
+    pins = msgspec.json.decode(data, type=Pins)
+    if pins.version != VERSION:
+        raise ValueError(f"it has version {pins.version}, and this program knows {VERSION}")
+    return pins
+
+
+def _keep_aside(path: Path) -> None:
+    """Nothing that a person once approved is thrown away unseen."""
+    free = next(name for name in _bad_names(path) if not os.path.lexists(name))
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(path, free)
+
+
+def _bad_names(path: Path) -> Iterator[Path]:
+    yield path.with_name(f"{path.name}.bad")
+    number = 2
+    while True:
+        yield path.with_name(f"{path.name}.bad{number}")
+        number += 1
+
+
+def _short(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return text.splitlines()[0][:200] if text else type(error).__name__

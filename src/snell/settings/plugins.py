@@ -1,0 +1,110 @@
+"""Folders that settings name under `packs`: Claude Code plugins are read here, Snell's own packs only listed."""
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from snell.model.hooks import Scope
+from snell.settings.parse import parse, parse_tree
+from snell.settings.reading import Fault, Parsed, Reading, Value
+from snell.settings.sources import bytes_of
+from snell.settings.tree import Node, plain, text_of
+from snell.settings.watch import Watched, watched
+
+MANIFEST = ".claude-plugin/plugin.json"
+HOOKS = "hooks/hooks.json"
+
+
+class PackSource(Struct, frozen=True):
+    """A folder with a `pack.toml`; whoever runs packs reads it."""
+
+    folder: str
+    layer: str
+
+
+class Pack(Struct, frozen=True):
+    """What one folder turned out to be."""
+
+    parsed: tuple[Parsed, ...] = ()
+    source: PackSource | None = None
+    files: tuple[Watched, ...] = ()  # as they were before they were read
+
+
+def folders_in(value: Value) -> list[str]:
+    """The full paths that a `packs` setting names, from the folder of its file."""
+    folder = os.path.dirname(value.file) or os.sep
+    return [os.path.normpath(os.path.join(folder, os.path.expanduser(each))) for each in value.value]
+
+
+def read_pack(folder: str, named_by: Value, extra_events: frozenset[str]) -> Pack:
+    """The hooks of a plugin, or the place of a pack."""
+    root = Path(folder)
+    files = tuple(watched(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
+    if os.path.isfile(root / "pack.toml"):
+        return Pack(source=PackSource(folder, named_by.layer), files=files)
+    if not os.path.isfile(root / MANIFEST) and not os.path.isfile(root / HOOKS):
+        reading = Reading(named_by.file)
+        message = f"`{folder}` is neither a pack nor a plugin"
+        reading.complain(named_by.line, message, f"it needs a pack.toml or {HOOKS}")
+        return Pack((Parsed(complaints=tuple(reading.complaints)),), files=files)
+    further: list[Watched] = []
+    parsed = tuple(_plugin(root, extra_events, further))
+    return Pack(parsed, files=(*files, *further))
+
+
+def _plugin(root: Path, extra_events: frozenset[str], further: list[Watched]) -> list[Parsed]:
+    manifest_reading = _reading(root, root / MANIFEST, root.name, extra_events)
+    manifest = _manifest(root / MANIFEST, manifest_reading)
+    name = _text(manifest, "name") or root.name
+    parsed = [Parsed(complaints=tuple(manifest_reading.complaints))]
+    for path in _hook_files(manifest, root):
+        reading = _reading(root, path, name, extra_events)
+        further.append(watched(path))
+        data = bytes_of(path, reading)
+        parsed.append(parse(data, reading) if isinstance(data, bytes) else Parsed(complaints=tuple(reading.complaints)))
+    inline = manifest.get("hooks")
+    if inline and inline.is_table:
+        tree = inline if "hooks" in inline.value else Node({"hooks": inline}, inline.line)
+        parsed.append(parse_tree(lambda: tree, _reading(root, root / MANIFEST, name, extra_events)))
+    return parsed
+
+
+def _manifest(path: Path, reading: Reading) -> dict[str, Node]:
+    from snell.settings.complaints import WrongError
+    from snell.settings.read_json import read_json
+
+    data = bytes_of(path, reading)
+    if data is None or isinstance(data, Fault):
+        return {}
+    try:
+        node = read_json(text_of(data))
+    except WrongError as wrong:
+        reading.report(wrong)
+        return {}
+    return node.value if node and node.is_table else {}
+
+
+def _hook_files(manifest: dict[str, Node], root: Path) -> list[Path]:
+    """The usual file, and those that the manifest names; none outside the plugin."""
+    named = plain(manifest["hooks"]) if "hooks" in manifest else []
+    names = [HOOKS, *([named] if isinstance(named, str) else named if isinstance(named, list) else [])]
+    paths = [Path(os.path.normpath(root / name)) for name in names if isinstance(name, str) and "\0" not in name]
+    return list(dict.fromkeys(path for path in paths if path.is_relative_to(root)))
+
+
+def _reading(root: Path, path: Path, name: str, extra_events: frozenset[str]) -> Reading:
+    return Reading(
+        str(path),
+        layer=f"plugin:{name}",
+        scope=Scope.PLUGIN,
+        folder=str(root),
+        plugin_root=str(root),
+        extra_events=extra_events,
+        is_foreign=True,
+    )
+
+
+def _text(table: dict[str, Node], name: str) -> str:
+    node = table.get(name)
+    return node.value if node and isinstance(node.value, str) else ""

@@ -1,0 +1,187 @@
+"""
+Approving what a project brings.
+
+Nothing of a project is parsed as configuration, run or sent before its owner looked at it (`review`) and said so
+(`approve`). Approval is for exact bytes; one changed byte makes that one thing inert again.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from snell.machine.paths import Places
+from snell.model.errors import TrustError
+from snell.settings.complaints import Complaint
+from snell.settings.digests import digest_of
+from snell.settings.file_digests import FileDigests
+from snell.settings.items import Item, Workshop
+from snell.settings.load import load
+from snell.settings.locate import project_at
+from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
+from snell.settings.project import brought, changes_of
+from snell.settings.skills import files_of, skill_items
+
+State = Literal["approved", "changed", "new", "cannot"]
+
+
+class ReviewItem(Struct, frozen=True):
+    """One thing that a project would bring, with all that a person needs to judge it."""
+
+    kind: str
+    title: str
+    file: str
+    line: int
+    shows: str  # the full command, question, address or settings; unprintable characters made visible
+    digest: str
+    state: State
+    event: str = ""
+    changes: tuple[str, ...] = ()  # what is not as it was when it was approved
+    cannot: str = ""
+    definition: dict[str, Any] = {}
+    pins: tuple[str, ...] = ()  # programs and files that the digest covers
+
+
+class Review(Struct, frozen=True):
+    root: str
+    items: tuple[ReviewItem, ...]
+    problems: tuple[Complaint, ...]
+    digest: str  # of everything listed; approving it approves all of it
+
+    @property
+    def is_approved(self) -> bool:
+        return all(item.state == "approved" for item in self.items)
+
+
+class Status(Struct, frozen=True):
+    """What is approved, without a look into the project."""
+
+    root: str
+    approved: tuple[Pin, ...] = ()
+    problems: tuple[Complaint, ...] = ()
+
+
+def review(places: Places, root: Path, env: Mapping[str, str]) -> Review:
+    """Read everything that a project would bring, to show it to a person."""
+    items, complaints, approved = _looked_at(places, root, env)
+    current = {item.digest for item in items}
+    rows = tuple(_row(item, approved, current) for item in items)
+    return Review(str(Path(os.path.realpath(root))), rows, tuple(complaints), _overall(items))
+
+
+def approve(places: Places, root: Path, digests: Collection[str], env: Mapping[str, str]) -> Review:
+    """
+    Approve things by their digests, or everything by the digest of the whole review.
+
+    What a person saw is what is approved: a digest that no longer stands for anything is a TrustError, and then
+    nothing is approved.
+    """
+    items, _, _ = _looked_at(places, root, env)
+    chosen = [item for item in items if item.digest in digests or _overall(items) in digests]
+    known = {item.digest for item in items} | {_overall(items)}
+    if unknown := sorted(set(digests) - known):
+        message = f"`{unknown[0]}` is not the digest of anything that this project brings now"
+        raise TrustError(message, where=f"`{root}`", advice="it may have changed; look again with `snell trust`")
+    if bad := next((item for item in chosen if item.cannot and item.digest in digests), None):
+        raise TrustError(f"`{bad.title}` cannot be approved: {bad.cannot}", where=f"`{root}`", advice="mend it")
+    project = project_at(root)
+    new = {item.digest: item.pin for item in chosen if not item.cannot}
+
+    def add(projects: dict[str, ProjectPins]) -> None:
+        before = projects.get(str(project.root))
+        kept = before.approved if before and before.identity == project.identity else {}
+        replaced = {(pin.kind, pin.file, pin.title) for pin in new.values()}
+        old = {digest: pin for digest, pin in kept.items() if (pin.kind, pin.file, pin.title) not in replaced}
+        if old or new:
+            projects[str(project.root)] = ProjectPins(project.identity, old | new)
+
+    change_pins(places, add)
+    return review(places, root, env)
+
+
+def revoke(places: Places, root: Path) -> int:
+    """Forget every approval of a project; says how many there were."""
+    name = str(Path(os.path.realpath(root)))
+    removed: list[ProjectPins] = []
+
+    def remove(projects: dict[str, ProjectPins]) -> None:
+        if name in projects:
+            removed.append(projects.pop(name))
+
+    if name in read_pins(places)[0].projects:
+        change_pins(places, remove)
+    return sum(len(each.approved) for each in removed)
+
+
+def status(places: Places, root: Path) -> Status:
+    """What is approved for a project."""
+    real = Path(os.path.realpath(root))
+    pins, problem = read_pins(places)
+    found = pins_of(pins, real, project_at(real).identity) if real.is_dir() else None
+    approved = tuple(found.approved.values()) if found else ()
+    return Status(str(real), approved, (problem,) if problem else ())
+
+
+def _looked_at(
+    places: Places, root: Path, env: Mapping[str, str]
+) -> tuple[list[Item], list[Complaint], ProjectPins | None]:
+    if not Path(root).is_dir():
+        raise TrustError("is not a folder", where=f"`{root}`", advice="name the root of a project")
+    project = project_at(root)
+    workshop = Workshop(project, FileDigests(), env)
+    pins, problem = read_pins(places)
+    announced = frozenset(load(places, Path(os.sep), env).value("extra_events"))
+    found = brought(workshop, announced)
+    items, complaints = list(found.items), [*found.complaints, *([problem] if problem else [])]
+    for path, is_agent in files_of(project.root):
+        more, further = skill_items(workshop, path, is_agent=is_agent, extra_events=announced)
+        items += more
+        complaints += further
+    return items, complaints, pins_of(pins, project.root, project.identity)
+
+
+def _row(item: Item, approved: ProjectPins | None, current: Collection[str]) -> ReviewItem:
+    state, changes = _state(item, approved, current)
+    return ReviewItem(
+        kind=item.kind,
+        title=item.title,
+        file=item.file,
+        line=item.line,
+        shows=_visible(_shown(item)),
+        digest=item.digest,
+        state=state,
+        event=item.hook.event if item.hook else "",
+        changes=changes,
+        cannot=item.cannot,
+        definition=item.definition,
+        pins=(*item.programs, *item.files),
+    )
+
+
+def _state(item: Item, approved: ProjectPins | None, current: Collection[str]) -> tuple[State, tuple[str, ...]]:
+    if item.cannot:
+        return "cannot", ()
+    if approved and item.digest in approved.approved:
+        return "approved", ()
+    changes = tuple(changes_of(item, approved, current)) if approved else ()
+    return ("changed" if changes else "new"), changes
+
+
+def _overall(items: Collection[Item]) -> str:
+    return digest_of(sorted(item.digest for item in items))
+
+
+def _shown(item: Item) -> str:
+    if item.kind != "hook":
+        return "\n".join(f"{name} = {value}" for name, value in item.definition.items()) or item.file
+    definition = item.definition
+    words = [definition.get(name) for name in ("command", "url", "prompt", "tool", "file")]
+    first = next((str(word) for word in words if word), item.title)
+    return " ".join([first, *definition.get("args", ())])
+
+
+def _visible(text: str) -> str:
+    """Text that cannot move the cursor, hide itself or change what stands before it."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)

@@ -1,0 +1,122 @@
+"""One value of a settings file, checked against its row of the schema."""
+
+import math
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from snell.settings.complaints import WrongError
+from snell.settings.schema import Key
+from snell.settings.tree import Node, noun, plain
+
+
+def value_of(key: Key, node: Node, spelled: str) -> Any:
+    """The checked value. Raises WrongError."""
+    return READERS[key.type](key, node, f"`{spelled}`")
+
+
+def _text(key: Key, node: Node, name: str) -> str:
+    if not isinstance(node.value, str):
+        raise WrongError(f"{name} must be text, not {noun(node.value)}", node.line, "put it in quotes")
+    if "\0" in node.value:
+        raise WrongError(f"{name} holds a NUL character", node.line, "remove it")
+    if key.is_required and not node.value.strip():
+        raise WrongError(f"{name} is empty", node.line, f"say {key.says.split(';')[0]}")
+    return _chosen(key, node.value, node.line, name)
+
+
+def _chosen(key: Key, text: str, line: int, name: str) -> str:
+    text = key.stands_for.get(text, text)
+    if not key.choices or text in key.choices:
+        return text
+    near = get_close_matches(text[:60], key.choices, n=1)
+    hint = f"did you mean `{near[0]}`? " if near else ""
+    raise WrongError(f"{name} cannot be `{text[:80]}`", line, f"{hint}use one of {', '.join(key.choices)}")
+
+
+def _flag(_key: Key, node: Node, name: str) -> bool:
+    if not isinstance(node.value, bool):
+        raise WrongError(
+            f"{name} must be true or false, not {noun(node.value)}", node.line, "write true or false, without quotes"
+        )
+    return node.value
+
+
+def _texts(key: Key, node: Node, name: str) -> tuple[str, ...]:
+    if not isinstance(node.value, list):
+        raise WrongError(f"{name} must be a list of texts, not {noun(node.value)}", node.line, "put it in [ ]")
+    return tuple(_text(key, each, name) for each in node.value)
+
+
+def _texts_or_text(key: Key, node: Node, name: str) -> tuple[str, ...]:
+    return _texts(key, Node([node], node.line) if isinstance(node.value, str) else node, name)
+
+
+def _number(_key: Key, node: Node, name: str) -> float:
+    value = node.value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongError(f"{name} must be a number, not {noun(value)}", node.line, "write a number without quotes")
+    if math.isnan(value) or math.isinf(value) or value <= 0:
+        raise WrongError(f"{name} must be more than 0, not {value}", node.line, "leave it out for the default")
+    return float(min(value, 10**9))
+
+
+def _matcher(_key: Key, node: Node, name: str) -> tuple[str, str | None]:
+    """Pattern and explicit type, from text or from `{type, pattern}`."""
+    if node.value is None:
+        return "", None
+    if isinstance(node.value, str):
+        return node.value, None
+    if not isinstance(node.value, dict) or not node.value.keys() <= {"type", "pattern", "match_type", "matchType"}:
+        raise WrongError(f"{name} must be text or a table of `type` and `pattern`", node.line, "write it as text")
+    fields = {"pattern" if key == "pattern" else "type": each for key, each in node.value.items()}
+    if wrong := next((each for each in fields.values() if not isinstance(each.value, str)), None):
+        raise WrongError(f"`type` and `pattern` of {name} must be text", wrong.line, "put them in quotes")
+    kind = str(fields["type"].value).lower() if "type" in fields else None
+    return str(fields["pattern"].value) if "pattern" in fields else "", kind
+
+
+def _method(key: Key, node: Node, name: str) -> str:
+    text = node.value.upper() if isinstance(node.value, str) else node.value
+    return _text(key, Node(text, node.line), name)
+
+
+def _table(_key: Key, node: Node, name: str) -> dict[str, Any]:
+    if not node.is_table:
+        raise WrongError(f"{name} must be a table, not {noun(node.value)}", node.line, "write { key = value }")
+    return dict(plain(node))
+
+
+def _texts_by_name(key: Key, node: Node, name: str) -> dict[str, str]:
+    _table(key, node, name)
+    return {each: _text(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
+
+
+def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
+    """A command as text, or Claude Code's table with `command` and options of the display."""
+    if isinstance(node.value, str):
+        return {"command": _text(key, node, name)}
+    table = _table(key, node, name)
+    if not isinstance(table.get("command"), str) or not table["command"].strip():
+        raise WrongError(f"{name} has no `command`", node.line, "give the command as text")
+    return table
+
+
+def _any(_key: Key, node: Node, _name: str) -> Any:
+    return plain(node)
+
+
+READERS: dict[str, Callable[[Key, Node, str], Any]] = {
+    "text": _text,
+    "flag": _flag,
+    "texts": _texts,
+    "texts or text": _texts_or_text,
+    "seconds": _number,
+    "milliseconds": _number,
+    "matcher": _matcher,
+    "method": _method,
+    "table": _table,
+    "texts by name": _texts_by_name,
+    "command setting": _command_setting,
+    "any": _any,
+}

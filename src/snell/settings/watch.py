@@ -1,0 +1,43 @@
+"""Has a file changed since it was looked at? A few `stat` calls, for hot reload."""
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+# File systems stamp times in steps. A file written twice within one step looks unchanged, so what was written
+# just before we looked does not count as settled.
+STEP = 50_000_000
+
+Stamp = tuple[int, int, int, int, int]
+
+
+class Watched(Struct, frozen=True):
+    path: str
+    stamp: Stamp | None = None  # None: there was no such file
+    is_settled: bool = True
+
+
+def watched(path: Path | str) -> Watched:
+    stamp = stamp_of(path)
+    return Watched(str(path), stamp, is_settled(stamp))
+
+
+def have_changed(files: Iterable[Watched]) -> bool:
+    """Whether one of the files is not what it was, or had been written too recently to tell."""
+    return any(not file.is_settled or stamp_of(file.path) != file.stamp for file in files)
+
+
+def stamp_of(path: Path | str) -> Stamp | None:
+    """What changes when a file does: its times, size, identity."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+
+
+def is_settled(stamp: Stamp | None) -> bool:
+    return stamp is None or abs(time.time_ns() - stamp[1]) > STEP

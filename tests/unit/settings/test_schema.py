@@ -1,0 +1,67 @@
+"""One schema for the parser, the JSON Schema and the reference page."""
+
+import pytest
+
+from snell.settings.json_schema import docs_rows, json_schema, spellings
+from snell.settings.schema import ENTRY, FLAT, HANDLERS, HOOK_KEYS, IN_TABLE, TOP, TOP_KEYS
+from snell.settings.values import READERS
+
+ALL_KEYS = [*TOP_KEYS, *HOOK_KEYS, *(key for row in HANDLERS for key in row.keys)]
+
+
+def test_every_key_has_a_reader_and_a_line_about_it():
+    assert [key.name for key in ALL_KEYS if key.type not in READERS] == []
+    assert [key.name for key in ALL_KEYS if not key.says and not key.ignored] == []
+
+
+@pytest.mark.parametrize("key", HOOK_KEYS, ids=lambda key: key.name)
+def test_a_key_is_found_under_all_its_spellings(key):
+    assert [spelled for spelled in spellings(key) if ENTRY.find(spelled) != key] == []
+
+
+def test_no_two_keys_of_one_place_share_a_spelling():
+    places = {"top": TOP_KEYS, **{row.name: HOOK_KEYS + row.keys for row in HANDLERS}}
+    for name, keys in places.items():
+        known = TOP if name == "top" else FLAT[name]
+        assert [key.name for key in keys for spelled in spellings(key) if known.find(spelled) != key] == []
+
+
+def test_the_reference_rows_hold_every_key_that_does_something():
+    rows = docs_rows()
+    assert len(rows) == len([key for key in ALL_KEYS if not key.ignored])
+    assert [row for row in rows if row.name == "async_timeout"] == [
+        type(rows[0])(
+            "hook",
+            "async_timeout",
+            "milliseconds",
+            "15000.0",
+            "time limit of an async hook, in milliseconds",
+            ("async_timeout", "asyncTimeout", "async-timeout"),
+        )
+    ]
+
+
+def test_the_json_schema_names_every_spelling_of_every_key():
+    schema = json_schema()
+    entry, top = schema["$defs"]["entry"]["properties"], schema["properties"]
+    assert [name for key in TOP_KEYS for name in spellings(key) if name not in top] == []
+    flat = [*HOOK_KEYS, *(key for row in HANDLERS for key in row.keys)]
+    assert [name for key in flat for name in spellings(key) if name not in entry] == []
+    for row in HANDLERS:
+        properties = schema["$defs"][row.name]["properties"]
+        own = [*row.keys, *(key for key in HOOK_KEYS if key.in_handler)]
+        assert [name for key in own for name in spellings(key) if name not in properties] == []
+        assert all(IN_TABLE[row.name].find(name) for name in properties)
+
+
+def test_the_json_schema_takes_each_handler_as_a_table_and_refuses_unknown_keys():
+    schema = json_schema()
+    entry = schema["$defs"]["entry"]
+    tables = {name for row in HANDLERS for name in (row.name, *row.tables)}
+    refs = {
+        name
+        for name in tables
+        if {"$ref"} & entry["properties"][name].keys() or "$ref" in entry["properties"][name]["anyOf"][0]
+    }
+    assert refs == tables
+    assert (schema["additionalProperties"], entry["additionalProperties"]) == (False, False)

@@ -1,0 +1,80 @@
+"""A user, a project and a policy on disk, each test its own."""
+
+from pathlib import Path
+
+from snell.machine.paths import Places
+from snell.settings.file_digests import FileDigests
+from snell.settings.load import Loaded, load
+from snell.settings.parse import parse
+from snell.settings.reading import Parsed, Reading
+from snell.settings.trust import Review, approve, review
+
+
+def parsed(text: str | bytes, file: str = "snell.toml", **reading) -> Parsed:
+    """What a settings file with this text holds."""
+    return parse(text if isinstance(text, bytes) else text.encode("utf-8"), Reading(file, **reading))
+
+
+def hook_of(text: str, file: str = "snell.toml", **reading):
+    """The one hook of a settings file that has nothing wrong with it."""
+    found = parsed(text, file, **reading)
+    assert (len(found.declared), said(found.complaints)) == (1, [])
+    return found.declared[0].hook
+
+
+def said(complaints) -> list[str]:
+    return [str(each) for each in complaints]
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+    return path
+
+
+def command(name: str, event: str = "PreToolUse", **keys) -> str:
+    """A `[[hooks]]` entry with a command."""
+    more = "".join(f"{key} = {value}\n" for key, value in keys.items())
+    return f'[[hooks]]\nname = "{name}"\nevent = "{event}"\ncommand = "run-{name}"\n{more}'
+
+
+class World:
+    """Directories of one user, and one project of theirs."""
+
+    def __init__(self, folder: Path) -> None:
+        folder = folder.resolve()
+        self.home = folder / "home"
+        self.places = Places(folder / "config", folder / "state", folder / "run")
+        self.project = folder / "project"
+        self.policy = folder / "etc" / "policy.toml"
+        self.env = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        for path in (self.home, self.places.config, self.places.state, self.project):
+            path.mkdir(parents=True)
+
+    def user(self, text: str | bytes, name: str = "snell.toml") -> Path:
+        return written(self.places.config / name, text)
+
+    def brings(self, text: str | bytes, name: str = "snell.toml") -> Path:
+        return written(self.project / ".snell" / name, text)
+
+    def script(self, name: str, text: str = "#!/bin/sh\n") -> Path:
+        return written(self.project / name, text)
+
+    def load(self, cwd: Path | None = None, *, digests: FileDigests | None = None, **env: str) -> Loaded:
+        return load(self.places, cwd or self.project, {**self.env, **env}, policy_files=(self.policy,), digests=digests)
+
+    def review(self) -> Review:
+        return review(self.places, self.project, self.env)
+
+    def trust(self) -> Review:
+        """Approve everything that the project brings now."""
+        return approve(self.places, self.project, [self.review().digest], self.env)
+
+
+def ids(loaded: Loaded) -> list[str]:
+    return [hook.id for hook in loaded.hooks]
+
+
+def inert(loaded: Loaded) -> dict[str, str]:
+    """Why hooks may not run, by their names; those that may are not in it."""
+    return {hook.id: hook.untrusted for hook in loaded.hooks if hook.untrusted}
