@@ -1,0 +1,87 @@
+"""The engine alone, in process: dispatch compared with pluggy, and matching as the number of hooks grows."""
+
+import random
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import pluggy
+
+from bench.measure import interleaved
+from snell.engine.book import Book
+from snell.engine.decide import decide
+from snell.kit.authoring import hooks_of, judges
+from snell.model.events import event_from
+from snell.model.hooks import Hook, Inline
+from snell.runtime.crew import Crew
+from snell.runtime.drive import drive
+from snell.stores.inmemory import InMemoryStore
+
+EVENT = event_from({"session_id": "bench", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
+
+
+def dispatch_over_pluggy(rounds: int = 60) -> tuple[float, dict[str, float]]:
+    """Ten no-op hooks, ours against pluggy's."""
+    times = interleaved({"ours": _our_call(10), "pluggy": _pluggy_call(10)}, rounds=rounds, calls=1000)
+    return times["ours"] / times["pluggy"], times
+
+
+def matching_at_ten_thousand(rounds: int = 60) -> tuple[float, dict[str, float]]:
+    """Finding the hooks of an event: 10,000 registered against 10."""
+    marks = InMemoryStore()
+    small, large = _book(10), _book(10_000)
+    times = interleaved(
+        {"10 hooks": lambda: small.pick(EVENT, marks), "10,000 hooks": lambda: large.pick(EVENT, marks)},
+        rounds=rounds,
+        calls=2000,
+    )
+    return times["10,000 hooks"] / times["10 hooks"], times
+
+
+def _our_call(number: int) -> Callable[[], object]:
+    def no_op(event: Any) -> None:
+        return None
+
+    functions = []
+    for index in range(number):
+        copy = FunctionType(no_op.__code__, no_op.__globals__, f"no_op_{index}")
+        functions.append(judges("PreToolUse", matcher="Bash")(copy))
+    book, marks, crew = Book(hooks_of(functions)), InMemoryStore(), Crew()
+    return lambda: drive(decide(EVENT, book, marks), crew)
+
+
+def _pluggy_call(number: int) -> Callable[[], object]:
+    specification, implementation = pluggy.HookspecMarker("bench"), pluggy.HookimplMarker("bench")
+
+    class Specification:
+        @specification
+        def before_tool(self, event: Any) -> None: ...
+
+    manager = pluggy.PluginManager("bench")
+    manager.add_hookspecs(Specification)
+    for _ in range(number):
+
+        class Plugin:
+            @implementation
+            def before_tool(self, event: Any) -> None:
+                return None
+
+        manager.register(Plugin())
+    return lambda: manager.hook.before_tool(event=EVENT)
+
+
+def _book(number: int) -> Book:
+    """Hooks with all sorts of matchers over a few events."""
+    chosen = random.Random(1)
+    events = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"]
+    patterns = ["Bash", "Edit|Write", "^mcp__.*", "Bash*", "", "Read", "mcp__lab__.*"]
+    return Book(
+        Hook(
+            id=f"hook-{index}",
+            event=chosen.choice(events),
+            role="judges",
+            matcher=chosen.choice(patterns),
+            handler=Inline(lambda event: None),
+        )
+        for index in range(number)
+    )

@@ -1,0 +1,39 @@
+"""Interleaved measuring: all candidates take turns, so that a busy moment hits all of them."""
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+
+def interleaved(candidates: Mapping[str, Callable[[], object]], *, rounds: int, calls: int) -> dict[str, float]:
+    """Seconds per call, the best of all rounds, for each candidate."""
+    best = dict.fromkeys(candidates, float("inf"))
+    for _ in range(rounds):
+        for name, call in candidates.items():
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+            best[name] = min(best[name], (time.perf_counter() - start) / calls)
+    return best
+
+
+def interleaved_processes(candidates: Mapping[str, Sequence[str]], *, rounds: int) -> dict[str, float]:
+    """CPU seconds of a process, the best of all rounds, for each command line."""
+    best = dict.fromkeys(candidates, float("inf"))
+    for _ in range(rounds):
+        for name, argv in candidates.items():
+            best[name] = min(best[name], _cpu_seconds(argv))
+    return best
+
+
+def python(*code: str) -> list[str]:
+    return [sys.executable, "-c", *code]
+
+
+def _cpu_seconds(argv: Sequence[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)

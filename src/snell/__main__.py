@@ -1,0 +1,7 @@
+"""`python -m snell`"""
+
+import sys
+
+from snell.doors.cli import main
+
+sys.exit(main())

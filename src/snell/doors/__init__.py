@@ -1,0 +1,1 @@
+"""Ways in: thin. They parse, call the house and print."""

@@ -1,0 +1,106 @@
+"""
+The command line: one file per command, loaded only when it is called.
+
+A command module has HELP (one line), EXAMPLE, `arguments(parser)` and `run(args) -> exit code`.
+Exit codes: 0 fine, 1 the user's mistake or a failed check, 2 only where a client gives 2 a meaning, 3 our bug.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from snell.model.catalogue import nearest
+from snell.model.errors import SnellError
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "watch a short coding session go through Snell",
+    "fire": "send one event and show the decision",
+    "why": "explain a decision: every hook, match, millisecond and merge step",
+    "hook": "what clients run: payload on stdin, reply on stdout",
+    "check": "ask one component directly",
+    "test": "run case files",
+    "new": "write the skeleton of a hook or a pack",
+    "settings": "show every setting and where it came from",
+    "trust": "approve a project's hooks",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the last net of the house."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except SnellError as error:
+        print(f"snell: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads any more, also not at exit
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - the second net: a bug of ours is a report, not a traceback
+        return _report_bug(error, words)
+
+
+def _run(words: list[str]) -> int:
+    name = words[0] if words else ""
+    if name and not name.startswith("-"):
+        if name not in COMMANDS:
+            near = nearest(name, COMMANDS)
+            raise SnellError(f"there is no command `{name}`", advice=f"did you mean `{near}`?" if near else _ADVICE)
+        return _run_command(name, words[1:])
+    parser = _Parser(prog="snell", description="One hook runtime for every AI coding agent.", epilog=_EPILOG)
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for each, text in COMMANDS.items():
+        commands.add_parser(each, help=text)
+    parser.parse_args(words)
+    parser.print_help()
+    return 0
+
+
+def _run_command(name: str, words: list[str]) -> int:
+    command = import_module(f"snell.doors.cli.{name}")
+    parser = _Parser(
+        prog=f"snell {name}",
+        description=COMMANDS[name],
+        epilog=f"example:\n  {command.EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.arguments(parser)
+    return int(command.run(parser.parse_args(words)))
+
+
+_ADVICE = "`snell` alone lists them all"
+_EPILOG = "`snell COMMAND --help` shows an example of each."
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes are errors like all others: argparse itself would exit with 2, which clients take for a refusal."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SnellError(message, advice=f"`{self.prog} --help` shows how it is meant")
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for; package metadata is slow to read."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"snell {version('snell')}")
+        parser.exit()
+
+
+def _report_bug(error: Exception, words: Sequence[str]) -> int:
+    from snell.doors.crash_report import write_report
+
+    path = write_report(error, words)
+    print(f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}", file=sys.stderr)
+    return 3

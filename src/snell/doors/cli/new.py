@@ -1,0 +1,115 @@
+"""Write the skeleton of a hook or a pack: small, working, with cases that pass."""
+
+import argparse
+import os
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+from snell.machine.paths import places
+from snell.model.errors import SnellError
+from snell.settings.locate import FOLDER, home_of, locate
+from snell.settings.packs import read_pack
+from snell.testing.scaffold import (
+    ROLES,
+    Files,
+    checked_name,
+    files_of_hook,
+    files_of_pack,
+    fire_command,
+    new_hook,
+    write_new,
+)
+
+EXAMPLE = "snell new hook no_force_push --event PreToolUse --kind shell"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    hook = what.add_parser("hook", help="a hook and its cases", description="Write a hook and its cases.")
+    hook.epilog = "example: snell new hook no_secrets --event UserPromptSubmit"
+    hook.add_argument("name", help="what it does, as a Python name: no_force_push")
+    hook.add_argument("--pack", metavar="DIR", help="write it into this pack (default: the project's .snell/hooks)")
+    hook.add_argument("--event", default="PreToolUse", help="what it reacts to (default: PreToolUse)")
+    hook.add_argument("--kind", default="", help="for which kind of tool (default: shell, where a tool is involved)")
+    hook.add_argument("--role", default="", help=f"{', '.join(ROLES)} (default: the first that the event has)")
+    pack = what.add_parser("pack", help="a folder of hooks", description="Write a pack with one hook and its cases.")
+    pack.epilog = "example: snell new pack tidy"
+    pack.add_argument("name", help="what it is called, as a Python name; also the name of the folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    return _hook(args) if args.what == "hook" else _pack(args.name)
+
+
+def _hook(args: argparse.Namespace) -> int:
+    hook = new_hook(args.name, args.event, args.kind, args.role)
+    folder = _pack_folder(args.pack) if args.pack else _project_folder()
+    files = files_of_hook(hook, folder)
+    write_new(files)
+    _tell(
+        files,
+        (f"snell test {_quoted(folder / f'{hook.name}.py')}", "run its cases"),
+        _in_settings(folder) if args.pack else ("snell trust", "let it run in this project"),
+        (fire_command(hook), "see it at work"),
+    )
+    return 0
+
+
+def _pack(name: str) -> int:
+    folder = Path(checked_name(name))
+    if os.path.lexists(folder):
+        raise SnellError(f"`{folder}` is there already", advice=f"add to it with `snell new hook NAME --pack {folder}`")
+    files = files_of_pack(name, folder)
+    write_new(files)
+    _tell(
+        files,
+        (f"snell test {_quoted(folder)}", "run its cases"),
+        _in_settings(folder),
+        (f"snell new hook NAME --pack {_quoted(folder)}", "add another hook"),
+    )
+    return 0
+
+
+def _pack_folder(given: str) -> Path:
+    folder = Path(given)
+    read_pack(folder)
+    return folder
+
+
+def _project_folder() -> Path:
+    """`.snell/hooks` of this project: where a `.snell` is, else where the repository begins, else here."""
+    here = Path.cwd()
+    project = locate(places(os.environ), here, os.environ).project
+    above = (folder for folder in (here, *here.parents) if (folder / ".git").exists())
+    root = project.root if project else next(above, here)
+    if os.path.realpath(root) in (os.path.realpath(home_of(os.environ)), "/"):
+        advice = "change to a project, or write into a pack with `--pack DIR`"
+        raise SnellError(f"`{root}` cannot be a project, so its hooks would never run", advice=advice)
+    return Path(os.path.relpath(root / FOLDER / "hooks", here))
+
+
+def _in_settings(folder: Path) -> tuple[str, str]:
+    config = places(os.environ).config / "snell.toml"
+    return f"packs = [{_toml_text(str(folder.absolute()))}]", f"in {config}: let it run everywhere"
+
+
+def _tell(files: Files, *steps: tuple[str, str]) -> None:
+    for path in files:
+        print(f"wrote {path}")
+    print("next:")
+    width = max(len(command) for command, _ in steps)
+    for line in _lines(steps, width):
+        print(line)
+
+
+def _lines(steps: Iterable[tuple[str, str]], width: int) -> Iterable[str]:
+    return (f"  {command:<{width}}  # {why}" for command, why in steps)
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+def _toml_text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

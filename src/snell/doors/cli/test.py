@@ -1,0 +1,154 @@
+"""Run case files and say which cases did not go as expected."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.engine.explain import explained
+from snell.engine.record import record_of
+from snell.machine.paths import places
+from snell.machine.processes import adopt_orphans
+from snell.model.errors import SnellError
+from snell.settings.locate import FOLDER, locate
+from snell.testing.case_files import case_files
+from snell.testing.cases import Case
+from snell.testing.run import Result, run_file
+
+EXAMPLE = "snell test .snell/hooks/no_force_push.py"
+
+ADVICE = "write NAME.cases.toml beside a hook, or begin with `snell new hook NAME`"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="case files, hooks, settings files or folders (default: this project's .snell, else this folder)",
+    )
+    parser.add_argument("-k", dest="text", default="", metavar="TEXT", help="only cases with this in name or file")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every case, and why the failed ones failed")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    files = _files([Path(path) for path in args.paths] or [_usual_place()])
+    report = _Report(quiet=args.json, verbose=args.verbose)
+    adopt_orphans()
+    for file in files:
+        report.add(file, _wanting(args.text, file))
+    if not report.results and not report.errors:
+        why = f"no case has `{args.text}` in its name" if args.text else "no cases were found"
+        raise SnellError(why, advice="leave out `-k` to run all" if args.text else ADVICE)
+    report.finish()
+    return 0 if report.failed == 0 else 1
+
+
+def _usual_place() -> Path:
+    """The project's own hooks and settings, where they have cases; else everything below this folder."""
+    here = Path.cwd()
+    project = locate(places(os.environ), here, os.environ).project
+    if project and case_files(project.root / FOLDER):
+        return Path(os.path.relpath(project.root / FOLDER, here))
+    return Path()
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    found = {file.absolute(): file for path in paths for file in case_files(path)}
+    if not found:
+        raise SnellError(f"no cases were found in {' or '.join(f'`{path}`' for path in paths)}", advice=ADVICE)
+    return list(found.values())
+
+
+def _wanting(text: str, file: Path) -> Callable[[Case], bool]:
+    in_file = text.lower() in file.name.lower()
+    return lambda case: in_file or text.lower() in case.name.lower()
+
+
+class _Report:
+    """Says what happened as it happens, and adds it up."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self.results: list[Result] = []
+        self.errors: list[str] = []
+        self._quiet = quiet
+        self._verbose = verbose
+        self._here = f"{os.getcwd()}/"  # paths below it are shown without it
+        self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+    @property
+    def failed(self) -> int:
+        return len(self.errors) + sum(not result.passed for result in self.results)
+
+    def add(self, file: Path, wanted: Callable[[Case], bool]) -> None:
+        """Run a case file. One that cannot be run counts as failed, and does not keep the others from running."""
+        try:
+            results = run_file(file, wanted)
+        except SnellError as error:
+            self.errors.append(str(error))
+            self._say(f"{self._red('FAIL')}  {error}")
+            return
+        self.results += results
+        for result in results:
+            self._show(result)
+
+    def finish(self) -> None:
+        passed = sum(result.passed for result in self.results)
+        if self._quiet:
+            print(msgspec.json.encode(self._as_data(passed)).decode())
+            return
+        total = f"{passed} passed, {self.failed} failed"
+        print(self._red(total) if self.failed else self._green(total))
+
+    def _show(self, result: Result) -> None:
+        case = result.case
+        if not result.passed:
+            self._say(f"{self._red('FAIL')}  {case.file}:{case.line}  {case.name}: {_told(result)}")
+            if self._verbose:
+                self._say(_indented(explained(record_of(result.decision, result.not_run))))
+        elif self._verbose:
+            self._say(f"{self._green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
+
+    def _as_data(self, passed: int) -> dict[str, Any]:
+        return {
+            "passed": passed,
+            "failed": self.failed,
+            "errors": self.errors,
+            "cases": [_row(result) for result in self.results],
+        }
+
+    def _say(self, text: str) -> None:
+        if not self._quiet:
+            print(text.replace(self._here, ""), flush=True)
+
+    def _red(self, text: str) -> str:
+        return f"\x1b[31m{text}\x1b[0m" if self._colours else text
+
+    def _green(self, text: str) -> str:
+        return f"\x1b[32m{text}\x1b[0m" if self._colours else text
+
+
+def _told(result: Result) -> str:
+    told = "; ".join(result.differences)
+    return f"{told} ({result.hint})" if result.hint else told
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"      {line}" for line in text.splitlines())
+
+
+def _row(result: Result) -> dict[str, Any]:
+    return {
+        "file": result.case.file,
+        "line": result.case.line,
+        "name": result.case.name,
+        "passed": result.passed,
+        "happened": result.happened,
+        "differences": list(result.differences),
+        "hint": result.hint,
+    }

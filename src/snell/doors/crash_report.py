@@ -1,0 +1,38 @@
+"""A crash report: a file that can be pasted into an issue."""
+
+import os
+import platform
+import time
+import traceback
+from collections.abc import Sequence
+
+from snell.machine.files import write_atomically
+from snell.machine.paths import make_private, places
+from snell.model.errors import SnellError
+
+
+def write_report(error: BaseException, words: Sequence[str]) -> str:
+    """Write what went wrong and return where; the words of the command line stay out, they may hold secrets."""
+    lines = [
+        f"snell {_version()} on Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+        f"command: {words[0] if words else '-'} ({max(len(words) - 1, 0)} more words)",
+        "",
+        *traceback.format_exception(type(error), error, error.__traceback__),
+    ]
+    try:
+        folder = places(os.environ).state / "crashes"
+        make_private(folder)
+        path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        write_atomically(path, "\n".join(lines).encode("utf-8", "replace"))
+        return str(path)
+    except (OSError, SnellError) as problem:
+        return f"not written: {problem}"
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("snell")
+    except PackageNotFoundError:
+        return "(not installed)"

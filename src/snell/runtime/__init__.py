@@ -1,0 +1,1 @@
+"""Assembly: the only room that knows every other one."""

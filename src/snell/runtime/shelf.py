@@ -1,0 +1,134 @@
+"""
+The shelf: the hooks that count where an event happens, from all settings files and Python files, read again when one
+of them changed.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.engine.book import Switches
+from snell.handlers.python import Worker
+from snell.machine.paths import POLICY_FILE, Places
+from snell.model.errors import SnellError
+from snell.model.events import Event
+from snell.model.hooks import Broken, Hook, PythonFile, Scope
+from snell.runtime.python_files import FromFile, PythonFiles
+from snell.settings.load import Loaded, load
+from snell.settings.packs import read_pack
+from snell.settings.plugins import PackSource
+from snell.settings.skills import SkillHooks, skill_hooks
+
+DIRECTORIES = 64  # how many working directories are remembered
+
+
+class OnShelf(Struct, frozen=True, eq=False):
+    """What counts in one place, until a file changes."""
+
+    hooks: tuple[Hook, ...]
+    switches: Switches
+    problems: tuple[str, ...]
+    project_dir: str
+    loaded: Loaded
+
+
+class Shelf:
+    def __init__(
+        self, where: Places, env: Mapping[str, str], worker: Worker, policy_files: Sequence[Path] = (POLICY_FILE,)
+    ) -> None:
+        self._where = where
+        self._env = env
+        self._policy_files = policy_files
+        self._files = PythonFiles(worker)
+        self._known: OrderedDict[tuple[str, str], OnShelf] = OrderedDict()
+        self._from_entry_points: tuple[PackSource, ...] | None = None
+
+    def hooks_for(self, event: Event) -> OnShelf:
+        """What counts where this event happens, for the client that reported it."""
+        key = (event.cwd or "/", event.client)
+        known = self._known.get(key)
+        if known is None or known.loaded.is_stale():
+            known = self._known[key] = self._read(*key)
+        self._known.move_to_end(key)
+        while len(self._known) > DIRECTORIES:
+            self._known.popitem(last=False)
+        return known
+
+    def skill(self, path: Path, cwd: str, *, is_agent: bool) -> SkillHooks:
+        """The hooks in a skill's or agent's front matter."""
+        return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
+
+    def _read(self, cwd: str, client: str) -> OnShelf:
+        loaded = load(self._where, Path(cwd), self._env, policy_files=self._policy_files)
+        problems = [str(each) for each in loaded.problems]
+        # A client runs the hooks of its own file itself; running them here too would fire them twice.
+        its_own = f"{client.replace('_', '-')}:"
+        hooks = [self._ready(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(its_own)]
+        for source in loaded.python:
+            if source.untrusted:
+                continue  # what nobody approved is not opened, so its hooks have no names yet
+            found = self._files.load(
+                Path(source.path),
+                scope=Scope.SESSION,
+                layer="project",
+                pack=Path(source.path).stem,
+                pinned=source.digest,
+            )
+            hooks += _reported(found, problems)
+        for pack in (*loaded.packs, *self._installed()):
+            hooks += self._pack_hooks(Path(pack.folder), problems)
+        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded)
+
+    def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
+        try:
+            pack = read_pack(folder)
+        except SnellError as error:
+            problems.append(str(error))
+            return []
+        hooks: list[Hook] = []
+        for path in pack.files if pack.enabled else ():
+            found = self._files.load(path, scope=Scope.PLUGIN, layer=f"pack:{pack.name}", pack=pack.name)
+            hooks += _reported(found, problems)
+        return hooks
+
+    def _installed(self) -> tuple[PackSource, ...]:
+        """Packs that other distributions bring, by their entry points; their code is not imported here."""
+        if self._from_entry_points is None:
+            self._from_entry_points = tuple(PackSource(folder, "installed") for folder in _entry_point_folders())
+        return self._from_entry_points
+
+    def _ready(self, hook: Hook, problems: list[str]) -> Hook:
+        """A hook that names a function in a file needs that file loaded first."""
+        handler = hook.handler
+        if not isinstance(handler, PythonFile) or hook.untrusted:
+            return hook
+        found = self._files.load(
+            Path(handler.path), scope=hook.scope, layer=hook.source.layer, pack=hook.id, pinned=handler.digest
+        )
+        digests = {
+            each.handler.digest
+            for each in found.hooks
+            if isinstance(each.handler, PythonFile) and each.handler.function == handler.function
+        }
+        if not digests:
+            why = found.problem or f"{handler.path} declares no hook `{handler.function}`"
+            problems.append(f"{hook.source}: hook `{hook.id}` cannot run: {why}")
+            return replace(hook, handler=Broken(why))
+        return replace(hook, handler=replace(handler, digest=digests.pop()))
+
+
+def _entry_point_folders() -> list[str]:
+    from importlib.metadata import entry_points  # slow to import, and needed once
+    from importlib.util import find_spec
+
+    specs = [find_spec(point.module.partition(".")[0]) for point in entry_points(group="snell.packs")]
+    return [str(Path(spec.origin).parent) for spec in specs if spec and spec.origin]
+
+
+def _reported(found: FromFile, problems: list[str]) -> tuple[Hook, ...]:
+    if found.problem:
+        problems.append(found.problem)
+    return found.hooks

