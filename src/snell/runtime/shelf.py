@@ -17,6 +17,7 @@ from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.runtime.python_files import FromFile, PythonFiles
+from snell.settings.file_digests import FileDigests
 from snell.settings.load import Loaded, load
 from snell.settings.packs import read_pack
 from snell.settings.plugins import PackSource
@@ -43,6 +44,7 @@ class Shelf:
         self._env = env
         self._policy_files = policy_files
         self._files = PythonFiles(worker)
+        self._digests = FileDigests()  # hashes of files that did not change since
         self._known: OrderedDict[tuple[str, str], OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
 
@@ -62,7 +64,7 @@ class Shelf:
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
 
     def _read(self, cwd: str, client: str) -> OnShelf:
-        loaded = load(self._where, Path(cwd), self._env, policy_files=self._policy_files)
+        loaded = load(self._where, Path(cwd), self._env, policy_files=self._policy_files, digests=self._digests)
         problems = [str(each) for each in loaded.problems]
         # A client runs the hooks of its own file itself; running them here too would fire them twice.
         its_own = f"{client.replace('_', '-')}:"
