@@ -149,7 +149,8 @@ def matches(hook: Hook, event: Event) -> bool:
 def without_twins(hooks: list[Hook]) -> list[Hook]:
     kept: dict[Any, Hook] = {}
     for hook in hooks:
-        kept.setdefault((hook.handler.identity, hook.condition, hook.session_id), hook)
+        manner = (hook.role, hook.failure_policy, hook.exit_code_mode)
+        kept.setdefault((hook.handler.identity, hook.condition, hook.session_id, *manner), hook)
     return list(kept.values())
 
 

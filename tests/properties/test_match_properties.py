@@ -8,7 +8,7 @@ import regex
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from snell.engine.match import LONGEST_PATTERN, TYPES, Predicate, compiled, guessed_type
+from snell.engine.match import LONGEST_LIST, TYPES, Predicate, compiled, guessed_type
 from snell.model.catalogue import CATALOGUE, EventRow, row_of
 from snell.model.errors import PatternError
 from tests.properties.strategies import many
@@ -131,7 +131,7 @@ def test_a_bar_among_special_characters_does_not_make_a_list(parts: list[str], n
 @given(st.integers(1, 50), st.sampled_from((None, *TYPES)))
 def test_a_pattern_that_is_too_long_is_refused(excess: int, kind: str | None) -> None:
     with pytest.raises(PatternError, match="characters"):
-        compiled("a" * (LONGEST_PATTERN + excess), kind, TOOL)
+        compiled("a." * (LONGEST_LIST + excess), kind, TOOL)
 
 
 @many

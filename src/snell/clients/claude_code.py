@@ -48,10 +48,13 @@ EXTRA_TYPES: Mapping[str, type] = {
 }
 
 
+EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event")
+
+
 def decode(payload: bytes) -> Event:
     """The event that a payload reports. One that the catalogue does not know is a plain event."""
     given, flags = read_payload(payload)
-    name = canonical(text_in(given, "hook_event_name"))
+    name = canonical(next((text for field in EVENT_FIELDS if (text := text_in(given, field))), ""))
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
     event = event_from(given, name, NAME)

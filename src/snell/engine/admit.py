@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from snell.engine.book import Switches
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Extra, Judgement, Rewrite, Tell
-from snell.model.events import Event, same
+from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
+from snell.model.events import DEEPEST, Event, nests_deeper_than, same
 from snell.model.hooks import Hook, Scope
 from snell.model.ports import Validate
 
@@ -65,11 +65,15 @@ def judgement_for(hook: Hook, event: Event, failure: Failure) -> Judgement | Non
 def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
     if type(effect) not in EFFECT_TYPES:
         return Failure("effect", f"`{hook.id}` answered with `{type(effect).__name__}`, which is not an effect")
+    if field := _wrong_field(effect):
+        return Failure("effect", f"`{hook.id}` answered {type(effect).__name__} with a wrong `{field}`")
     allowed = ROLE_EFFECTS.get(hook.role or "")
     name = type(effect).__name__
     if allowed is None or name.lower() in allowed:
         return None
-    return Failure("effect", f"`{hook.id}` {hook.role}, so it cannot answer {name}")
+    role = next(role for role in ("informs", "rewrites", "judges") if name.lower() in ROLE_EFFECTS[role])
+    declared = f"@{role}" if hook.handler.kind == "python" else f'role = "{role}"'
+    return Failure("effect", f"`{hook.id}` {hook.role}, so it cannot answer {name}; declare it with {declared}")
 
 
 def _wrong_rewrite(
@@ -78,6 +82,8 @@ def _wrong_rewrite(
     if not isinstance(effect, Rewrite) or not event.row.rewrites:
         return None
     value = effect.applied_to(event.rewritable)
+    if nests_deeper_than(DEEPEST, value):
+        return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to something nested over {DEEPEST} levels")
     if same(value, event.rewritable):
         return None
     if switches.rewrites_from == "policy" and hook.scope is not Scope.POLICY:
@@ -103,6 +109,16 @@ def expressed(effect: Effect, event: Event, remark: Callable[[str], object] = st
         return (Deny(effect.because),)
     remark(f"{name} means nothing on {event.name or 'this event'}")
     return (Tell(effect.because),) if isinstance(effect, Deny) and effect.because and "tell" in event.row.can else ()
+
+
+def _wrong_field(effect: Effect) -> str:
+    """The field of an effect that has the wrong type; hooks are written by people, and nothing checks their types."""
+    if isinstance(effect, Env):
+        given: Any = effect.variables
+        texts = isinstance(given, dict) and all(isinstance(part, str) for pair in given.items() for part in pair)
+        return "" if texts else "variables"
+    texts_of = ("because", "instead", "text", "name")
+    return next((name for name in texts_of if not isinstance(getattr(effect, name, ""), str)), "")
 
 
 def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:

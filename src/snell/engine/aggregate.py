@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from snell.engine.admit import judgement_for, rewrite_in
-from snell.engine.budget import within_budget
+from snell.engine.budget import LIMIT, within_budget
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict
@@ -34,7 +34,10 @@ def aggregate(
     if stop and event.name in TURN_ENDS and verdict is Verdict.DENY:
         merge.append(f"`{stop.hook}` stops the turn, which beats keeping it going")
         verdict, reasons = Verdict.SILENT, []
-    kept_reasons, notes = within_budget(reasons, _texts(answers, Note))
+    wanted = _texts(answers, Note)
+    kept_reasons, notes = within_budget(reasons, wanted)
+    if cut := len(reasons) + len(wanted) - len(kept_reasons) - len(notes):
+        merge.append(f"{cut} texts are left out: an event has room for {LIMIT // 1024} KB")
     return Decision(
         event=event,
         verdict=verdict,

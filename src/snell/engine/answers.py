@@ -37,27 +37,39 @@ def outcome_of(text: str, event: Event) -> Outcome:
     if not text or text == '"Continue"':
         return Outcome()
     try:
+        if text == '"Reject"':
+            return outcome_of_object({"Reject": None}, event)
         answer = _parsed(text)
-        if answer is None:
-            return _plain(text, event)
-        return outcome_of_object(answer, event)
+        return _plain(text, event) if answer is None else outcome_of_object(answer, event)
     except UnreadableError as error:
         return Outcome(failure=Failure("output", str(error)))
+
+
+def is_json(text: str) -> bool:
+    """Is this an answer, or text that happens to have been printed?"""
+    text = text.removeprefix("\ufeff").strip()
+    return text.startswith("{") and text.endswith("}")
 
 
 def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
     """The same for an answer that is already an object."""
     try:
-        answer = _untagged({_snake(key): value for key, value in answer.items()})
-        specific = _specific(answer, event)
-        remarks = _unknown_keys(answer, event)
-        return Outcome(
-            effects=tuple(_effects({**answer, **specific}, event)),
-            remarks=remarks,
+        answer = _untagged(answer)
+        specific, is_named = _specific(answer, event)
+        outcome = Outcome(
+            effects=tuple(_effects(answer, specific, event)),
+            remarks=_unknown_keys(answer, event),
             suppress_output=answer.get("suppress_output") is True,
         )
     except UnreadableError as error:
         return Outcome(failure=Failure("output", str(error)))
+    return outcome if is_named else _only_strict(outcome)
+
+
+def _only_strict(outcome: Outcome) -> Outcome:
+    """The client would not take such an answer at all; of ours only what restricts is kept."""
+    kept = tuple(effect for effect in outcome.effects if isinstance(effect, Deny | Ask))
+    return Outcome(kept, Failure("output", "hookSpecificOutput has no hookEventName"), remarks=outcome.remarks)
 
 
 def is_async(text: str) -> float | None:
@@ -107,36 +119,40 @@ def _plain(text: str, event: Event) -> Outcome:
     return Outcome(remarks=(f"printed text, which goes nowhere on {event.name}",))
 
 
-def _untagged(answer: dict[str, Any]) -> dict[str, Any]:
-    """Tagged results in the form of the client's object."""
-    for tag in ("reject", "modify_input", "continue"):
-        inner = answer.get(tag)
-        if len(answer) == 1 and isinstance(inner, dict):
-            answer = {"action": tag, **{_snake(key): value for key, value in inner.items()}}
-    action = answer.pop("action", None)
-    if action is None or ("content" in answer and action in ("accept", "decline", "cancel")):
-        return answer if action is None else {**answer, "action": action}
-    if action in ("accept", "decline", "cancel"):
-        return {**answer, "action": action}
-    return _from_action(_snake(str(action)), answer)
+def _untagged(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Tagged results (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
+    tag = next((key for key in ("Reject", "ModifyInput", "Continue", "reject", "modify_input") if key in given), "")
+    answer = {_snake(key): value for key, value in given.items() if key != tag}
+    if tag:
+        inner = given[tag]
+        fields = {_snake(key): value for key, value in inner.items()} if isinstance(inner, dict) else {}
+        return _from_action(_snake(tag), answer | (fields or ({"reason": inner} if isinstance(inner, str) else {})))
+    action = answer.get("action")
+    if action is None or action in ("accept", "decline", "cancel"):  # those are an elicitation's
+        return answer
+    return _from_action(_snake(str(action)), {key: value for key, value in answer.items() if key != "action"})
 
 
 def _from_action(action: str, answer: dict[str, Any]) -> dict[str, Any]:
-    if action in ("continue", "allow_continue"):
+    if action == "continue":
         return answer
     if action == "reject":
-        return {**answer, "decision": "deny", "reason": answer.get("reason", "")}
+        return {**answer, "decision": "deny", "reason": answer.get("reason") or "the hook refused without a reason"}
     if action == "modify_input":
-        return {**answer, "updated_input": answer.get("new_input")}
+        new = answer.get("new_input", answer.get("updated_input"))
+        if new is None:
+            raise UnreadableError("a modified input needs `new_input`")
+        return {**answer, "updated_input": new}
     if action == "continue_with_context":
         return {**answer, "additional_context": answer.get("context", answer.get("additional_context"))}
     raise UnreadableError(f"`{action}` is not an action; use continue, reject, modify_input or continue_with_context")
 
 
-def _specific(answer: Mapping[str, Any], event: Event) -> dict[str, Any]:
+def _specific(answer: Mapping[str, Any], event: Event) -> tuple[dict[str, Any], bool]:
+    """The part of the answer that is for this event, and whether it says so."""
     inner = answer.get("hook_specific_output")
     if inner is None:
-        return {}
+        return {}, True
     if not isinstance(inner, dict):
         raise UnreadableError("hookSpecificOutput is not an object")
     fields = {_snake(key): value for key, value in inner.items()}
@@ -148,27 +164,36 @@ def _specific(answer: Mapping[str, Any], event: Event) -> dict[str, Any]:
         fields.update({_snake(key): value for key, value in decision.items()})
     elif decision is not None:
         fields["decision"] = decision
-    return fields
+    return fields, named is not None
 
 
-def _effects(answer: Mapping[str, Any], event: Event) -> list[Effect]:
-    effects: list[Effect] = []
-    reason = _text(answer, "permission_decision_reason") or _text(answer, "reason") or _text(answer, "message")
-    verdicts = (key for key in ("decision", "permission_decision", "behavior") if answer.get(key) is not None)
-    effects += [_judgement(key, answer[key], reason) for key in verdicts]
+def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -> list[Effect]:
+    effects = [*_judgements(outer), *_judgements(inner)]  # both count; the stricter one will win
+    answer = {**outer, **inner}
     if answer.get("blocking_error"):
-        effects.append(Deny(_text(answer, "blocking_error") or reason))
-    if answer.get("continue") is False or answer.get("prevent_continuation") is True:
-        effects.append(Stop(_text(answer, "stop_reason") or reason))
+        effects.append(Deny(_text(answer, "blocking_error")))
+    if _flag(answer, "continue") is False or _flag(answer, "prevent_continuation"):
+        effects.append(Stop(_text(answer, "stop_reason") or _text(outer, "reason")))
     effects += _rewrite(answer, event)
     if text := _text(answer, "additional_context"):
         effects.append(Note(text))
     if text := _text(answer, "system_message"):
         effects.append(Tell(text))
-    if isinstance(variables := answer.get("env") or answer.get("env_vars"), dict):
+    if variables := answer.get("env") or answer.get("env_vars"):
+        if not isinstance(variables, dict):
+            raise UnreadableError("env is not an object")
         effects.append(Env({str(name): str(value) for name, value in variables.items()}))
     effects += [Extra(name, answer[_snake(name)]) for name in _extras(event) if _snake(name) in answer]
     return effects
+
+
+def _judgements(answer: Mapping[str, Any]) -> list[Effect]:
+    reason = _text(answer, "permission_decision_reason") or _text(answer, "reason") or _text(answer, "message")
+    verdicts = (key for key in ("decision", "permission_decision", "behavior") if answer.get(key) is not None)
+    found = [_judgement(key, answer[key], reason) for key in verdicts]
+    if _flag(answer, "ok") is False:  # the form in which prompt hooks answer
+        found.append(Deny(reason or "the hook refused without a reason"))
+    return found
 
 
 def _judgement(key: str, word: object, reason: str) -> Effect:
@@ -240,6 +265,13 @@ def _text(answer: Mapping[str, Any], key: str) -> str:
     if value is not None and not isinstance(value, str):
         raise UnreadableError(f"{key} is {type(value).__name__}, not text")
     return value or ""
+
+
+def _flag(answer: Mapping[str, Any], key: str) -> bool | None:
+    value = answer.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise UnreadableError(f"{key} is {type(value).__name__}, not true or false")
+    return value
 
 
 def _snake(name: str) -> str:

@@ -6,7 +6,7 @@ hooks cost an event no more than ten. What changes from event to event (`if` con
 at afterwards, and only for hooks that have it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -92,8 +92,10 @@ class Book:
     def considered(self, event: Event, marks: Store) -> list[Skipped]:
         """Every hook of this event that does not apply, and why; for people who ask."""
         entries = self._by_event.get(event.name, ())
-        reasons = ((hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries)
-        return [Skipped(hook.id, why) for hook, why in reasons if why]
+        reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
+        running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
+        twins = [(hook, why or _twin(hook, running)) for hook, why in reasons]
+        return [Skipped(hook.id, why) for hook, why in twins if why]
 
     def hooks(self) -> Iterable[Hook]:
         return (hook for entries in self._by_event.values() for hook, _ in entries)
@@ -211,9 +213,19 @@ def _distinct(hooks: list[Hook]) -> list[Hook]:
     """Identical handlers run once in each tier; the first in book order stays, so a lower scope cannot weaken it."""
     first: dict[object, Hook] = {}
     for hook in hooks:
-        key = (hook.scope is Scope.POLICY, hook.runs_later, hook.handler.identity, hook.condition, hook.session_id)
-        first.setdefault(key, hook)
+        first.setdefault(_likeness(hook), hook)
     return list(first.values())
+
+
+def _likeness(hook: Hook) -> object:
+    """What two hooks must share for one run to stand for both: everything that can change the decision."""
+    where = (hook.scope is Scope.POLICY, hook.runs_later, hook.session_id)
+    return (*where, hook.handler.identity, hook.condition, hook.role, hook.failure_policy, hook.exit_code_mode)
+
+
+def _twin(hook: Hook, running: Mapping[object, Hook]) -> str:
+    first = running[_likeness(hook)]
+    return "" if first is hook else f"it is the same as `{first.id}`, which runs once for both"
 
 
 def _broken(hook: Hook, why: str) -> Hook:

@@ -1,9 +1,16 @@
 """A record of a decision in words, for a person who asks why."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from snell.model.catalogue import row_of
+
 Record = Mapping[str, Any]
+Mark = Callable[[str], str]  # makes a text stand out, where that is possible
+
+WIDTH = 80
+LONGEST_VALUE = 400
 
 _PASSES = {
     "rewrite": "rewriters, in turn",
@@ -13,68 +20,121 @@ _PASSES = {
 }
 
 
-def explained(record: Record) -> str:
+def explained(record: Record, mark: Mark = str) -> str:
     """The whole story: what came, who was asked, what they said, how it added up."""
-    return "\n".join(_lines(record))
+    return "\n".join(_lines(record, mark))
 
 
-def headline(record: Record) -> str:
+def headline(record: Record, mark: Mark = str) -> str:
     """One line: the verdict and its reason."""
-    reason = record.get("reason", "").replace("\n", " / ")
-    changed = "rewritten" if record.get("changes") else ""
-    what = " ".join(part for part in (record["verdict"], changed) if part)
-    if record["verdict"] == "silent":
-        what = "no opinion, rewritten" if changed else "no opinion"
+    reason = _visible(record.get("reason", "").replace("\n", " / "))
+    what = mark(_answer(record))
     return f"{what}: {reason}" if reason else what
 
 
-def _lines(record: Record) -> Iterator[str]:
+def shortened(value: Any, limit: int = 160) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        value = _only_text(value) or ", ".join(f"{name}: {each}" for name, each in value.items())
+    visible = _visible(" ".join(str(value).split()))
+    return visible if len(visible) <= limit else f"{visible[: limit - 3]}..."
+
+
+def wrapped(text: str, indent: int = 2) -> list[str]:
+    """A text as lines that fit, the later ones a step further in. What has no spaces stays whole, to be copied."""
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _answer(record: Record) -> str:
+    """The verdict, and what else comes of it; only when nobody said anything there is no opinion."""
+    verdict = record["verdict"]
+    parts = ["rewritten"] if record.get("changes") else []
+    parts += ["ends the turn"] if record.get("stop") else []
+    if verdict != "silent":
+        return ", ".join([verdict, *parts])
+    parts += [_counted(len(record[name]), word) for name, word in _COUNTED.items() if record.get(name)]
+    return ", ".join(["no verdict", *parts]) if parts else "no opinion"
+
+
+_COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extra", "failures": "failure"}
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _lines(record: Record, mark: Mark) -> Iterator[str]:
     tool = f" {record['tool']}" if record.get("tool") else ""
     yield f"{record['event']}{tool} from {record['client']}   decision {record.get('id', '-')}"
     if "value" in record:
-        yield f"  what will happen: {shortened(record['value'])}"
-    yield f"  answer: {headline(record)}"
+        yield from wrapped(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
+    first, *rest = wrapped(f"answer: {headline(record)}")
+    yield from (first.replace(_answer(record), mark(_answer(record)), 1), *rest)
+    yield from _surroundings(record)
     yield from _texts(record)
     yield from _rounds(record)
-    if record.get("late"):
-        yield "  after the answer"
-        for run in record["late"]:
-            yield from _runs([run])
-            if failure := run.get("failure"):
-                yield f"      {shortened(failure['message'])}"
-    yield from _not_run(record)
-    if record.get("merge"):
-        yield "  how it adds up"
-        yield from (f"    {step}" for step in record["merge"])
-    if record.get("problems"):
-        yield "  what is wrong with the settings here"
-        yield from (f"    {problem}" for problem in record["problems"])
+    yield from _late(record)
+    yield from _listed("not run", [f"{each['hook']}: {each['why']}" for each in record.get("not_run", ())])
+    yield from _listed("how it adds up", record.get("merge", ()))
+    yield from _listed("what is wrong with the settings here", record.get("problems", ()))
+
+
+def _surroundings(record: Record) -> Iterator[str]:
+    for flag in record.get("flags", ()):
+        yield from wrapped(f"about the payload: {flag}")
+    if not record.get("cwd"):
+        yield "  it has no `cwd`, so no project's hooks count"
 
 
 def _texts(record: Record) -> Iterator[str]:
     for change in record.get("changes", ()):
-        yield f"  {change['hook']} rewrote {shortened(change['before'])}"
-        yield f"    to {shortened(change['after'])}" + (f" because {change['because']}" if change["because"] else "")
+        because = f", because {change['because']}" if change["because"] else ""
+        yield from wrapped(f"rewritten by {change['hook']}{because}")
+        yield from wrapped(f"before: {_value(change['before'])}", 4)
+        yield from wrapped(f"after: {_value(change['after'])}", 4)
     for note in record.get("notes", ()):
-        yield f"  note for the model, from {note['hook']}: {shortened(note['text'])}"
+        yield from wrapped(f"note for the model, from {note['hook']}: {_value(note['text'])}")
     for tell in record.get("tells", ()):
-        yield f"  shown to you, from {tell['hook']}: {shortened(tell['text'])}"
+        yield from wrapped(f"shown to you, from {tell['hook']}: {_value(tell['text'])}")
     if stop := record.get("stop"):
-        yield f"  {stop['hook']} ends the turn: {stop.get('text', '')}"
+        yield from wrapped(f"{stop['hook']} ends the turn: {_value(stop.get('text', ''))}")
     for failure in record.get("failures", ()):
-        yield f"  {failure['hook']} could not do its job: {shortened(failure['text'])}"
+        yield from wrapped(f"{failure['hook']} could not do its job: {_near(_value(failure['text']), record)}")
 
 
 def _rounds(record: Record) -> Iterator[str]:
     for each in record.get("rounds", ()):
         yield f"  {_PASSES.get(each['pass'], each['pass'])}"
-        yield from _runs(each["runs"])
+        yield from _runs(each["runs"], record)
 
 
-def _runs(runs: Iterable[Record]) -> Iterator[str]:
+def _late(record: Record) -> Iterator[str]:
+    if record.get("late"):
+        yield "  after the answer"
+        for run in record["late"]:
+            yield from _runs([run], record)
+            if failure := run.get("failure"):
+                yield from wrapped(_near(_value(failure["message"]), record), 6)
+
+
+def _runs(runs: Iterable[Record], record: Record) -> Iterator[str]:
     for run in runs:
-        yield f"    {run['hook']:<32} {run['scope']}/{run['role']:<10} {run.get('ms', 0):>8.1f} ms  {_said(run)}"
-        yield from (f"      {remark}" for remark in run.get("remarks", ()))
+        row = f"    {run['hook']:<32} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
+        said = _said(run)
+        if len(row) + 2 + len(said) <= WIDTH:
+            yield f"{row}  {said}"
+        else:
+            yield from (row, *wrapped(said, 6))
+        yield from wrapped(f"from {_origin(run, record)}", 6)
+        for remark in run.get("remarks", ()):
+            yield from wrapped(remark, 6)
 
 
 def _said(run: Record) -> str:
@@ -85,16 +145,35 @@ def _said(run: Record) -> str:
     return said or "no opinion"
 
 
-def _not_run(record: Record) -> Iterator[str]:
-    if record.get("not_run"):
-        yield "  not run"
-        yield from (f"    {each['hook']:<32} {each['why']}" for each in record["not_run"])
+def _origin(run: Record, record: Record) -> str:
+    """Whose the hook is, and where it stands."""
+    layer, place = run.get("layer", run["scope"]), _near(run["source"], record)
+    return layer if place == layer else f"{layer}, {place}"
 
 
-def shortened(value: Any, limit: int = 160) -> str:
-    """A value on one line."""
-    if isinstance(value, dict) and len(value) == 1 and isinstance(text := next(iter(value.values())), str):
-        value = text
-    line = " ".join(str(value).split())
-    visible = "".join(char if char.isprintable() else "\ufffd" for char in line)
-    return visible if len(visible) <= limit else f"{visible[: limit - 3]}..."
+def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
+    for number, item in enumerate(items):
+        if number == 0:
+            yield f"  {title}"
+        yield from wrapped(item, 4)
+
+
+def _near(text: str, record: Record) -> str:
+    """Paths below the folder where it happened, without that folder."""
+    cwd = record.get("cwd", "").rstrip("/")
+    return text.replace(f"{cwd}/", "") if cwd else text
+
+
+def _value(value: Any) -> str:
+    return shortened(value, LONGEST_VALUE)
+
+
+def _visible(text: str) -> str:
+    """Text that cannot move the cursor or hide itself."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _only_text(value: Mapping[str, Any]) -> str:
+    """The text of an object that holds nothing else."""
+    text = next(iter(value.values())) if len(value) == 1 else ""
+    return text if isinstance(text, str) else ""

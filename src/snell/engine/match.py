@@ -20,6 +20,7 @@ Predicate = Callable[[str], bool]
 
 TYPES = ("all", "exact", "wildcard", "or", "regex")
 LONGEST_PATTERN = 1000
+LONGEST_LIST = 50_000  # names of many tools are long, and harmless
 MOST_REPEATS = 100_000
 TIME_LIMIT = 0.05
 
@@ -34,8 +35,9 @@ _CONTEXT_SUFFIX = regex.compile(r"\[[0-9]+m\]$")
 def compiled(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
     """A predicate on one name, or None when everything matches. Raises PatternError for what cannot be meant."""
     text = pattern or ""
-    if len(text) > LONGEST_PATTERN:
-        raise PatternError(f"the pattern has {len(text)} characters", advice=f"keep it under {LONGEST_PATTERN}")
+    longest = LONGEST_LIST if (kind or guessed_type(text, row)) == "or" else LONGEST_PATTERN
+    if len(text) > longest:
+        raise PatternError(f"the pattern has {len(text)} characters", advice=f"keep it under {longest}")
     if kind and kind not in TYPES:
         raise PatternError(f"`{kind}` is not a matcher type", advice=f"use one of {', '.join(TYPES)}")
     if row.matches == "to_model" and kind is None:
@@ -104,7 +106,8 @@ def _regular(text: str, _row: EventRow) -> Predicate:
         # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
         pattern = regex.compile(text, regex.ASCII | regex.VERSION0)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
-        raise PatternError(f"`{text}` is not a regular expression: {error}", advice="mend or quote it") from None
+        advice = r"escape special characters with a backslash, such as `\(`"
+        raise PatternError(f"`{text}` is not a regular expression: {error}", advice=advice) from None
     return _searching(pattern.search, text)
 
 

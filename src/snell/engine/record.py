@@ -73,6 +73,7 @@ def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
         "hook": hook.id,
         "role": hook.role or "undeclared",
         "scope": hook.scope.name.lower(),
+        "layer": hook.source.layer,
         "handler": hook.handler.kind,
         "source": str(hook.source),
         "status": outcome.status,

@@ -16,11 +16,12 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from snell.engine.answers import after_async, is_async, outcome_of
+from snell.engine.answers import after_async, is_async, is_json, outcome_of
 from snell.machine.json_output import json_bytes
 from snell.machine.processes import Finished, Running, environment, finish_in_background, run
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import Deny, Env
+from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
 
@@ -105,9 +106,17 @@ def _outcome(hook: Hook, event: Event, finished: Finished, command: Command) -> 
         return Outcome(failure=failure, seconds=finished.seconds)
     if finished.went_async:
         return Outcome(seconds=finished.seconds, remarks=("went on in the background",), is_pending=True)
+    return replace(_by_exit_code(hook, event, finished, _answer(finished, event, command)), seconds=finished.seconds)
+
+
+def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
     stdout = finished.stdout.decode("utf-8", "replace")
-    answer = outcome_of(stdout, event) if command.parse_result else Outcome()
-    return replace(_by_exit_code(hook, event, finished, answer), seconds=finished.seconds)
+    if not command.parse_result:
+        return Outcome()
+    if is_async(stdout) is not None:
+        stdout = after_async(stdout)  # it was waited for all the same
+    ended_well = finished.exit_code in (0, 2)
+    return outcome_of(stdout, event) if ended_well or is_json(stdout) else Outcome()
 
 
 def _failure(finished: Finished, limit: float) -> Failure | None:
@@ -132,8 +141,11 @@ def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome)
         reason = Deny(said or "the hook refused without giving a reason")
         return replace(answer, effects=(*answer.effects, reason), failure=None)
     failure = Failure("crash", _ended(finished, said))
-    if hook.exit_code_mode == "strict":
+    if hook.exit_code_mode == "strict" and event.name not in NEVER_BLOCKED_BY_FAILURE:
         return Outcome(effects=(Deny(said or failure.message),), failure=failure)
+    if finished.signal:
+        strict = tuple(effect for effect in answer.effects if isinstance(effect, Deny | Ask))
+        return replace(answer, effects=strict, failure=failure)
     if answer.effects and hook.failure_policy == "allow":
         return replace(answer, remarks=(*answer.remarks, f"{_ended(finished, said)}; its JSON answer counts"))
     return replace(answer, failure=answer.failure or failure)

@@ -31,15 +31,33 @@ class Declaration(Struct, frozen=True, kw_only=True):
 
     role: Role
     event: str
-    kinds: tuple[str, ...] = ()
-    matcher: str | None = None
-    matcher_type: str | None = None
-    condition: str | None = None
-    once: bool = False
-    timeout: float = GATE_TIMEOUT
-    on_failure: OnFailure | None = None
-    status_message: str = ""
+    kinds: tuple[str, ...] = ()  # only for these kinds of tool; `kind="shell"` is short for one
+    matcher: str | None = None  # which tools, sources, ... of the event; absent = all
+    matcher_type: str | None = None  # all, exact, wildcard, or, regex; guessed from the matcher when absent
+    condition: str | None = None  # a permission rule such as `Bash(git push *)` that must hold
+    once: bool = False  # at most one successful run a session
+    timeout: float = GATE_TIMEOUT  # time limit in seconds
+    on_failure: OnFailure | None = None  # what a failure means: allow, ask or block; absent = allow (policy: block)
+    status_message: str = ""  # what to show while the hook runs
 
+
+def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
+    """The same subject for all hooks of an event; the last event is enough to remember."""
+    last: tuple[Event | None, Any] = (None, None)
+
+    def supply(event: Event) -> Any:
+        nonlocal last
+        known, subject = last
+        if known is not event:
+            subject = make(event)
+            last = (event, subject)
+        return subject
+
+    return supply
+
+
+_call = _made_once(call_of)
+_subject = _made_once(subject_of)
 
 # What a function may ask for, by the name of its parameter.
 SUPPLIES: Mapping[str, Callable[[Event], Any]] = {
@@ -47,16 +65,16 @@ SUPPLIES: Mapping[str, Callable[[Event], Any]] = {
     "payload": lambda event: event.payload,
     "cwd": lambda event: event.cwd,
     "session_id": lambda event: event.session_id,
-    "call": call_of,
-    "subject": subject_of,
-    "prompt": subject_of,
-    "session": subject_of,
-    "turn": subject_of,
-    "agent": subject_of,
-    "notification": subject_of,
-    "compaction": subject_of,
-    "task": subject_of,
-    "file": subject_of,
+    "call": _call,
+    "subject": _subject,
+    "prompt": _subject,
+    "session": _subject,
+    "turn": _subject,
+    "agent": _subject,
+    "notification": _subject,
+    "compaction": _subject,
+    "task": _subject,
+    "file": _subject,
 }
 
 # A parameter annotated with one of these says for which kind of tool the hook is.
@@ -157,7 +175,10 @@ def caller_for(function: Callable[..., Any]) -> Callable[[Event], Any]:
     return lambda event: function(**{name: supply(event) for name, supply in suppliers})
 
 
-def _declaring(role: Role, events: tuple[str, ...], options: dict[str, Any]) -> Callable[[F], F]:
+def _declaring(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:
+    if events and callable(events[0]):
+        raise _wrong(events[0], f'@{role} needs to know the event: write @{role}("PreToolUse")')
+
     def declare(function: F) -> F:
         kinds = _kinds(function, options)
         rest = {key: value for key, value in options.items() if key not in ("kind", "kinds")}
@@ -177,16 +198,17 @@ def _declaration(function: Callable[..., Any], role: Role, event: str, options: 
 
 
 def _check(
-    function: Callable[..., Any], role: str, events: tuple[str, ...], kinds: tuple[str, ...], options: dict[str, Any]
+    function: Callable[..., Any], role: str, events: tuple[Any, ...], kinds: tuple[str, ...], options: dict[str, Any]
 ) -> None:
     if not events:
         raise _wrong(function, f'name the event: @{role}("PreToolUse")')
     for event in events:
-        if canonical(event) not in CATALOGUE:
-            raise _wrong(function, f"there is no event `{event}`{_or(nearest(event))}")
+        if canonical(str(event)) not in CATALOGUE:
+            raise _wrong(function, f"there is no event `{event}`{_or(nearest(str(event)))}")
     for kind in kinds:
         if kind not in ALL_KINDS:
-            raise _wrong(function, f"there is no tool kind `{kind}`{_or(nearest(kind, ALL_KINDS))}")
+            near = _or(nearest(str(kind), ALL_KINDS))
+            raise _wrong(function, f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}")
     known = [field for field in Declaration.__struct_fields__ if field not in ("role", "event", "kinds")]
     for option in options:
         if option not in known:

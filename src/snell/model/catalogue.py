@@ -72,7 +72,7 @@ CATALOGUE: Mapping[str, EventRow] = {
         _row(
             "PermissionRequest",
             "tool_name",
-            "allow deny rewrite tell",
+            "allow ask deny rewrite tell",  # to ask is to leave the dialog to the person it is shown to
             rewrites="tool_input",
             extras="updatedPermissions interrupt",
             subject="tool",

@@ -15,6 +15,9 @@ class Verdict(IntEnum):
     DEFER = 3
     DENY = 4
 
+    def __str__(self) -> str:
+        return self.name.lower()
+
 
 class Allow(Struct, frozen=True):
     """Let the call through without asking the user."""

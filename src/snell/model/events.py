@@ -15,6 +15,8 @@ from snell.model.tools import kind_of
 
 Payload = dict[str, Any]
 
+DEEPEST = 100  # levels of nesting; deeper than any client sends, and far from the end of the stack
+
 
 class Event(Struct, frozen=True, kw_only=True):
     name: str
@@ -87,6 +89,17 @@ def text_in(payload: Payload, field: str) -> str:
     """A field as text; empty when it is absent or not text, since clients send null where nothing applies."""
     value = payload.get(field)
     return value if isinstance(value, str) else ""
+
+
+def nests_deeper_than(levels: int, value: Any) -> bool:
+    """Without recursion, since what is too deep for that is what this is about."""
+    level = [value]
+    for _ in range(levels):
+        inner = [each for each in level if isinstance(each, dict | list | tuple)]
+        level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
+        if not level:
+            return False
+    return any(isinstance(each, dict | list | tuple) for each in level)
 
 
 def same(one: Any, other: Any) -> bool:

@@ -71,7 +71,7 @@ class Command(Struct, frozen=True):
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        return ("command", self.command, self.args, self.plugin_root)
+        return ("command", self.command, self.args, self.plugin_root, self.pass_context, self.parse_result)
 
 
 class Webhook(Struct, frozen=True):

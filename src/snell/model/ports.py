@@ -1,13 +1,15 @@
 """Protocols: what the inner rooms ask of the outer ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook
+
+T = TypeVar("T")
 
 
 class Reply(Struct, frozen=True):
@@ -48,6 +50,24 @@ class Store(Protocol):
     def put(self, scope: str, name: str, value: Any) -> None: ...
 
     def drop(self, scope: str, name: str | None = None) -> None: ...
+
+
+class Transaction(Protocol):
+    """SQL that counts together or not at all. Placeholders are `?`, whatever the backend."""
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]: ...
+
+    def do(self, sql: str, *values: Any) -> int:
+        """Change something; returns how many rows."""
+
+
+class Database(Protocol):
+    """Where rows live. Trouble with it is a `StoreError`; after one it can be used again."""
+
+    def run(self, work: Callable[[Transaction], T]) -> T:
+        """Do this work in one transaction: kept when it returns, undone when it raises."""
+
+    def close(self) -> None: ...
 
 
 class Crew(Protocol):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from snell.engine.match import compiled
+from snell.kit.rules import check as check_rule
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest, row_of
 from snell.model.errors import PatternError
 from snell.model.hooks import Hook, Source
@@ -123,6 +124,8 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
         message = f"the time limit is given as {' and as '.join(f'`{name}`' for name in limits)}"
         found.wrong(WrongError(message, found.line(limits[-1]), "keep one of them"))
     complain = found.reading.complain
+    if "if" in found.values:
+        _check_condition(found)
     if "if" in found.values and row.matches != "tool_name":
         complain(found.line("if"), f"`if` reads tool calls, and {event} is none", "remove it", "warning")
     if part.row.name in ("prompt", "agent") and event in CATALOGUE and not row.has_conversation:
@@ -131,6 +134,16 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
     name = found.values.get("id", "")
     if name and not (name.isprintable() and len(name) <= 200):
         found.wrong(WrongError("the name has unprintable or too many characters", found.line("id"), "shorten it"))
+
+
+def _check_condition(found: _Fields) -> None:
+    """A rule that is none would never hold, and its hook would be off without a word."""
+    try:
+        check_rule(found.values["if"])
+    except ValueError as error:
+        found.wrong(
+            WrongError(f"`if` is not a rule: {error}", found.line("if"), 'write it like if = "Bash(git push *)"')
+        )
 
 
 def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:

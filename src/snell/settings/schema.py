@@ -59,7 +59,9 @@ HOOK_KEYS: tuple[Key, ...] = (
     ),
     Key("timeout_sec", "seconds", "the same as `timeout`", in_handler=True),
     Key("timeout_ms", "milliseconds", "the same in milliseconds", in_handler=True),
-    Key("async", "flag", "the answer does not wait for this hook", default=False, in_handler=True),
+    Key(
+        "async", "flag", "the answer does not wait for this hook", also=("async_mode",), default=False, in_handler=True
+    ),
     Key(
         "async_timeout",
         "milliseconds",

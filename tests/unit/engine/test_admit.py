@@ -6,7 +6,7 @@ import pytest
 
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
+from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.hooks import Scope
 from tests.helpers import call, decided, event, hook, policy, told
 
@@ -25,7 +25,7 @@ FAILURES = {
 ON_FAILURE = {
     "PreToolUse": ("ask", "deny"),
     "PreModelSwitch": ("ask", "deny"),
-    "PermissionRequest": ("deny", "deny"),
+    "PermissionRequest": ("ask", "deny"),
     "PostToolUse": ("deny", "deny"),
     "PostToolUseFailure": ("deny", "deny"),
     "PostToolBatch": ("deny", "deny"),
@@ -134,7 +134,7 @@ def test_an_effect_that_the_role_does_not_have_is_a_failure_and_does_not_count(
 def test_the_failure_names_the_hook_its_role_and_the_effect() -> None:
     decision = decided(call(), hook("h", (Deny("no"), Note("n")), role="informs"))
     assert told(decision) == {"verdict": "silent", "notes": [("h", "n")], "failures": ["h"]}
-    assert decision.failures[0].text == "`h` informs, so it cannot answer Deny"
+    assert decision.failures[0].text == "`h` informs, so it cannot answer Deny; declare it with @judges"
 
 
 def test_a_policy_judge_that_answers_with_a_wrong_effect_blocks() -> None:
@@ -219,3 +219,31 @@ def test_effects_beside_a_failure_still_count() -> None:
     both = Outcome(effects=(Deny("no"), Note("n")), failure=Failure("crash", "then it broke"))
     decision = decided(call(), hook("h", both))
     assert told(decision) == {"verdict": "deny", "reasons": [("h", "no")], "notes": [("h", "n")], "failures": ["h"]}
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        Note(5),
+        Deny(None),
+        Tell([1]),
+        Stop(5),
+        Env(None),
+        Env({"A": 1}),
+        Extra(3, "x"),
+        Deny("a", 7),
+        Rewrite({}, because=3),
+    ],
+)
+def test_an_effect_with_a_wrong_field_is_a_failure_and_costs_nobody_elses_deny(effect: Effect) -> None:
+    decision = decided(event("PreToolUse", tool_input={}), hook("odd", effect), hook("guard", Deny("no")))
+    assert (decision.verdict, decision.reason) == (Verdict.DENY, "no")
+
+
+def test_a_bottomless_rewrite_is_a_failure_and_costs_nobody_elses_deny() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    rewriters = [hook(f"r{number}", Rewrite({"x": deep})) for number in range(2)]
+    decision = decided(event("PreToolUse", tool_input={}), *rewriters, hook("guard", Deny("no")))
+    assert (decision.reason, [each.hook for each in decision.failures]) == ("no", ["r0", "r1"])

@@ -44,7 +44,13 @@ def test_an_answer_without_anything_to_say_means_go_on(answer: Any) -> None:
         ('"Continue"', ()),
         ({"Continue": {}}, ()),
         ({"Reject": {"reason": "no"}}, (Deny("no"),)),
-        ({"Reject": {}}, (Deny(),)),
+        ({"Reject": {}}, (Deny("the hook refused without a reason"),)),
+        ({"Reject": "no"}, (Deny("no"),)),
+        ({"Reject": None}, (Deny("the hook refused without a reason"),)),
+        ({"Reject": {"reason": "no"}, "suppressOutput": True}, (Deny("no"),)),
+        ({"action": "modify_input", "updated_input": {"command": "x"}}, (Rewrite({"command": "x"}),)),
+        ({"ok": False, "reason": "no"}, (Deny("no"),)),
+        ({"ok": True}, ()),
         ({"ModifyInput": {"new_input": NEW}}, (Rewrite(NEW),)),
         ({"action": "continue"}, ()),
         ({"action": "Continue"}, ()),
@@ -190,8 +196,28 @@ def test_a_specific_part_of_another_event_voids_the_answer_with_a_warning(answer
     assert read(answer) == Outcome(failure=Failure("output", complaint))
 
 
-def test_a_specific_part_without_a_name_is_taken_for_the_running_event() -> None:
-    assert effects({"hookSpecificOutput": {"permissionDecision": "deny"}}) == (Deny(),)
+@pytest.mark.parametrize("word", ["deny", "allow"])
+def test_of_a_specific_part_without_a_name_only_what_restricts_counts(word: str) -> None:
+    outcome = outcome_of(json.dumps({"hookSpecificOutput": {"permissionDecision": word}}), event("PreToolUse"))
+    assert outcome.effects == ((Deny(),) if word == "deny" else ())
+    assert outcome.failure == Failure("output", "hookSpecificOutput has no hookEventName")
+
+
+@pytest.mark.parametrize(
+    "outer", [{"decision": "block", "reason": "no"}, {"permissionDecision": "deny", "reason": "no"}]
+)
+def test_a_verdict_outside_is_not_undone_by_one_inside(outer: dict[str, str]) -> None:
+    answer = {**outer, **specific("PreToolUse", permissionDecision="allow")}
+    assert effects(answer) == (Deny("no"), Allow())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"continue": "false"}, {"env": [1]}, {"ok": "yes"}, {"ModifyInput": {"command": "x"}}, {"Reject": 1, "x": 2}],
+)
+def test_what_cannot_be_meant_is_never_a_success(answer: dict[str, object]) -> None:
+    outcome = outcome_of(json.dumps(answer), event("PreToolUse"))
+    assert outcome.status in ("non_blocking_error", "blocking")
 
 
 @pytest.mark.parametrize("on", [name for name, row in CATALOGUE.items() if row.extras])

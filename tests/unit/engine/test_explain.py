@@ -21,11 +21,21 @@ def rich_decision() -> Decision:
 
     hooks = [
         policy("policy/secrets", role="judges", source=Source("policy", "/etc/snell/policy.toml", 4)),
-        hook("toolchain/redirect", adds_make, role="rewrites"),
+        hook(
+            "toolchain/redirect",
+            adds_make,
+            role="rewrites",
+            source=Source("project", "/project/.snell/hooks/toolchain.py", 12),
+        ),
         hook("team/slow", Outcome(failure=Failure("timeout", "did not finish within 5 s and was ended"), seconds=5.0)),
         hook("team/ask", Outcome(effects=(Ask("tests take an hour"),), seconds=0.0123)),
         hook("mine/allow", (Allow("tests are fine"), Tell("running the tests")), role="judges"),
-        hook("mine/note", Note("mind the\nflaky one"), role="informs"),
+        hook(
+            "mine/note",
+            Note("mind the\nflaky one"),
+            role="informs",
+            source=Source("pack:mine", "/packs/mine/note.py", 3),
+        ),
         hook("mine/chatty", Outcome(remarks=("printed text, which goes nowhere on PreToolUse",))),
     ]
     decision = decided(call("pytest -q", cwd="/project"), *hooks)
@@ -34,28 +44,42 @@ def rich_decision() -> Decision:
 
 TEXT = """\
 PreToolUse Bash from generic   decision 19a-1
-  what will happen: make test
-  answer: ask rewritten: tests take an hour
-  toolchain/redirect rewrote pytest -q
-    to make test because the project has a Makefile
+  tool_input: make test
+  answer: ask, rewritten: tests take an hour
+  rewritten by toolchain/redirect, because the project has a Makefile
+    before: pytest -q
+    after: make test
   note for the model, from mine/note: mind the flaky one
   shown to you, from mine/allow: running the tests
   team/slow could not do its job: did not finish within 5 s and was ended
   judges and informers, together
-    policy/secrets                   policy/judges          0.0 ms  no opinion
+    policy/secrets                   judges          0.0 ms  no opinion
+      from policy, /etc/snell/policy.toml:4
   rewriters, in turn
-    toolchain/redirect               session/rewrites        0.0 ms  rewrite: the project has a Makefile
+    toolchain/redirect               rewrites        0.0 ms
+      rewrite: the project has a Makefile
+      from project, .snell/hooks/toolchain.py:12
   judges and informers, together
-    team/slow                        session/undeclared   5000.0 ms  failed (timeout), so it does not count
-    team/ask                         session/undeclared     12.3 ms  ask: tests take an hour
-    mine/allow                       session/judges          0.0 ms  allow: tests are fine; tell: running the tests
-    mine/note                        session/informs         0.0 ms  note: mind the flaky one
-    mine/chatty                      session/undeclared      0.0 ms  no opinion
+    team/slow                        undeclared   5000.0 ms
+      failed (timeout), so it does not count
+      from run time
+    team/ask                         undeclared     12.3 ms
+      ask: tests take an hour
+      from run time
+    mine/allow                       judges          0.0 ms
+      allow: tests are fine; tell: running the tests
+      from run time
+    mine/note                        informs         0.0 ms
+      note: mind the flaky one
+      from pack:mine, /packs/mine/note.py:3
+    mine/chatty                      undeclared      0.0 ms  no opinion
+      from run time
       printed text, which goes nowhere on PreToolUse
   again, on the rewritten input
-    policy/secrets                   policy/judges          0.0 ms  no opinion
+    policy/secrets                   judges          0.0 ms  no opinion
+      from policy, /etc/snell/policy.toml:4
   not run
-    mine/off                         it is not enabled
+    mine/off: it is not enabled
   how it adds up
     ask from `team/ask`
     allow from `mine/allow`
@@ -99,6 +123,7 @@ def test_the_same_decision_as_data() -> None:
         "hook": "policy/secrets",
         "role": "judges",
         "scope": "policy",
+        "layer": "policy",
         "handler": "python",
         "source": "/etc/snell/policy.toml:4",
         "status": "success",
@@ -107,7 +132,40 @@ def test_the_same_decision_as_data() -> None:
 
 
 def test_a_decision_about_nothing_is_two_lines() -> None:
-    assert explained(record_of(decided(event("Stop")))) == "Stop from generic   decision -\n  answer: no opinion"
+    told = explained(record_of(decided(event("Stop", cwd="/project"))))
+    assert told == "Stop from generic   decision -\n  answer: no opinion"
+
+
+def test_what_was_odd_about_the_payload_is_told() -> None:
+    odd = replace(call(tool_input="ls"), flags=("tool_input is text",))
+    assert explained(record_of(decided(odd))) == (
+        "PreToolUse Bash from generic   decision -\n"
+        "  tool_input: ls\n"
+        "  answer: no opinion\n"
+        "  about the payload: tool_input is text\n"
+        "  it has no `cwd`, so no project's hooks count"
+    )
+
+
+def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_terminal() -> None:
+    words = "word " * 30
+    fields = {"role": "judges", "source": Source("project", "/project/x.py", 3)}
+    decision = decided(call(words, cwd="/project"), hook("a" * 40, Deny(words, instead=words), **fields))
+    lines = explained(record_of(decision, [Skipped("b", words)], [words])).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("    word")] != []
+
+
+def test_what_cannot_be_broken_stays_whole() -> None:
+    path = f"/{'very' * 30}/long.py"
+    source = Source("user", path, 7)
+    assert f"      from user,\n        {path}:7" in explained(record_of(decided(call(), hook("a", source=source))))
+
+
+def test_the_answer_can_be_made_to_stand_out() -> None:
+    record = record_of(decided(call(cwd="/p"), hook("a", Deny("deny me"))))
+    assert headline(record, str.upper) == "DENY: deny me"
+    assert explained(record, str.upper).splitlines()[2] == "  answer: DENY: deny me"
 
 
 @pytest.mark.parametrize(
@@ -117,8 +175,14 @@ def test_a_decision_about_nothing_is_two_lines() -> None:
         (decided(call(), hook("a", Allow())), "allow"),
         (decided(call(), hook("a", Deny("no", instead="wait"))), "deny: no. Instead: wait"),
         (decided(call(), hook("a", Deny("one")), hook("b", Deny("two"))), "deny: one / two"),
-        (decided(call(), hook("a", Rewrite({"command": "x"}), role="rewrites")), "no opinion, rewritten"),
-        (decided(call(), hook("a", (Allow("ok"), Rewrite({"command": "x"})))), "allow rewritten: ok"),
+        (decided(call(), hook("a", Rewrite({"command": "x"}), role="rewrites")), "no verdict, rewritten"),
+        (decided(call(), hook("a", (Allow("ok"), Rewrite({"command": "x"})))), "allow, rewritten: ok"),
+        (decided(call(), hook("a", Note("n"))), "no verdict, 1 note"),
+        (decided(call(), hook("a", (Note("n"), Note("m"), Tell("t")))), "no verdict, 2 notes, 1 tell"),
+        (decided(call(), hook("a", ValueError("broken"))), "no verdict, 1 failure"),
+        (decided(call(), hook("a", Stop("enough"))), "no verdict, ends the turn"),
+        (decided(event("SessionStart"), hook("a", Env({"A": "1"}), on="SessionStart")), "no verdict, 1 variable"),
+        (decided(call(), hook("a", Deny("\x1b[2J"))), "deny: \ufffd[2J"),
     ],
 )
 def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: str) -> None:
@@ -142,7 +206,7 @@ def test_a_refusal_beside_a_failure_is_told_too() -> None:
 def test_a_stop_and_what_was_skipped_are_told() -> None:
     text = explained(record_of(decided(call(), policy("p", (Deny("no"), Stop("enough"))), hook("j"))))
     assert "  p ends the turn: enough" in text
-    assert "  not run\n    j                                a policy hook had already denied" in text
+    assert "  not run\n    j: a policy hook had already denied" in text
 
 
 @pytest.mark.parametrize(
@@ -165,7 +229,7 @@ def test_an_effect_in_words(effect: Effect, words: str) -> None:
     ("value", "line"),
     [
         ({"command": "ls\n  -l"}, "ls -l"),
-        ({"command": "ls", "timeout": 5}, "{'command': 'ls', 'timeout': 5}"),
+        ({"command": "ls", "timeout": 5}, "command: ls, timeout: 5"),
         ("x" * 200, "x" * 157 + "..."),
         ("red\x1b[31m\u202ealert", "red\ufffd[31m\ufffdalert"),
         (None, "None"),

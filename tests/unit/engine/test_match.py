@@ -159,9 +159,16 @@ def test_a_bad_pattern_is_an_error_that_says_what_is_wrong(pattern: str, kind: s
 
 
 def test_a_pattern_may_have_a_thousand_characters_and_no_more() -> None:
-    assert fits("a" * LONGEST_PATTERN, "a" * LONGEST_PATTERN)
+    assert fits("." * LONGEST_PATTERN, "a" * LONGEST_PATTERN)
     with pytest.raises(PatternError, match="the pattern has 1001 characters; keep it under 1000"):
-        compiled("a" * (LONGEST_PATTERN + 1), None, TOOL)
+        compiled("." * (LONGEST_PATTERN + 1), None, TOOL)
+
+
+def test_a_list_of_names_may_be_much_longer() -> None:
+    names = [f"mcp__some_server__tool_number_{number}" for number in range(500)]
+    assert fits("|".join(names), names[-1])
+    with pytest.raises(PatternError, match="keep it under 50000"):
+        compiled("a" * 50_001, None, TOOL)
 
 
 def test_a_deeply_nested_pattern_is_compiled_or_refused_but_does_not_crash() -> None:

@@ -167,6 +167,9 @@ def test_only_decorated_functions_of_a_module_are_hooks_in_the_order_of_the_file
     assert list(declared_in(namespace)) == ["no_force_push", "second"]
 
 
+KINDS = "shell, edit, write, read, search, web, mcp, agent, skill, other"
+
+
 def bad(decorator: Any, source: str = "def hook(): ...") -> str:
     namespace: dict[str, Any] = {}
     exec(compile("\n\n" + source, "mine.py", "exec"), namespace)
@@ -181,14 +184,22 @@ def bad(decorator: Any, source: str = "def hook(): ...") -> str:
         (judges(), 'name the event: @judges("PreToolUse")'),
         (judges("PreToolUes"), "there is no event `PreToolUes`; did you mean `PreToolUse`?"),
         (judges("Stop", "zzz"), "there is no event `zzz`"),
-        (judges("PreToolUse", kind="shel"), "there is no tool kind `shel`; did you mean `shell`?"),
-        (judges("PreToolUse", kinds=("shell", "zzz")), "there is no tool kind `zzz`"),
+        (judges("PreToolUse", kind="shel"), f"there is no tool kind `shel`, only {KINDS}; did you mean `shell`?"),
+        (judges("PreToolUse", kinds=("shell", "zzz")), f"there is no tool kind `zzz`, only {KINDS}"),
+        (judges(7), "there is no event `7`"),
         (informs("PreToolUse", timout=3), "@informs has no option `timout`; did you mean `timeout`?"),
         (informs("PreToolUse", role="judges"), "@informs has no option `role`"),
     ],
 )
 def test_a_wrong_declaration_is_refused_with_its_place_and_the_near_miss(decorator: Any, complaint: str) -> None:
     assert bad(decorator) == f"mine.py:3: hook `hook`: {complaint}"
+
+
+@pytest.mark.parametrize("decorate", [judges, rewrites, informs, watches])
+def test_a_decorator_without_its_event_is_refused(decorate: Any) -> None:
+    role = decorate.__name__
+    written = f'write @{role}("PreToolUse")'
+    assert bad(decorate) == f"mine.py:3: hook `hook`: @{role} needs to know the event: {written}"
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_without_one_only_policy_hooks_that_can_judge_block(role: Any, policy: s
 
 
 SAME = [
-    (Command("a", ("b",)), Command("a", ("b",), pass_context=False)),
+    (Command("a", ("b",)), Command("a", ("b",))),
     (Webhook("http://localhost/a"), Webhook("http://localhost/a", headers={"x": "y"})),
     (Prompt("is it ok?"), Prompt("is it ok?", model="small")),
     (Agent("look"), Agent("look", model="small")),
@@ -111,6 +111,7 @@ OTHER = [
     (Command("a"), Command("b")),
     (Command("a"), Command("a", ())),
     (Command("a"), Command("a", plugin_root="/p")),
+    (Command("a"), Command("a", parse_result=False)),
     (Webhook("http://localhost/a"), Webhook("http://localhost/b")),
     (Prompt("x"), Agent("x")),
     (McpTool("s", "t", {"a": 1}), McpTool("s", "t", {"a": 2})),

@@ -102,10 +102,11 @@ def test_a_wrong_entry_costs_only_itself():
 
 @pytest.mark.proves("S1-33")
 def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
+    advice = r"escape special characters with a backslash, such as `\(`"
     assert complaints('command = "x"\nmatcher = "Bash("') == [
-        "4: `Bash(` is not a regular expression: missing ) at position 5; mend or quote it"
+        f"4: `Bash(` is not a regular expression: missing ) at position 5; {advice}"
     ]
-    assert complaints(f'command = "x"\nmatcher = "{"a" * 1001}"') == [
+    assert complaints(f'command = "x"\nmatcher = ".{"a" * 1000}"') == [
         "4: the pattern has 1001 characters; keep it under 1000"
     ]
 

@@ -15,10 +15,10 @@ allow_managed_hooks_only = false
 event = "PreToolUse"
 tool_matcher = "Bash*"
 timeout_sec = 60
-name = "validate-bash"
+name = "look-at-commands"
 
 [hooks.shell]
-command = "python ~/hooks/validate_bash.py"
+command = "python3 ~/bin/look_at_commands.py"
 pass_context = true
 parse_result = true
 
@@ -28,9 +28,9 @@ tool_matcher = "Edit"
 name = "changed"
 
 [hooks.webhook]
-url = "https://api.example.com/hooks/file-changed"
+url = "https://hooks.example.org/edited"
 method = "Post"
-headers = { Authorization = "Bearer ${HOOK_API_KEY}" }
+headers = { Authorization = "Bearer ${EDIT_TOKEN}" }
 
 [[hooks]]
 event = "SessionStart"
@@ -38,7 +38,7 @@ once = true
 name = "log"
 
 [hooks.shell]
-command = "echo 'Session started' >> ~/session.log"
+command = "date >> ~/started.txt"
 """
 
 CLIENT_JSON = """\
@@ -57,7 +57,7 @@ CLIENT_JSON = """\
           {"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": "${tool_name}"}}
         ]
       },
-      {"matcher": "Bash", "command": "validate.sh"}
+      {"matcher": "Bash", "command": "look.sh"}
     ],
     "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "x", "async": true, "asyncTimeout": 2500}]}]
   }
@@ -84,9 +84,9 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
     assert found.values == (Value("disable_all_hooks", False, "user", "hooks.toml", 1),)
     assert hooks(found) == [
         {
-            "id": "validate-bash",
+            "id": "look-at-commands",
             "event": "PreToolUse",
-            "handler": Command("python ~/hooks/validate_bash.py", pass_context=True, parse_result=True),
+            "handler": Command("python3 ~/bin/look_at_commands.py", pass_context=True, parse_result=True),
             "matcher": "Bash*",
             "timeout": 60.0,
             "source": Source("user", "hooks.toml", 4),
@@ -95,9 +95,9 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
             "id": "changed",
             "event": "PostToolUse",
             "handler": Webhook(
-                "https://api.example.com/hooks/file-changed",
+                "https://hooks.example.org/edited",
                 method="POST",
-                headers={"Authorization": "Bearer ${HOOK_API_KEY}"},
+                headers={"Authorization": "Bearer ${EDIT_TOKEN}"},
             ),
             "matcher": "Edit",
             "timeout": 30.0,
@@ -106,7 +106,7 @@ def test_toml_entries_have_an_event_a_matcher_and_a_table_for_the_handler():
         {
             "id": "log",
             "event": "SessionStart",
-            "handler": Command("echo 'Session started' >> ~/session.log", pass_context=False, parse_result=False),
+            "handler": Command("date >> ~/started.txt", pass_context=False, parse_result=False),
             "once": True,
             "source": Source("user", "hooks.toml", 25),
         },
@@ -157,7 +157,7 @@ def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
         },
         {
             "event": "PreToolUse",
-            "handler": Command("validate.sh"),
+            "handler": Command("look.sh"),
             "matcher": "Bash",
             "source": Source("user", "settings.json", 16),
         },
@@ -173,14 +173,14 @@ def test_json_lists_hooks_by_event_flat_or_in_the_clients_nested_form():
 
 
 def test_both_switches_and_a_flat_entry_are_read_from_a_policy_in_json():
-    text = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "validate.sh"}]},
+    text = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "look.sh"}]},
         "disableAllHooks": false, "allowManagedHooksOnly": true}"""
     found = parsed(text, "policy.json", layer="policy")
     assert [(value.name, value.value) for value in found.values] == [
         ("disable_all_hooks", False),
         ("allow_managed_hooks_only", True),
     ]
-    assert [each.hook.handler for each in found.declared] == [Command("validate.sh")]
+    assert [each.hook.handler for each in found.declared] == [Command("look.sh")]
 
 
 @pytest.mark.parametrize(

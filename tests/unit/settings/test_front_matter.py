@@ -19,14 +19,14 @@ hooks:
     - matcher: "Write|Edit"
       hooks:
         - type: command
-          command: "npm run lint --fix"
+          command: "make tidy"
           timeout: 60
           once: true
   PostToolUse:
     - matcher: "Bash"
       hooks:
         - type: command
-          command: "echo 'Command completed'"
+          command: "logger done"
 ---
 # Tidy
 hooks: not here
@@ -45,7 +45,7 @@ def test_a_skills_front_matter_declares_hooks_by_event():
     assert (first.event, first.matcher, first.handler, first.timeout, first.once, first.scope, first.source) == (
         "PreToolUse",
         "Write|Edit",
-        Command("npm run lint --fix", plugin_root="/s/tidy"),
+        Command("make tidy", plugin_root="/s/tidy"),
         60.0,
         True,
         Scope.SKILL,
@@ -130,7 +130,7 @@ def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     first = review(world.places, world.project, world.env).items[0]
     approve(world.places, world.project, [first.digest], world.env)
     assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "nobody approved it; run `snell trust`"]
-    written(theirs, SKILL.replace("--fix", "--fix-all"))
+    written(theirs, SKILL.replace("make tidy", "make tidier"))
     assert [bool(hook.untrusted) for hook in hooks(theirs).hooks] == [True, True]
 
 
