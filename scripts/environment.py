@@ -33,7 +33,7 @@ def ensure_environment() -> None:
     with one_at_a_time():
         if is_ready():  # another dev.py was faster
             return
-        same_place, same_lock, _ = (is_ == should for is_, should in zip(stamped(), wanted(), strict=True))
+        same_place, same_lock = (is_ == should for is_, should in zip(stamped()[:2], wanted()[:2], strict=True))
         install(fresh=not (same_place and PYTHON.exists()), sync=not same_lock)
         STAMP.write_text(json.dumps(wanted()), encoding="utf-8")
 
@@ -44,7 +44,7 @@ def is_ready() -> bool:
 
 def wanted() -> list[str]:
     """Where the tree is (a copied .venv would run the old tree's code), and what goes into .venv."""
-    inputs = (LOCK, ROOT / "pyproject.toml")
+    inputs = (LOCK, ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted((ROOT / "native").glob("*.c")))
     return [str(ROOT), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs)]
 
 

@@ -1,14 +1,16 @@
 """
 The warm child process in which other people's Python hooks run.
 
-It reads one JSON line per request and answers in JSON lines: to `load`, what the file declares; to `run`, one line per
-hook as it finishes, so that the parent knows which one hangs. Files are executed from the bytes that the parent
-checked, not read again. Whatever a hook prints goes to stderr and cannot be mistaken for an answer.
+It reads one JSON line per request and answers in JSON lines: to `load`, what the file declares; to a run, one line for
+each hook that has something to say and a last one. Which hook is running it says in shared memory. Files are executed
+from the bytes that the parent checked, not read again. Whatever a hook prints goes to stderr and cannot be mistaken
+for an answer.
 """
 
 import asyncio
 import inspect
 import json
+import mmap
 import os
 import sys
 import time
@@ -25,19 +27,23 @@ from snell.model.effects import EFFECT_TYPES, Effect, Rewrite
 from snell.model.errors import SnellError
 from snell.model.events import Event
 
+Planned = tuple[str, Callable[[Event], Any] | None]
 Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
 
 def main() -> None:
     requests, answers = _private_streams()
+    progress = mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)
     loaded: Functions = {}
+    plans: dict[int, list[Planned]] = {}
     for line in requests:
         request = decoded(line)
         if "load" in request:
             _say(answers, _load(request["load"], loaded))
         else:
-            for answer in _run(request, loaded):
-                _say(answers, answer)
+            if "hooks" in request:
+                plans[request["plan"]] = [_planned(address, loaded) for address in request["hooks"]]
+            _run(plans[request["plan"]], request["event"], progress, answers)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -78,22 +84,43 @@ def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     return {"name": name, "line": line, "doc": inspect.getdoc(function) or "", "declared": list(declarations(function))}
 
 
-def _run(request: dict[str, Any], loaded: Functions) -> Any:
-    event = msgspec.convert(request["event"], Event)
-    for path, digest, name in request["run"]:
-        start = time.perf_counter()
-        answer = _answer(loaded.get((path, digest), {}).get(name), event, path)
-        yield {**answer, "seconds": time.perf_counter() - start}
+def _planned(address: list[str], loaded: Functions) -> Planned:
+    path, digest, name = address
+    return path, loaded.get((path, digest), {}).get(name)
 
 
-def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any]:
+def _run(plan: list[Planned], given: dict[str, Any], progress: mmap.mmap, answers: BinaryIO) -> None:
+    """A line for each hook that has something to say, at once, and a last one with everybody's time."""
+    clock = time.perf_counter
+    times = []
+    came = json_bytes(given)
+    event = msgspec.convert(given, Event)
+    for index, (path, function) in enumerate(plan):
+        progress[:4] = index.to_bytes(4, "little")
+        start = clock()
+        answer = _answer(function, event, path)
+        spent = clock() - start
+        times.append(spent)
+        if json_bytes(event.payload) != json_bytes(given["payload"]) or json_bytes(given) != came:
+            given = decoded(came)
+            event = msgspec.convert(given, Event)  # the hooks after it see what really came
+            answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
+        if answer is not None:
+            _say(answers, {"hook": index, **answer, "seconds": spent})
+    _say(answers, {"done": times})
+
+
+def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any] | None:
     if function is None:
         return {"error": f"{path} has not been loaded"}
     try:
         result = function(event)
+        if result is None:
+            return None
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
-        return {"effects": msgspec.Raw(json_bytes(effects_as_data(result)))}
+        effects = effects_as_data(result)
+        return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
     except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
         return {"error": _told(error, path)}
 

@@ -62,7 +62,7 @@ class Relay:
             poll.register(0, select.POLLIN)
         if self.daemon_is_open and wanted:
             poll.register(there, wanted)
-        return dict(poll.poll(CONNECT_SECONDS * 1000))
+        return dict(poll.poll(None if self.until is None else CONNECT_SECONDS * 1000))
 
     def _send_up(self, ready: dict[int, int]) -> None:
         if self.up and ready.get(self.daemon.fileno(), 0) & (select.POLLOUT | GONE):

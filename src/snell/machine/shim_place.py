@@ -63,7 +63,7 @@ def _run_directory() -> bytes:
         return runtime + b"/snell"
     if state.startswith(b"/"):
         return state + b"/snell/run"
-    return _absolute(env.get(b"HOME", b"")) + b"/.local/state/snell/run"
+    return _absolute(env.get(b"HOME") or b"HOME") + b"/.local/state/snell/run"
 
 
 def _absolute(path: bytes) -> bytes:

@@ -16,13 +16,17 @@ from copy import copy
 from snell.engine.book import MEMO_LIMIT
 from snell.handlers import HANDLERS
 from snell.handlers.command import Surroundings, run_command
-from snell.handlers.python import Function, Worker, crash, functions_of, outcome_from, run_inline
+from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
+from snell.machine.worker import Worker
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
 
 AT_ONCE = 4 * (os.cpu_count() or 2)
 
+PATIENCE = 0.001  # seconds for which a whole daemon may wait for a quick hook; handing over to a thread costs a tenth
+
+Wait = Callable[[], Sequence[Outcome]]
 Job = Callable[[], list[Outcome]]
 
 
@@ -33,15 +37,24 @@ class Crew:
         self.worker = worker or Worker()
         self.around = around or Surroundings(env=dict(os.environ))
         self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._workers: dict[str, Worker] = {}
         self._functions: dict[int, tuple[Sequence[Hook], list[Function] | None]] = {}
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks together and wait for all."""
-        known = self._functions.get(id(hooks))
-        if known is None or known[0] is not hooks:
-            known = self._look_up(hooks)
-        functions = known[1]
+        functions = self._known(hooks)[1]
         return self._run_mixed(hooks, event) if functions is None else run_inline(functions, event)
+
+    def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait:
+        """Outcomes, if they can be had without anybody else waiting; otherwise what a thread has to wait for."""
+        functions = self._known(hooks)[1]
+        if functions is not None:
+            return run_inline(functions, event)
+        if all(type(hook.handler) is PythonFile for hook in hooks):
+            flight = self.worker.begin(hooks, event)
+            if flight:
+                return flight.finish() if flight.is_done_within(PATIENCE) else flight.finish
+        return lambda: self._run_mixed(hooks, event)
 
     async def run_async(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """The same inside an event loop: coroutines are awaited, what would block runs in threads."""
@@ -54,6 +67,17 @@ class Crew:
         if others:
             done.update(zip(slow, await others, strict=True))
         return [done[hook] for hook in hooks]
+
+    def run_later(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
+        """Run hooks that nobody waits for, with a child of their own, so that they hold up nobody who judges."""
+        other = copy(self)
+        other.worker = self._pools_worker()
+        return other.run(hooks, event)
+
+    def _pools_worker(self) -> Worker:
+        if "later" not in self._workers:
+            self._workers["later"] = self.worker.twin()
+        return self._workers["later"]
 
     def on(self, around: Surroundings) -> "Crew":
         """The same crew for one event, so that two events at a time never see each other's surroundings."""
@@ -70,7 +94,8 @@ class Crew:
         for name in ("later", "hooks"):
             if pool := self._pools.pop(name, None):
                 pool.shutdown(wait=True)
-        self.worker.close()
+        for worker in (self.worker, *self._workers.values()):
+            worker.close()
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
         groups = _grouped(hooks)
@@ -82,12 +107,14 @@ class Crew:
             done.update(zip(group, outcomes, strict=True))
         return [done[hook] for hook in hooks]
 
-    def _look_up(self, hooks: Sequence[Hook]) -> tuple[Sequence[Hook], list[Function] | None]:
+    def _known(self, hooks: Sequence[Hook]) -> tuple[Sequence[Hook], list[Function] | None]:
         """The book hands out the same tuple for the same kind of event, so this is worked out once for each."""
-        if len(self._functions) >= MEMO_LIMIT:
-            self._functions.clear()
-        found = self._functions[id(hooks)] = (hooks, functions_of(hooks))
-        return found
+        known = self._functions.get(id(hooks))
+        if known is None or known[0] is not hooks:
+            if len(self._functions) >= MEMO_LIMIT:
+                self._functions.clear()
+            known = self._functions[id(hooks)] = (hooks, functions_of(hooks))
+        return known
 
     def _job(self, group: list[Hook], event: Event) -> Job:
         handler = group[0].handler

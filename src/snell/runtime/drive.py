@@ -1,6 +1,6 @@
 """Two drivers for the engine's generator: one for ordinary code, one for code inside an event loop."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol
 
 from snell.engine.decide import Run
@@ -10,6 +10,13 @@ from snell.model.hooks import Hook
 from snell.model.ports import Crew
 
 Deciding = Generator[Run, Sequence[Outcome], Decision]
+
+
+Wait = Callable[[], Sequence[Outcome]]
+
+
+class QuickCrew(Protocol):
+    def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait: ...
 
 
 class AsyncCrew(Protocol):
@@ -22,6 +29,20 @@ def drive(deciding: Deciding, crew: Crew) -> Decision:
         asked = next(deciding)
         while True:
             asked = deciding.send(crew.run(asked.hooks, asked.event))
+    except StopIteration as done:
+        decision: Decision = done.value
+        return decision
+
+
+def advance(deciding: Deciding, crew: QuickCrew, outcomes: Sequence[Outcome] | None = None) -> Decision | Wait:
+    """Drive as far as nobody has to wait: to the decision, or to what a thread must wait for before the next call."""
+    try:
+        asked = next(deciding) if outcomes is None else deciding.send(outcomes)
+        while True:
+            came = crew.run_at_once(asked.hooks, asked.event)
+            if callable(came):
+                return came
+            asked = deciding.send(came)
     except StopIteration as done:
         decision: Decision = done.value
         return decision

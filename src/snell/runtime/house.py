@@ -8,35 +8,43 @@ The house: everything assembled once, then one way through it.
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.book import Book, Switches
+from snell.engine.book import Book, Switches, once_mark
 from snell.engine.decide import decide
 from snell.engine.held_notes import hold
 from snell.engine.record import late_run, record_of
 from snell.engine.schemas import TOOL_SCHEMAS, Schema, validator
 from snell.handlers.command import Surroundings
-from snell.handlers.python import Worker
 from snell.kit.rules import holds
 from snell.machine.paths import Places, places
-from snell.machine.processes import end_background_runs
+from snell.machine.processes import background_runs, end_background_runs
+from snell.machine.worker import Worker
+from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.decision import Decision, Outcome, Reason
 from snell.model.effects import Note
-from snell.model.events import Event
-from snell.model.hooks import Hook, Scope
+from snell.model.errors import HookError, StoreError
+from snell.model.events import Event, event_from
+from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
 from snell.model.ports import Client, Reply, Store
 from snell.model.tools import names_of
 from snell.runtime.crew import Crew
 from snell.runtime.deliveries import Deliveries, delivery_key
 from snell.runtime.drive import Deciding, drive, drive_async
-from snell.runtime.journal import FileJournal, Journal, NoJournal
+from snell.runtime.journal import Journal, NoJournal
+from snell.runtime.marks import StoredMarks
 from snell.runtime.registry import OnSuccess, Registry
 from snell.runtime.shelf import OnShelf, Shelf
+from snell.runtime.store_journal import StoreJournal
 from snell.stores.inmemory import InMemoryStore
+from snell.stores.sqlite import SqliteDatabase
+
+PROBLEMS_TOLD = 3
 
 
 class Place(Struct, frozen=True):
@@ -61,14 +69,16 @@ class House:
         env: Mapping[str, str] | None = None,
         switches: Switches | None = None,
         schemas: Mapping[str, Schema] = TOOL_SCHEMAS,
+        database: SqliteDatabase | None = None,
     ) -> None:
+        self.database = database
         self.store = store or InMemoryStore()
         self.journal = journal or NoJournal()
         around = Surroundings(env=dict(os.environ if env is None else env), late=self._late)
         self.crew = Crew(worker, around)
         self._shelf = shelf
         self._switches = switches or Switches()
-        self._validate = validator(schemas)
+        self.validate = validator(schemas)
         self._registry = Registry()
         self._deliveries = Deliveries()
         self._books: dict[int, tuple[object, object, Book]] = {}
@@ -86,29 +96,81 @@ class House:
         env = dict(os.environ if env is None else env)
         where = where or places(env)
         worker = Worker(env)
-        return cls(shelf=Shelf(where, env, worker), journal=FileJournal(where.state), worker=worker, env=env)
+        database = database_of(where)
+        return cls(
+            shelf=Shelf(where, env, worker),
+            store=StoredMarks(database),
+            journal=StoreJournal(database),
+            worker=worker,
+            env=env,
+            database=database,
+        )
 
     def handle(self, client: Client, payload: bytes, request_id: str = "") -> Reply:
         """One payload in, one reply out."""
         return client.encode(self.decide(client.decode(payload), request_id))
 
+    def __enter__(self) -> "House":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def fire(self, name: str, **payload: Any) -> Decision:
+        """Decide an event from its fields: `house.fire("PreToolUse", tool_name="Bash", tool_input={...})`."""
+        canonical_name = canonical(name)
+        if canonical_name not in CATALOGUE:
+            near = nearest(name)
+            raise HookError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+        return self.decide(event_from(payload, canonical_name))
+
     def decide(self, event: Event, request_id: str = "") -> Decision:
         """Decide one event and wait for it."""
-        key = delivery_key(event, request_id)
-        earlier = self._deliveries.earlier(key)
-        if earlier:
-            return earlier
-        place = self.place_of(event, _new_id())
-        return self._finish(drive(self._deciding(event, place), place.crew), place, key)
+        work = self.begin(event, request_id)
+        decision = work.earlier or self.settle(work, self.driven(work))
+        self.follow_up(work, decision)
+        return decision
+
+    def driven(self, work: "Work") -> Decision:
+        """Run the steps of deciding to their end."""
+        return drive(work.steps(), work.place.crew)
 
     async def decide_async(self, event: Event, request_id: str = "") -> Decision:
         """Decide one event without blocking the loop."""
+        work = self.begin(event, request_id)
+        decision = work.earlier or self.settle(work, await drive_async(work.steps(), work.place.crew))
+        self.follow_up(work, decision)
+        return decision
+
+    def begin(self, event: Event, request_id: str = "", env: Mapping[str, str] | None = None) -> "Work":
+        """
+        Everything that deciding this event needs. Whoever drives the steps calls `settle` before the answer leaves
+        and `follow_up` after it.
+        """
         key = delivery_key(event, request_id)
-        earlier = self._deliveries.earlier(key)
-        if earlier:
-            return earlier
-        place = self.place_of(event, _new_id())
-        return self._finish(await drive_async(self._deciding(event, place), place.crew), place, key)
+        place = self.place_of(event, _new_id(), env)
+        return Work(self, event, key, place, self._deliveries.earlier(key))
+
+    def settle(self, work: "Work", decision: Decision) -> Decision:
+        """Make the decision last: the same delivery gets it again, and its row survives a crash."""
+        decision = replace(decision, id=work.place.decision_id, tells=(*_problems_to_tell(work), *decision.tells))
+        self._deliveries.keep(work.key, decision)
+        self.journal.commit(decision, work.key)
+        return decision
+
+    def follow_up(self, work: "Work", decision: Decision) -> None:
+        """What nobody needs to wait for: the trace, watchers, the end of a session."""
+        if work.earlier:
+            return
+        event, place = decision.event, work.place
+        if not isinstance(self.journal, NoJournal):
+            self.journal.record(self.record_of(decision, place))
+        self._registry.call_on_success(decision)
+        watchers = [hook for hook in place.book.pick(event, self.store).watchers if place.book.applies(hook, event)]
+        if watchers:
+            place.crew.later(lambda: self._watch(tuple(watchers), event, place))
+        if event.name == "SessionEnd":
+            self.forget_session(event.session_id)
 
     def register(
         self,
@@ -149,7 +211,7 @@ class House:
         if session_id:
             self._registry.remove(lambda hook: hook.session_id == session_id)
 
-    def place_of(self, event: Event, decision_id: str = "") -> Place:
+    def place_of(self, event: Event, decision_id: str = "", env: Mapping[str, str] | None = None) -> Place:
         """What counts where this event happens."""
         on_shelf = self._shelf.hooks_for(event) if self._shelf else None
         book = self._book(on_shelf)
@@ -157,6 +219,7 @@ class House:
             return Place(book, self.crew, tuple(book.problems), decision_id)
         around = replace(
             self.crew.around,
+            env=self.crew.around.env if env is None else env,
             project_dir=on_shelf.project_dir,
             late=lambda hook, at, outcome: self._late(hook, at, outcome, decision_id),
         )
@@ -167,9 +230,10 @@ class House:
         return self.place_of(event).problems
 
     def fails_closed(self, cwd: str = "") -> bool:
-        """Must what cannot even be read be refused? Yes, where a policy hook that blocks on failure stands guard."""
-        hooks = self.place_of(Event(name="PreToolUse", payload={"cwd": cwd})).book.hooks()
-        return any(hook.scope is Scope.POLICY and hook.can_judge and hook.failure_policy == "block" for hook in hooks)
+        """Must what cannot even be read be refused? Yes, where a hook stands guard that blocks when it fails."""
+        book = self.place_of(Event(name="PreToolUse", payload={"cwd": cwd})).book
+        counts = (hook for hook in book.hooks() if hook.enabled and not hook.untrusted and not book.switches.off(hook))
+        return any(hook.can_judge and hook.failure_policy == "block" for hook in counts)
 
     def record_of(self, decision: Decision, place: Place | None = None) -> dict[str, Any]:
         """Everything there is to know about a decision of this house."""
@@ -177,9 +241,16 @@ class House:
         return record_of(decision, place.book.considered(decision.event, self.store), place.problems)
 
     def close(self) -> None:
-        """Wait for the watchers, then end every process that is still ours."""
+        """Wait for watchers and for hooks that went to the background, each for no longer than its own limit."""
         self.crew.close()
+        deadline = time.monotonic() + LONGEST_TIMEOUT
+        while background_runs() and time.monotonic() < deadline:
+            time.sleep(0.01)
         end_background_runs()
+        if self.database:
+            with suppress(StoreError):
+                self.database.checkpoint()
+            self.database.close()
 
     def _book(self, on_shelf: OnShelf | None) -> Book:
         """The book of these settings and what is registered now; built anew only when one of the two changed."""
@@ -193,27 +264,10 @@ class House:
         self._books[id(on_shelf)] = (on_shelf, registered, book)
         return book
 
-    def _deciding(self, event: Event, place: Place) -> Deciding:
-        return decide(event, place.book, self.store, self._validate)
-
-    def _finish(self, decision: Decision, place: Place, key: str) -> Decision:
-        decision = replace(decision, id=place.decision_id)
-        self._deliveries.keep(key, decision)
-        event = decision.event
-        if not isinstance(self.journal, NoJournal):
-            self.journal.record(self.record_of(decision, place))
-        self._registry.call_on_success(decision)
-        watchers = tuple(
-            hook for hook in place.book.pick(event, self.store).watchers if place.book.applies(hook, event)
-        )
-        if watchers:
-            place.crew.later(lambda: self._watch(watchers, event, place))
-        if event.name == "SessionEnd":
-            self.forget_session(event.session_id)
-        return decision
-
     def _watch(self, watchers: tuple[Hook, ...], event: Event, place: Place) -> None:
-        for hook, outcome in zip(watchers, place.crew.run(watchers, event), strict=True):
+        for hook, outcome in zip(watchers, place.crew.run_later(watchers, event), strict=True):
+            if hook.once and not hook.is_async and outcome.status == "success":
+                self.store.put(f"session:{event.session_id}", once_mark(hook), True)
             self._late(hook, event, outcome, place.decision_id)
 
     def _late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str = "") -> None:
@@ -222,6 +276,35 @@ class House:
         notes = [Reason(hook.id, effect.text) for effect in outcome.effects if isinstance(effect, Note)]
         if notes and hook.role != "watches":
             hold(event, notes, self.store, until="event")
+
+
+class Work(Struct, frozen=True):
+    """One event on its way through the house."""
+
+    house: House
+    event: Event
+    key: str
+    place: Place
+    earlier: Decision | None = None  # the same delivery was decided before
+
+    def steps(self) -> Deciding:
+        return decide(self.event, self.place.book, self.house.store, self.house.validate)
+
+
+def database_of(where: Places) -> SqliteDatabase:
+    """The database in which a person's marks and decisions are kept."""
+    return SqliteDatabase(where.state / "snell.db")
+
+
+def _problems_to_tell(work: Work) -> list[Reason]:
+    """A person should not find out by accident that a hook is off: the start of a session says it."""
+    if work.event.name != "SessionStart" or not work.place.problems:
+        return []
+    more = len(work.place.problems) - PROBLEMS_TOLD
+    told = [f"snell: {problem}" for problem in work.place.problems[:PROBLEMS_TOLD]]
+    return [
+        Reason("snell", text) for text in (*told, *([f"snell: {more} more; see `snell settings`"] if more > 0 else []))
+    ]
 
 
 def _with_own_ids(hooks: Iterable[Hook]) -> list[Hook]:

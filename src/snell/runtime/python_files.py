@@ -10,13 +10,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.handlers.python import Worker
 from snell.kit.authoring import hook_for
 from snell.machine.files import read_capped
+from snell.machine.worker import Worker
 from snell.model.errors import HookError, SnellError
 from snell.model.hooks import Hook, PythonFile, Scope
 
 LARGEST = 1_000_000
+NO_HOOK = (
+    "the file declares no hook; decorate a function with @judges, @informs, ..., or begin the file's name with `_`"
+)
 
 
 class FromFile(Struct, frozen=True):
@@ -46,9 +49,10 @@ class PythonFiles:
         if known and known[0] == digest:
             return known[1]
         try:
-            loaded = FromFile(tuple(self._hooks(path, digest, source, scope, layer, pack)))
+            hooks = tuple(self._hooks(path, digest, source, scope, layer, pack))
         except HookError as error:
             return self._with_old(path, str(error))
+        loaded = FromFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
         self._good[str(path)] = (digest, loaded)
         return loaded
 

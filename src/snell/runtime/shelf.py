@@ -3,6 +3,7 @@ The shelf: the hooks that count where an event happens, from all settings files 
 of them changed.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.book import Switches
-from snell.handlers.python import Worker
+from snell.handlers import HANDLERS
 from snell.machine.paths import POLICY_FILE, Places
+from snell.machine.worker import Worker
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
@@ -24,6 +26,7 @@ from snell.settings.plugins import PackSource
 from snell.settings.skills import SkillHooks, skill_hooks
 
 DIRECTORIES = 64  # how many working directories are remembered
+FRESH = 0.002  # seconds for which files are not looked at again; events of a busy agent come in bursts
 
 
 class OnShelf(Struct, frozen=True, eq=False):
@@ -47,16 +50,21 @@ class Shelf:
         self._digests = FileDigests()  # hashes of files that did not change since
         self._known: OrderedDict[tuple[str, str], OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
+        self._last: tuple[tuple[str, str], float, OnShelf] | None = None
 
     def hooks_for(self, event: Event) -> OnShelf:
         """What counts where this event happens, for the client that reported it."""
         key = (event.cwd or "/", event.client)
+        now = time.monotonic()
+        if self._last and self._last[0] == key and now < self._last[1]:
+            return self._last[2]
         known = self._known.get(key)
         if known is None or known.loaded.is_stale():
             known = self._known[key] = self._read(*key)
         self._known.move_to_end(key)
         while len(self._known) > DIRECTORIES:
             self._known.popitem(last=False)
+        self._last = (key, now + FRESH, known)
         return known
 
     def skill(self, path: Path, cwd: str, *, is_agent: bool) -> SkillHooks:
@@ -80,6 +88,11 @@ class Shelf:
                 pinned=source.digest,
             )
             hooks += _reported(found, problems)
+        problems += [
+            f"{hook.source}: hook `{hook.id}` needs a `{hook.handler.kind}` handler, which this version does not have"
+            for hook in hooks
+            if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
+        ]
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
         return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded)

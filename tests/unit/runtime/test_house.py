@@ -8,6 +8,7 @@ import pytest
 from snell import Allow, Deny, Note, Rewrite, informs, judges, rewrites, watches
 from snell.engine.book import Switches
 from snell.model.effects import Verdict
+from snell.model.errors import HookError
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline, Scope, Source
 from snell.runtime.house import House
@@ -249,3 +250,11 @@ def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
         {"command": "ls"},
         ["`breaks` rewrote the input of Bash wrongly: `command` is missing"],
     )
+
+
+def test_fire_takes_the_fields_of_an_event():
+    with House.embedded(no_ls) as house:
+        denied = house.fire("pre_tool_use", tool_name="Bash", tool_input={"command": "ls"})
+        with pytest.raises(HookError, match="did you mean `PreToolUse`"):
+            house.fire("PreToolUze")
+    assert (str(denied.verdict), denied.reason) == ("deny", "no ls")

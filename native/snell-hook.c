@@ -1,0 +1,720 @@
+/*
+ * snell-hook: the program a client starts for every event.
+ *
+ * It hands its arguments, working directory, environment and standard input to the daemon and gives back what the
+ * daemon answers, without looking into either. Four resorts, one after the other: ask the daemon; start it and ask;
+ * decide in this process, in Python; the failure policy. src/snell/machine/wire.py describes the frames; shim.py beside
+ * it is the same program for machines without a compiler.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#else
+#include <sys/syscall.h>
+#endif
+
+#ifndef SNELL_VERSION
+#define SNELL_VERSION "0"
+#endif
+#ifndef SNELL_PYTHON
+#define SNELL_PYTHON NULL /* the `python3` beside this program */
+#endif
+#ifndef SNELL_CONNECT_MS
+#define SNELL_CONNECT_MS 2000
+#endif
+#ifndef SNELL_ANSWER_MS
+#define SNELL_ANSWER_MS 605000 /* the longest time limit of a hook, and a little more */
+#endif
+
+#define JOIN(to, room, ...) join(to, room, (const char *const[]){__VA_ARGS__, NULL})
+
+enum {
+    LONGEST_ADDRESS = 104, /* with its final NUL: what the smallest `sun_path`, that of macOS, holds */
+    LONGEST_PATH = 4096,
+    MOST_ARGUMENTS = 128 * 1024,
+    MOST_ENVIRONMENT = 64 * 1024,
+    MOST_STDIN = 16 * 1024 * 1024,
+    MOST_REPLY = 17 * 1024 * 1024,
+    USUAL = 64 * 1024, /* what fits here needs no memory from the system */
+    ATOMIC = 4096,     /* what a pipe that calls itself writable takes without blocking */
+    REQUEST_PREFIX = 8,
+    REPLY_PREFIX = 16,
+    RETRIES = 5,
+    STARTS = 2, /* a daemon that died twice without an answer would die a third time */
+};
+
+enum { UNREACHABLE = -1, NOBODY = -2, NOT_YET = -3 }; /* in place of a connected socket */
+enum answer { WHOLE, BROKEN, NONE };
+
+struct bytes {
+    char *at;
+    size_t length, room;
+};
+
+struct flow {
+    int from, to;
+    size_t start, end;
+    char held[USUAL];
+};
+
+static int hook(char **argv), bridge(const char *name), hand_over(void), decide_here(int argc, char **argv);
+static int find_place(void), name_place(const char *base, const char *rest);
+static int reach(void), connected(void), start_alone(void), start(void), make_private(const char *path),
+    listening(void);
+static void become_daemon(int listener);
+static int write_head(char **argv), put_list(char **texts, size_t most), read_stdin(long long until);
+static void put_field(const char *text, size_t length);
+static enum answer ask(int daemon, long long until), read_reply(int daemon, long long until);
+static int send_request(int daemon, long long until), replay_stdin(void), failure_policy(char **argv);
+static size_t reply_length(void), number(const char *from);
+static void relay(int daemon, struct flow *up, struct flow *down), pump(struct flow *flow, int readable, int writable);
+static int write_all(int fd, const char *text, size_t length), wait_for(int fd, short events, long long until);
+static long long now(void);
+static void nap(int milliseconds), put_number(char *to, size_t value);
+static void pick(char **to, size_t most, const char *const *prefixes, int wanted);
+static int grow(struct bytes *bytes, size_t room), join(char *to, size_t room, const char *const *texts);
+static int trouble(const char *where, const char *what), report(const char *before, const char *after);
+static int find_python(char *path), beside(char *path, const char *name), own_path(char *path);
+static int new_socket(void), is_ours(int fd), memory_file(void);
+static void close_from(int first);
+
+extern char **environ;
+
+static char run_path[LONGEST_ADDRESS], lock_path[LONGEST_ADDRESS];
+static struct sockaddr_un address;
+static char head_room[MOST_ARGUMENTS + MOST_ENVIRONMENT + LONGEST_PATH + 256], stdin_room[USUAL], reply_room[USUAL];
+static struct bytes head = {head_room, 0, sizeof head_room};
+static struct bytes input = {stdin_room, 0, sizeof stdin_room};
+static struct bytes reply = {reply_room, 0, sizeof reply_room};
+static char request_id[33];
+static int stdin_was_read, starts;
+static const char *trouble_where, *trouble_what;
+static void (*usual_sigpipe)(int);
+
+int main(int argc, char **argv) {
+    const char *version = "snell-hook " SNELL_VERSION "\n";
+    usual_sigpipe = signal(SIGPIPE, SIG_IGN);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return write_all(1, version, strlen(version)) != 0;
+    if (argc > 1 && strcmp(argv[1], "--bridge") == 0)
+        return bridge(argc == 3 ? argv[2] : "");
+    return hook(argv) == 0 ? hand_over() : decide_here(argc, argv);
+}
+
+/* Get the daemon's answer to this event. */
+static int hook(char **argv) {
+    long long until = 0;
+    if (write_head(argv) != 0 || find_place() != 0)
+        return -1;
+    for (int attempt = 0; attempt <= RETRIES; attempt++) {
+        if (attempt > 0) /* the last one went away, for good or for a newer one */
+            nap(5 << attempt);
+        int daemon = reach();
+        if (daemon < 0)
+            return -1;
+        /* Not before: with nobody to be reached, the decision in this process gets stdin untouched. */
+        if (!stdin_was_read && read_stdin(until = now() + SNELL_ANSWER_MS) != 0)
+            return -1;
+        enum answer answer = ask(daemon, until);
+        close(daemon);
+        if (answer != NONE)
+            return answer == WHOLE ? 0 : -1;
+    }
+    return -1;
+}
+
+/* Join stdin and stdout to the daemon, for a protocol that the daemon speaks. */
+static int bridge(const char *name) {
+    static struct flow up, down;
+    size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (plain == 0 || name[plain] != '\0') {
+        trouble(name, "is no name; call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`");
+        return report("", "");
+    }
+    int daemon = find_place() == 0 ? reach() : UNREACHABLE;
+    if (daemon < 0 || JOIN(up.held, USUAL, "{\"cmd\":\"bridge\",\"args\":{\"name\":\"", name, "\"}}\n") != 0)
+        return report("", "");
+    up.end = strlen(up.held);
+    relay(daemon, &up, &down);
+    return 0;
+}
+
+/* The rules of src/snell/machine/paths.py. */
+static int find_place(void) {
+    const char *home = getenv("SNELL_HOME"), *runtime = getenv("XDG_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME");
+    if (home && *home)
+        return name_place(home, "/run");
+    if (runtime && *runtime == '/')
+        return name_place(runtime, "/snell");
+    if (state && *state == '/')
+        return name_place(state, "/snell/run");
+    home = getenv("HOME");
+    return name_place(home && *home ? home : "HOME", "/.local/state/snell/run");
+}
+
+static int name_place(const char *base, const char *rest) {
+    if (*base != '/')
+        return trouble(base, "is not an absolute path; set HOME or SNELL_HOME to one");
+    address.sun_family = AF_UNIX;
+    if (JOIN(run_path, LONGEST_ADDRESS, base, rest) != 0 ||
+        JOIN(lock_path, LONGEST_ADDRESS, base, rest, "/start.lock") != 0 ||
+        JOIN(address.sun_path, LONGEST_ADDRESS, base, rest, "/snell.sock") != 0)
+        return trouble(base, "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one");
+    return 0;
+}
+
+/* A connection to the daemon, which is started if need be. */
+static int reach(void) {
+    long long until = now() + SNELL_CONNECT_MS;
+    int daemon = connected();
+    while (daemon == NOBODY || daemon == NOT_YET) {
+        if (now() > until)
+            return trouble(address.sun_path, "the daemon takes no connections");
+        if (daemon == NOBODY)
+            daemon = start_alone();
+        if (daemon == NOT_YET) {
+            nap(5);
+            daemon = connected();
+        }
+    }
+    return daemon;
+}
+
+static int connected(void) {
+    int fd = new_socket(), outcome;
+    if (fd < 0)
+        return trouble(address.sun_path, "no socket could be made");
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        if (is_ours(fd))
+            return fd;
+        outcome = trouble(address.sun_path, "belongs to another user; set SNELL_HOME to a directory of your own");
+    } else if (errno == ENOENT || errno == ECONNREFUSED) {
+        outcome = NOBODY;
+    } else if (errno == EAGAIN || errno == EINTR) {
+        outcome = NOT_YET; /* its queue is full */
+    } else {
+        outcome = trouble(address.sun_path, "cannot be connected to");
+    }
+    close(fd);
+    return outcome;
+}
+
+/* Of many that find nobody, one starts the daemon; the others go on trying to connect. */
+static int start_alone(void) {
+    if (make_private(run_path) != 0)
+        return UNREACHABLE;
+    int lock = open(lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), daemon = NOT_YET;
+    if (lock < 0)
+        return trouble(lock_path, "cannot be opened; see whose it is, and remove it");
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        daemon = start();
+        flock(lock, LOCK_UN); /* closing would not do: until it executes Python, the daemon has the lock open too */
+    }
+    close(lock);
+    return daemon;
+}
+
+/* INVARIANT: the lock is held, so nobody else removes or makes the socket. */
+static int start(void) {
+    int daemon = connected();
+#ifndef __linux__ /* elsewhere a full queue looks like nobody there, until one looks again */
+    for (int looks = 0; daemon == NOBODY && errno == ECONNREFUSED && looks < 20; looks++) {
+        nap(10);
+        daemon = connected();
+    }
+#endif
+    if (daemon != NOBODY)
+        return daemon;
+    if (starts++ == STARTS)
+        return trouble(address.sun_path, "the daemon was started and did not stay");
+    int listener = listening();
+    if (listener < 0)
+        return UNREACHABLE;
+    pid_t child = fork();
+    if (child == 0)
+        become_daemon(listener);
+    close(listener);
+    if (child < 0)
+        return trouble(address.sun_path, "no process could be made for the daemon");
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return connected(); /* into the queue, where it waits for the daemon to be ready */
+}
+
+static int make_private(const char *path) {
+    char part[LONGEST_ADDRESS] = "";
+    struct stat found;
+    for (size_t i = 0; path[i] != '\0'; i++) {
+        part[i] = path[i];
+        if (path[i + 1] == '/' || path[i + 1] == '\0')
+            mkdir(part, 0700); /* that it failed shows in the next step */
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return trouble(path, "is not a directory of its own, or cannot be made; set SNELL_HOME to another place");
+    int usable = fstat(fd, &found) == 0 && found.st_uid == geteuid();
+    if (usable && (found.st_mode & 077) != 0)
+        usable = fchmod(fd, 0700) == 0;
+    close(fd);
+    return usable ? 0 : trouble(path, "belongs to another user; set SNELL_HOME to a directory of your own");
+}
+
+static int listening(void) {
+    struct stat found;
+    if (lstat(address.sun_path, &found) == 0 && !S_ISSOCK(found.st_mode))
+        return trouble(address.sun_path, "is not a socket; move it away");
+    unlink(address.sun_path); /* left by a daemon that was killed */
+    int fd = new_socket();
+    mode_t usual = umask(0177);
+    int failed = bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 1024) != 0;
+    umask(usual);
+    if (!failed)
+        return fd;
+    close(fd);
+    return trouble(address.sun_path, "no socket could be made there");
+}
+
+/* INVARIANT: of the client it keeps the listening socket alone: no pipe that stays open, no secret, no parent. */
+static void become_daemon(int listener) {
+    static const char *const kept[] = {
+        "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
+    static char *environment[128] = {"SNELL_LISTEN_FD=3"};
+    char python[LONGEST_PATH];
+    char *words[] = {python, "-I", "-m", "snell.runtime.daemon", NULL};
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    int usable = find_python(python) == 0, nothing = open("/dev/null", O_RDWR);
+#ifdef SNELL_TESTING
+    if (getenv("SNELL_DAEMON"))
+        usable = JOIN(python, LONGEST_PATH, getenv("SNELL_DAEMON")) == 0;
+#endif
+    for (int fd = 0; fd < 3; fd++)
+        dup2(nothing, fd);
+    if (listener == 3)
+        fcntl(listener, F_SETFD, 0);
+    else
+        dup2(listener, 3);
+    close_from(4);
+    umask(077);
+    signal(SIGPIPE, usual_sigpipe);
+    pick(environment + 1, 126, kept, 1);
+    if (usable && chdir("/") == 0)
+        execve(python, words, environment);
+    _exit(127);
+}
+
+/* All of the request but stdin. */
+static int write_head(char **argv) {
+    static char cwd[LONGEST_PATH];
+    unsigned char random[16];
+    if (getentropy(random, sizeof random) != 0)
+        return trouble("getentropy", "there are no random numbers");
+    for (int i = 0; i < 32; i++)
+        request_id[i] = "0123456789abcdef"[random[i / 2] >> (i % 2 * 4) & 15];
+    memcpy(head.at, "SNL1", 4);
+    head.length = REQUEST_PREFIX;
+    put_field("1 " SNELL_VERSION, strlen("1 " SNELL_VERSION));
+    put_field(request_id, 32);
+    put_field(cwd, getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0); /* none: it was removed */
+    if (put_list(argv + 1, MOST_ARGUMENTS) != 0)
+        return trouble(argv[0], "the arguments have more than 128 KB");
+    put_list(environ, MOST_ENVIRONMENT);
+    head.length += 4; /* for the length of stdin */
+    return 0;
+}
+
+static void put_field(const char *text, size_t length) {
+    put_number(head.at + head.length, length);
+    memcpy(head.at + head.length + 4, text, length);
+    head.length += 4 + length;
+}
+
+/* A field of texts joined by NUL; one that does not fit any more is left out. */
+static int put_list(char **texts, size_t most) {
+    char *field = head.at + head.length;
+    size_t used = 0;
+    int left_out = 0;
+    for (; *texts; texts++) {
+        size_t length = strlen(*texts);
+        if (used + length > most) {
+            left_out = 1;
+        } else {
+            memcpy(field + 4 + used, *texts, length + 1);
+            used += length + 1;
+        }
+    }
+    used -= used > 0; /* the last NUL separates nothing */
+    put_number(field, used);
+    head.length += 4 + used;
+    return left_out;
+}
+
+static int read_stdin(long long until) {
+    stdin_was_read = 1;
+    for (;;) {
+        if (input.length > MOST_STDIN)
+            return trouble("stdin", "the payload has more than 16 MB");
+        if (input.length == input.room && grow(&input, MOST_STDIN + 1) != 0)
+            return trouble("stdin", "there is no memory for the payload");
+        if (wait_for(0, POLLIN, until) != 0)
+            return trouble("stdin", "the client does not close it");
+        ssize_t got = read(0, input.at + input.length, input.room - input.length);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0) /* a closed stdin is an empty one */
+            return 0;
+        input.length += (size_t)got;
+    }
+}
+
+static enum answer ask(int daemon, long long until) {
+    put_number(head.at + 4, head.length - REQUEST_PREFIX + input.length);
+    put_number(head.at + head.length - 4, input.length);
+    if (send_request(daemon, until) != 0)
+        return BROKEN;
+    shutdown(daemon, SHUT_WR);
+    return read_reply(daemon, until);
+}
+
+static int send_request(int daemon, long long until) {
+    struct iovec parts[2] = {{head.at, head.length}, {input.at, input.length}};
+    while (parts[0].iov_len + parts[1].iov_len > 0) {
+        ssize_t sent = writev(daemon, parts, 2);
+        if (sent < 0 && errno == EAGAIN && wait_for(daemon, POLLOUT, until) != 0)
+            return trouble(address.sun_path, "the daemon does not read");
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return 0; /* it closed; perhaps it answered before it did */
+        for (int i = 0; i < 2 && sent > 0; i++) {
+            size_t taken = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
+            parts[i].iov_base = (char *)parts[i].iov_base + taken;
+            parts[i].iov_len -= taken;
+            sent -= (ssize_t)taken;
+        }
+    }
+    return 0;
+}
+
+/* Nothing is passed on before all of it is there: half an answer could be mistaken for another one. */
+static enum answer read_reply(int daemon, long long until) {
+    size_t whole = REPLY_PREFIX;
+    reply.length = 0;
+    while (reply.length < whole) {
+        if (wait_for(daemon, POLLIN, until) != 0) {
+            trouble(address.sun_path, "the daemon does not answer");
+            return BROKEN;
+        }
+        ssize_t got = read(daemon, reply.at + reply.length, reply.room - reply.length);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0) {
+            trouble(address.sun_path, "the daemon ended without an answer");
+            return reply.length == 0 ? NONE : BROKEN;
+        }
+        reply.length += (size_t)got;
+        if (reply.length >= REPLY_PREFIX && (whole = reply_length()) == 0)
+            return BROKEN;
+    }
+    return WHOLE;
+}
+
+/* The length the whole reply has, with room made for it; 0 when it is none of ours. */
+static size_t reply_length(void) {
+    size_t code = number(reply.at + 4), out = number(reply.at + 8), err = number(reply.at + 12);
+    size_t whole = REPLY_PREFIX + out + err;
+    if (memcmp(reply.at, "SNR1", 4) != 0 || code > 255 || out > MOST_REPLY || err > MOST_REPLY - out) {
+        trouble(address.sun_path, "the daemon speaks another language; restart it");
+        return 0;
+    }
+    if (whole > reply.room && grow(&reply, whole) != 0) {
+        trouble(address.sun_path, "there is no memory for the answer");
+        return 0;
+    }
+    return whole;
+}
+
+static int hand_over(void) {
+    size_t out = number(reply.at + 8), err = number(reply.at + 12);
+    write_all(1, reply.at + REPLY_PREFIX, out);
+    write_all(2, reply.at + REPLY_PREFIX + out, err);
+    return (int)number(reply.at + 4);
+}
+
+/* The same decision by a Python of our own, slower; the id lets it know an event that the daemon decided already. */
+static int decide_here(int argc, char **argv) {
+    static const char *const dropped[] = {"LD_", "DYLD_", "GCONV_PATH=", "GLIBC_TUNABLES=", "PYTHON", NULL};
+    char python[LONGEST_PATH], script[LONGEST_PATH];
+    char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id};
+    char *words[7 + argc]; /* one less for its own name, one more for the final NULL */
+    report("", "; deciding without the daemon");
+    if (find_python(python) != 0 || beside(script, "snell") != 0 || replay_stdin() != 0)
+        return failure_policy(argv);
+    memcpy(words, first, sizeof first);
+    memcpy(words + 7, argv + 1, (size_t)argc * sizeof *argv);
+    pick(environ, SIZE_MAX, dropped, 0);
+    signal(SIGPIPE, usual_sigpipe);
+    execve(python, words, environ);
+    words[3] = script; /* in a user's own ~/.local/bin there is no Python, but a script that knows where it is */
+    execve(script, words + 3, environ);
+    trouble(python, "cannot be started; install Snell again");
+    return failure_policy(argv);
+}
+
+static int replay_stdin(void) {
+    if (!stdin_was_read)
+        return 0;
+    int file = memory_file();
+    if (write_all(file, input.at, input.length) != 0 || lseek(file, 0, SEEK_SET) != 0 || dup2(file, 0) != 0)
+        return trouble("stdin", "the payload could not be kept");
+    return 0;
+}
+
+static int failure_policy(char **argv) {
+    for (; *argv; argv++)
+        if (strcmp(*argv, "--fail-closed") == 0) {
+            report("stopped, because nothing could check it (--fail-closed): ", "");
+            return 2;
+        }
+    report("not checked, because nothing could: ", "");
+    return 0;
+}
+
+/* Until the daemon closes or nobody reads stdout. Once stdin has ended, the daemon has a little time for last words. */
+static void relay(int daemon, struct flow *up, struct flow *down) {
+    long long until = INT64_MAX;
+    up->from = 0, up->to = daemon;
+    down->from = daemon, down->to = 1;
+    while (down->from >= 0 || down->start < down->end) {
+        int up_holds = up->start < up->end, down_holds = down->start < down->end;
+        struct pollfd watched[] = {
+            {up_holds ? -1 : up->from, POLLIN, 0},
+            {up_holds ? up->to : -1, POLLOUT, 0},
+            {down_holds ? -1 : down->from, POLLIN, 0},
+            {down->to, down_holds ? POLLOUT : 0, 0}, /* idle too: it tells when nobody reads any more */
+        };
+        int ready = poll(watched, 4, until == INT64_MAX ? -1 : SNELL_CONNECT_MS);
+        if (now() > until || (ready > 0 && watched[3].revents & (POLLERR | POLLHUP | POLLNVAL)))
+            return;
+        if (ready <= 0)
+            continue;
+        pump(up, watched[0].revents, watched[1].revents);
+        pump(down, watched[2].revents, watched[3].revents);
+        if (until == INT64_MAX && up->from < 0 && up->start == up->end) {
+            shutdown(daemon, SHUT_WR);
+            until = now() + SNELL_CONNECT_MS;
+        }
+    }
+}
+
+static void pump(struct flow *flow, int readable, int writable) {
+    if (readable) {
+        ssize_t got = read(flow->from, flow->held, sizeof flow->held);
+        flow->start = 0;
+        flow->end = got > 0 ? (size_t)got : 0;
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            flow->from = -1;
+    }
+    if (writable) {
+        size_t left = flow->end - flow->start;
+        ssize_t written = write(flow->to, flow->held + flow->start, left < ATOMIC ? left : ATOMIC);
+        if (written > 0)
+            flow->start += (size_t)written;
+        else if (errno != EAGAIN && errno != EINTR)
+            flow->from = -1, flow->start = flow->end;
+    }
+}
+
+static int write_all(int fd, const char *text, size_t length) {
+    long long until = now() + SNELL_ANSWER_MS;
+    while (length > 0) {
+        if (wait_for(fd, POLLOUT, until) != 0)
+            return -1;
+        ssize_t written = write(fd, text, length < ATOMIC ? length : ATOMIC);
+        if (written < 0 && errno != EINTR && errno != EAGAIN)
+            return -1;
+        text += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+static int wait_for(int fd, short events, long long until) {
+    struct pollfd watched = {fd, events, 0};
+    for (;;) {
+        long long left = until - now();
+        if (poll(&watched, 1, left > 0 ? (int)left : 0) > 0)
+            return 0;
+        if (left <= 0)
+            return -1;
+    }
+}
+
+static void nap(int milliseconds) {
+    poll(NULL, 0, milliseconds);
+}
+
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (long long)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static int grow(struct bytes *bytes, size_t room) {
+    char *more = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (more == MAP_FAILED)
+        return -1;
+    memcpy(more, bytes->at, bytes->length);
+    bytes->at = more;
+    bytes->room = room;
+    return 0;
+}
+
+static void put_number(char *to, size_t value) {
+    for (int i = 0; i < 4; i++)
+        to[i] = (char)(value >> 8 * i & 255);
+}
+
+static size_t number(const char *from) {
+    size_t value = 0;
+    for (int i = 0; i < 4; i++)
+        value |= (size_t)(unsigned char)from[i] << 8 * i;
+    return value;
+}
+
+/* The variables that begin (or, not wanted, do not begin) with one of these; `to` may be `environ` itself. */
+static void pick(char **to, size_t most, const char *const *prefixes, int wanted) {
+    for (char **entry = environ; *entry && most > 0; entry++) {
+        int found = 0;
+        for (const char *const *prefix = prefixes; *prefix; prefix++)
+            found |= strncmp(*entry, *prefix, strlen(*prefix)) == 0;
+        if (found == wanted) {
+            *to++ = *entry;
+            most--;
+        }
+    }
+    *to = NULL;
+}
+
+static int trouble(const char *where, const char *what) {
+    trouble_where = where;
+    trouble_what = what;
+    return -1;
+}
+
+static int report(const char *before, const char *after) {
+    char line[LONGEST_PATH + 512];
+    JOIN(line, sizeof line - 1, "snell-hook: ", before, "`", trouble_where, "`: ", trouble_what, after);
+    size_t length = strlen(line);
+    line[length] = '\n';
+    write_all(2, line, length + 1);
+    return 1;
+}
+
+/* One text after the other; not 0 when they had to be cut. */
+static int join(char *to, size_t room, const char *const *texts) {
+    for (; *texts; texts++) {
+        size_t length = strlen(*texts), taken = length < room ? length : room - 1;
+        memcpy(to, *texts, taken);
+        to += taken;
+        room -= taken;
+        *to = '\0';
+        if (taken < length)
+            return -1;
+    }
+    return 0;
+}
+
+static int find_python(char *path) {
+    const char *fixed = SNELL_PYTHON;
+    return fixed ? JOIN(path, LONGEST_PATH, fixed) : beside(path, "python3");
+}
+
+static int beside(char *path, const char *name) {
+    char own[LONGEST_PATH];
+    if (own_path(own) != 0)
+        return trouble("snell-hook", "its own path cannot be found");
+    *strrchr(own, '/') = '\0';
+    return JOIN(path, LONGEST_PATH, own, "/", name);
+}
+
+/* From here on: what systems do in different ways. */
+
+static int own_path(char *path) {
+#ifdef __APPLE__
+    char called[LONGEST_PATH];
+    uint32_t size = sizeof called;
+    return _NSGetExecutablePath(called, &size) == 0 && realpath(called, path) ? 0 : -1;
+#else
+    ssize_t length = readlink("/proc/self/exe", path, LONGEST_PATH - 1);
+    if (length <= 0 || path[0] != '/')
+        return -1;
+    path[length] = '\0';
+    return 0;
+#endif
+}
+
+/* Never one of the first three: a client may have closed those. */
+static int new_socket(void) {
+#ifdef SOCK_CLOEXEC
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+#endif
+    if (fd < 0 || fd > 2)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    close(fd);
+    return higher;
+}
+
+static int is_ours(int fd) {
+#ifdef SO_PEERCRED
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+#else
+    uid_t user;
+    gid_t group;
+    return getpeereid(fd, &user, &group) == 0 && user == geteuid();
+#endif
+}
+
+static int memory_file(void) {
+#ifdef MFD_CLOEXEC
+    return memfd_create("snell-stdin", 0);
+#else
+    char path[] = "/tmp/snell-hook-XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    return fd;
+#endif
+}
+
+static void close_from(int first) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+        return;
+#endif
+    for (int fd = first; fd < 1024; fd++)
+        close(fd);
+}

@@ -1,0 +1,42 @@
+"""Talk to the daemon: one line of JSON there, one back."""
+
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.machine.activation import socket_path
+from snell.machine.json_output import json_bytes
+from snell.model.errors import SnellError
+
+ANSWER_SECONDS = 10.0
+
+
+class DaemonError(SnellError):
+    """The daemon is not there, or answered with an error."""
+
+    id = "daemon"
+
+
+def ask(run: Path, command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+    """The answer of the daemon to a command; raises DaemonError when there is none."""
+    path = socket_path(run)
+    line = json_bytes({"cmd": command, "args": dict(arguments or {})}) + b"\n"
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(ANSWER_SECONDS)
+            connection.connect(str(path))
+            connection.sendall(line)
+            with connection.makefile("rb") as answers:
+                answer = msgspec.json.decode(answers.readline())
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise DaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise DaemonError(
+            f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"
+        ) from None
+    if not answer.get("ok"):
+        raise DaemonError(answer.get("message", "the daemon answered with an error"))
+    return answer["data"]

@@ -1,0 +1,199 @@
+"""
+The daemon's front: accepts connections on its own, because asyncio's way costs a task and several turns of the loop
+for each. A frame that begins with `S` is a request of `snell-hook`; a line that begins with `{` is a remote call.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable
+
+from snell.machine.activation import is_ours
+from snell.machine.wire import LARGEST_REQUEST, Request, WireError
+from snell.machine.wire import Reply as Frame
+from snell.model.ports import Reply
+from snell.runtime.rpc import Rpc
+from snell.runtime.service import Service
+
+AT_ONCE = 64  # connections that are taken before anything else gets its turn
+CHUNK = 1 << 18
+PATIENCE = 10.0  # seconds for a sender to finish its request
+LONGEST_LINE = 17 * 1024 * 1024
+
+
+class Front:
+    """Owns the listening socket and every open connection."""
+
+    def __init__(self, listening: socket.socket, service: Service, rpc: Rpc, on_request: Callable[[Request], None]):
+        self._listening = listening
+        self._service = service
+        self._rpc = rpc
+        self._on_request = on_request
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._open: set[Connection] = set()
+        self._loop.add_reader(listening.fileno(), self.accept)
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._tasks or self._open)
+
+    def accept(self) -> int:
+        """Take what is in the queue, at most a few at a time; returns how many there were."""
+        for number in range(AT_ONCE):
+            try:
+                connection, _ = self._listening.accept()
+            except BlockingIOError:
+                return number
+            except OSError:
+                return number  # the other end is gone already, or descriptors are short: those come again
+            connection.setblocking(False)
+            if is_ours(connection):
+                Connection(self, connection).readable()
+            else:
+                connection.close()
+        return AT_ONCE
+
+    def stop_accepting(self) -> None:
+        """Take everybody who is already in the queue, then close it."""
+        while self.accept():
+            pass
+        self._loop.remove_reader(self._listening.fileno())
+        self._listening.close()
+
+    async def finish(self, seconds: float) -> None:
+        """Wait for the calls that are still being decided, then let everybody go."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        await asyncio.sleep(0)  # replies that were just sent
+        for connection in tuple(self._open):
+            connection.close()
+
+    def opened(self, connection: "Connection") -> None:
+        self._open.add(connection)
+
+    def closed(self, connection: "Connection") -> None:
+        self._open.discard(connection)
+
+    def request(self, request: Request, send: Callable[[Reply], None]) -> None:
+        self._on_request(request)
+        task = self._service.serve(request, send)
+        if task:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def call(self, line: bytes, send: Callable[[bytes], None]) -> None:
+        self._rpc.call(line, send)
+
+
+class Connection:
+    """One connection: a request and its reply, or lines of remote calls."""
+
+    def __init__(self, front: Front, connection: socket.socket) -> None:
+        self._front = front
+        self._socket = connection
+        self._loop = asyncio.get_running_loop()
+        self._buffer = bytearray()
+        self._unsent = b""
+        self._is_waiting = False
+        self._closes = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def readable(self) -> None:
+        """Read what has come. The shim has usually sent everything by the time we accept."""
+        try:
+            data = self._socket.recv(CHUNK)
+        except BlockingIOError:
+            self._wait()
+            return
+        except OSError:
+            self.close()
+            return
+        self._buffer += data
+        if not self._take(at_end=not data) and data:
+            self._wait()
+        elif not data and not self._unsent and not self._closes:
+            self.close()
+
+    def _take(self, *, at_end: bool) -> bool:
+        """Hand on what is complete; True when nothing more is expected."""
+        if self._buffer[:1] == b"{":
+            return self._take_lines()
+        try:
+            needed = Request.needed(self._buffer)
+            if needed is None or len(self._buffer) < needed:
+                return at_end
+            frame = bytes(self._buffer[:needed]) if len(self._buffer) > needed else bytes(self._buffer)
+            request = Request.decode(frame)
+        except WireError as error:
+            self._reply(Reply(stderr=f"snell: {error}\n".encode("utf-8", "replace"), exit_code=1))
+            return True
+        self._stop_waiting()
+        self._buffer.clear()
+        self._closes = True
+        self._front.request(request, self._reply)
+        return True
+
+    def _take_lines(self) -> bool:
+        while (end := self._buffer.find(b"\n")) >= 0:
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            self._front.call(line, self._send)
+        if len(self._buffer) > LONGEST_LINE:
+            self.close()
+            return True
+        return False
+
+    def _reply(self, reply: Reply) -> None:
+        self._closes = True
+        self._send(Frame(reply.exit_code, reply.stdout, reply.stderr).encode())
+
+    def _send(self, data: bytes) -> None:
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self.close()
+            return
+        self._unsent = data[sent:]
+        if self._unsent:
+            self._front.opened(self)
+            self._loop.add_writer(self._socket.fileno(), self._writable)
+        elif self._closes:
+            self.close()
+
+    def _writable(self) -> None:
+        data, self._unsent = self._unsent, b""
+        self._loop.remove_writer(self._socket.fileno())
+        self._send(data)
+
+    def _wait(self) -> None:
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._front.opened(self)
+            self._loop.add_reader(self._socket.fileno(), self.readable)
+        if self._buffer[:1] != b"{" and self._timer is None:
+            self._timer = self._loop.call_later(PATIENCE, self.close)
+
+    def _stop_waiting(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if self._is_waiting:
+            self._is_waiting = False
+            self._loop.remove_reader(self._socket.fileno())
+
+    def close(self) -> None:
+        self._stop_waiting()
+        if self._socket.fileno() >= 0:
+            with contextlib.suppress(OSError, ValueError):
+                self._loop.remove_writer(self._socket.fileno())
+            self._socket.close()
+        self._front.closed(self)
+
+
+assert LARGEST_REQUEST <= LONGEST_LINE

@@ -1,0 +1,132 @@
+"""
+What the daemon does with one request: decide it at once when nobody has to wait, else without holding up the others.
+
+The engine, the marks and the journal belong to the loop's thread; only running hooks and reading large payloads goes
+elsewhere. The small row of an event is written before its answer leaves, everything else after it.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from typing import Any
+
+from snell.machine.wire import Request
+from snell.model.decision import Decision
+from snell.model.errors import SnellError
+from snell.model.events import Event
+from snell.model.ports import Client, Reply
+from snell.runtime.drive import Deciding, Wait, advance
+from snell.runtime.hook_call import bug, parsed, refusal
+from snell.runtime.house import House, Work
+
+Send = Callable[[Reply], None]
+
+LARGE = 100_000  # bytes of payload whose reading would be noticed by others
+
+
+class Service:
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
+
+    def serve(self, request: Request, send: Send) -> "asyncio.Task[None] | None":
+        """Answer a request through `send`: now, or by the task that is returned. One of the nets of the house."""
+        try:
+            waiting = self._serve(request, send)
+        except Exception as error:  # noqa: BLE001 - whatever happens, somebody is waiting for an answer
+            send(self._failed(error, request))
+            return None
+        return asyncio.get_running_loop().create_task(self._netted(waiting, request, send)) if waiting else None
+
+    async def _netted(self, waiting: Coroutine[Any, Any, None], request: Request, send: Send) -> None:
+        try:
+            await waiting
+        except Exception as error:  # noqa: BLE001 - likewise
+            send(self._failed(error, request))
+
+    def _failed(self, error: Exception, request: Request) -> Reply:
+        answer = refusal if isinstance(error, SnellError) else bug
+        return answer(error, request.stdin, self.house, request.cwd)  # type: ignore[arg-type] # chosen by its type
+
+    def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
+        if len(request.stdin) > LARGE:
+            return self._serve_large(request, send)
+        call = parsed(request.argv, request.request_id)
+        return self._serve_event(call.client, call.client.decode(request.stdin), request, send)
+
+    def _serve_event(
+        self, client: Client, event: Event, request: Request, send: Send
+    ) -> Coroutine[Any, Any, None] | None:
+        work = self.house.begin(event, request.request_id, Variables(request))
+        if work.earlier:
+            send(client.encode(work.earlier))
+            return None
+        if work.key in self._deciding:
+            return self._serve_twin(self._deciding[work.key], send)
+        deciding = work.steps()
+        came = advance(deciding, work.place.crew)
+        if isinstance(came, Decision):
+            self._finish(client, work, came, send)
+            return None
+        twins = asyncio.get_running_loop().create_future()
+        if work.key:
+            self._deciding[work.key] = twins
+        return self._serve_slowly(client, work, deciding, came, send, twins)
+
+    async def _serve_slowly(
+        self,
+        client: Client,
+        work: Work,
+        deciding: Deciding,
+        wait: Wait,
+        send: Send,
+        twins: "asyncio.Future[Reply]",
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            came: Decision | Wait = wait
+            while not isinstance(came, Decision):
+                came = advance(deciding, work.place.crew, await loop.run_in_executor(None, came))
+            twins.set_result(self._finish(client, work, came, send))
+        finally:
+            self._deciding.pop(work.key, None)
+            twins.cancel()
+
+    async def _serve_twin(self, decided: "asyncio.Future[Reply]", send: Send) -> None:
+        """The same delivery again while the first one is still being decided."""
+        send(await asyncio.shield(decided))
+
+    async def _serve_large(self, request: Request, send: Send) -> None:
+        call = parsed(request.argv, request.request_id)
+        event = await asyncio.get_running_loop().run_in_executor(None, call.client.decode, request.stdin)
+        waiting = self._serve_event(call.client, event, request, send)
+        if waiting:
+            await waiting
+
+    def _finish(self, client: Client, work: Work, decision: Decision, send: Send) -> Reply:
+        decision = self.house.settle(work, decision)
+        reply = client.encode(decision)
+        send(reply)
+        asyncio.get_running_loop().call_soon(self.house.follow_up, work, decision)
+        return reply
+
+
+class Variables(Mapping[str, str]):
+    """The caller's environment, taken apart only if a command hook needs it."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._known: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, str]:
+        if self._known is None:
+            self._known = self._request.variables()
+        return self._known

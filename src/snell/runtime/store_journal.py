@@ -1,0 +1,205 @@
+"""
+The journal in the database. `commit` writes one small row before an answer leaves, so that what was answered is known
+whatever happens next; `record` adds what can be told about it, redacted, afterwards.
+
+A journal that cannot be written costs nobody an answer; it is remembered as a problem, and the rows are tried again.
+"""
+
+import hashlib
+import os
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from snell.kit.redact import redacted
+from snell.machine.json_plain import plain
+from snell.model.decision import Decision
+from snell.model.errors import StoreError
+from snell.model.ports import Database, Transaction
+from snell.work import decisions
+from snell.work.decisions import Record, Row
+from snell.work.migrations import put_meta
+
+UNSAVED = 1_000
+LONGEST_TEXT = 65_536
+LONGEST_BODY = 1_000_000
+
+# Named in every record, and free of text that somebody wrote.
+PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
+
+Redactor = Callable[[Any], Any]
+
+
+def for_storage(value: Any) -> Any:
+    return redacted(value, LONGEST_TEXT)
+
+
+class StoreJournal:
+    def __init__(self, database: Database, redactor: Redactor = for_storage) -> None:
+        self.problem = ""
+        self._database = database
+        self._redactor = redactor
+        self._unsaved: deque[Row] = deque(maxlen=UNSAVED)
+        self._lock = threading.RLock()  # late hooks finish in threads of their own
+        self._hash_key = b""
+
+    def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
+        """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
+        row = row_of(decision, key)
+        if payload or reply:
+            hashes = {"payload_hash": self._hash(payload), "reply_hash": self._hash(reply)}
+            row = msgspec.structs.replace(row, **hashes)
+        self._write(row)
+
+    def record(self, record: Record) -> None:
+        """Add what can be told about a decision, without its secrets. It need not have been committed before."""
+        body = self._body(record)
+        row = _row_from(record)
+        self._write(row, lambda tx: decisions.add_trace(tx, row.id, body))
+
+    def add_late(self, decision_id: str, run: Record) -> None:
+        """Add what a hook did after the answer to the record of its decision."""
+        if decision_id:
+            clean = self._redacted(run) or {"hook": str(run.get("hook", "")), "remarks": [_DROPPED]}
+            self._write(None, lambda tx: decisions.add_late(tx, decision_id, clean))
+
+    def find(self, wanted: str = "last") -> Record:
+        """The record of a decision, by its id, the beginning of it, or `last`."""
+        row, trace = self._database.run(lambda tx: _found(tx, wanted))
+        if row is None:
+            what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
+            raise StoreError(what, advice="make one with `snell fire PreToolUse --tool Bash`")
+        record: Record = msgspec.json.decode(trace.body) if trace and trace.body else _record_from(row)
+        late = msgspec.json.decode(trace.late) if trace else []
+        return {**record, "late": late} if late else record
+
+    def recent(self, **asked: Any) -> list[Row]:
+        """The last decisions, newest first; asked for as in `work.decisions.recent`."""
+        if asked.get("session"):
+            asked["session"] = _safe_id(asked["session"])
+        return self._database.run(lambda tx: decisions.recent(tx, **asked))
+
+    def earlier(self, request_key: str) -> Row | None:
+        """The decision on the same delivery, made before this process began, perhaps."""
+        return self._database.run(lambda tx: decisions.earlier(tx, request_key))
+
+    def _write(self, row: Row | None, more: Callable[[Transaction], object] | None = None) -> None:
+        with self._lock:
+            if row:
+                self._unsaved.append(row)
+            try:
+                self._database.run(lambda tx: self._save(tx, more))
+            except StoreError as error:
+                self.problem = f"the journal could not be written: {error}"
+            else:
+                self.problem = ""
+                self._unsaved.clear()
+
+    def _save(self, tx: Transaction, more: Callable[[Transaction], object] | None) -> None:
+        for row in self._unsaved:
+            decisions.add(tx, row)
+        if more:
+            more(tx)
+
+    def _body(self, record: Record) -> str:
+        clean = self._redacted(record)
+        body = b"" if clean is None else msgspec.json.encode(clean)
+        if body and len(body) <= LONGEST_BODY:
+            return body.decode()
+        why = f"the details took {len(body):,} bytes, so they were not kept" if body else _DROPPED
+        kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
+        return msgspec.json.encode(redacted({**kept, "problems": [why]})).decode()
+
+    def _redacted(self, record: Record) -> Record | None:
+        """The record as it may be written; None when that cannot be told."""
+        try:
+            clean: Record = self._redactor(plain(record))
+            msgspec.json.encode(clean)
+        except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
+            return None
+        return clean
+
+    def _hash(self, data: bytes) -> str:
+        """Keyed, so that nobody who sees the rows can try out what the data may have been."""
+        if not data:
+            return ""
+        self._hash_key = self._hash_key or self._known_key()
+        return hashlib.blake2b(data, key=self._hash_key, digest_size=16).hexdigest()
+
+    def _known_key(self) -> bytes:
+        try:
+            return self._database.run(_hash_key)
+        except StoreError:
+            return os.urandom(32)
+
+
+_DROPPED = "the details could not be redacted, so they were not kept"
+
+
+def row_of(decision: Decision, request_key: str = "") -> Row:
+    """The small row of a decision."""
+    event = decision.event
+    seconds = sum(max((outcome.seconds for outcome in each.outcomes), default=0.0) for each in decision.rounds)
+    return Row(
+        id=decision.id,
+        at=time.time_ns() // 1_000_000,
+        session_id=_safe_id(event.session_id),
+        client=_safe_id(event.client),
+        event=_safe_id(event.name),
+        tool=_safe_id(event.tool),
+        tool_use_id=_safe_id(event.tool_use_id),
+        request_key=request_key,
+        verdict=decision.verdict.name.lower(),
+        ms=round(seconds * 1000, 3),
+        rewritten=int(decision.is_rewritten),
+        failures=len(decision.failures),
+    )
+
+
+def _row_from(record: Record) -> Row:
+    """The same from a record, for a decision that was not committed."""
+    return Row(
+        id=str(record["id"]),
+        at=time.time_ns() // 1_000_000,
+        session_id=_safe_id(str(record.get("session_id", ""))),
+        client=_safe_id(str(record.get("client", ""))),
+        event=_safe_id(str(record.get("event", ""))),
+        tool=_safe_id(str(record.get("tool", ""))),
+        verdict=str(record.get("verdict", "silent")),
+        rewritten=int(bool(record.get("changes"))),
+        failures=len(record.get("failures", ())),
+    )
+
+
+def _record_from(row: Row) -> Record:
+    """What is left of a decision whose details were not written, such as after a crash."""
+    known = {name: getattr(row, name) for name in PLAIN_FIELDS if getattr(row, name, "")}
+    return {**known, "problems": ["the details of this decision were not kept"]}
+
+
+def _found(tx: Transaction, wanted: str) -> tuple[Row | None, decisions.Trace | None]:
+    row = decisions.find(tx, wanted)
+    return row, decisions.trace(tx, row.id) if row else None
+
+
+_SAFE = re.compile(r"[\w.:/@ -]{0,128}", re.ASCII)
+
+
+def _safe_id(text: str) -> str:
+    """An id from outside, or, when it is not one, something short that stands for it."""
+    if _SAFE.fullmatch(text):
+        return text
+    return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _hash_key(tx: Transaction) -> bytes:
+    found = tx.rows("SELECT value FROM meta WHERE name = 'hash_key'")
+    if not found:
+        put_meta(tx, "hash_key", os.urandom(32).hex())
+        return _hash_key(tx)
+    return bytes.fromhex(found[0][0])

@@ -1,0 +1,128 @@
+"""Marks that survive a restart, read from memory."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.effects import Deny, Note
+from snell.model.errors import StoreError
+from snell.runtime import marks as stored
+from snell.runtime.house import House
+from snell.runtime.marks import StoredMarks
+from snell.stores.sqlite import SqliteDatabase
+from snell.testing.store_contract import do
+from snell.work import marks
+from tests.helpers import call, event, hook
+
+
+class Counting:
+    """Counts transactions, and fails when told to."""
+
+    def __init__(self, path: Path) -> None:
+        self.inner = SqliteDatabase(path)
+        self.count = 0
+        self.is_broken = False
+
+    def run(self, work: Any) -> Any:
+        self.count += 1
+        if self.is_broken:
+            raise StoreError("the disk is full")
+        return self.inner.run(work)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Counting:
+    return Counting(tmp_path / "state" / "snell.db")
+
+
+def test_a_question_that_was_asked_before_needs_no_database(database: Counting) -> None:
+    store = StoredMarks(database)
+    store.put("s", "n", 1)
+    before = database.count
+    assert [store.get("s", name) for name in ("n", "n", "unknown", "unknown")] == [1, 1, None, None]
+    store.put("s", "n", 1)  # nothing changes
+    assert database.count == before
+
+
+def test_marks_are_there_after_a_restart(database: Counting) -> None:
+    StoredMarks(database).put("s", "n", {"tuple": (1, 2)})
+    assert StoredMarks(database).get("s", "n") == {"tuple": [1, 2]}
+
+
+def test_what_comes_back_is_what_a_restart_would_give(database: Counting) -> None:
+    store = StoredMarks(database)
+    value = {"list": [1], "path": Path("/x")}
+    store.put("s", "n", value)
+    value["list"].append(2)  # type: ignore[attr-defined]  # a list
+    assert store.get("s", "n") == {"list": [1], "path": "/x"}
+
+
+def test_memory_holds_so_many_scopes_and_no_more(database: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "SCOPES", 3)
+    store = StoredMarks(database)
+    for number in range(10):
+        store.put(f"s{number}", "n", number)
+    store.get("s7", "n")
+    store.get("s0", "n")
+    assert list(store._scopes) == ["s9", "s7", "s0"]
+    assert [store.get(f"s{number}", "n") for number in range(10)] == list(range(10))
+
+
+def test_a_broken_database_costs_nobody_a_mark(database: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "SCOPES", 2)
+    store = StoredMarks(database)
+    store.put("s", "old", 1)
+    database.is_broken = True
+    store.put("s", "n", 1)
+    store.put("s", "n", 2)
+    store.drop("s", "old")
+    for number in range(5):
+        store.put(f"other{number}", "n", number)
+    assert store.problem == "marks could not be written: the disk is full"
+    assert [store.get("s", "n"), store.get("s", "old"), store.get("other0", "n")] == [2, None, 0]
+    database.is_broken = False
+    store.put("s", "last", 3)
+    assert (store.problem, do(database, marks.in_scope, "s")) == ("", {"n": 2, "last": 3})
+    assert do(database, marks.in_scope, "other0") == {"n": 0}
+
+
+def test_marks_that_cannot_be_read_are_asked_for_again(database: Counting) -> None:
+    StoredMarks(database).put("s", "n", 1)
+    store = StoredMarks(database)
+    database.is_broken = True
+    assert store.get("s", "n") is None
+    assert store.problem == "marks could not be read: the disk is full"
+    database.is_broken = False
+    assert store.get("s", "n") == 1
+
+
+def test_a_hook_that_runs_once_does_so_across_restarts(database: Counting) -> None:
+    def runs() -> list[str]:
+        house = House.embedded(hook("first", Note("hello"), role="informs", once=True), store=StoredMarks(database))
+        notes = house.decide(call()).note
+        house.close()
+        return [notes]
+
+    assert [runs(), runs()] == [["hello"], [""]]
+
+
+def test_stops_are_counted_across_restarts(database: Counting) -> None:
+    verdicts = []
+    for _ in range(5):
+        house = House.embedded(hook("go-on", Deny("more"), on="Stop", role="judges"), store=StoredMarks(database))
+        verdicts.append(house.decide(event("Stop")).verdict.name)
+        house.close()
+    assert verdicts == ["DENY", "DENY", "DENY", "SILENT", "SILENT"]
+
+
+def test_the_end_of_a_session_forgets_its_marks(database: Counting) -> None:
+    house = House.embedded(store=StoredMarks(database))
+    house.store.put("session:s1", "n", 1)
+    house.store.put("session:s2", "n", 1)
+    house.decide(event("SessionEnd"))
+    house.close()
+    assert [do(database, marks.in_scope, f"session:{name}") for name in ("s1", "s2")] == [{}, {"n": 1}]
