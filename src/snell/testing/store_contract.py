@@ -1,0 +1,334 @@
+"""
+What every database and every store of marks promises, as named checks.
+
+A backend is proved by one call, `store_contract(make)`, or by one test per name of `DATABASE_CHECKS`. `make(place)`
+gives a database; the same place again gives what was left there.
+"""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.model.errors import StoreError
+from snell.model.ports import Database, Store, T, Transaction
+from snell.work import decisions, marks, retention
+from snell.work.decisions import Row
+
+MakeDatabase = Callable[[str], Database]
+MakeStore = Callable[[], Store]
+
+
+def store_contract(make: MakeDatabase) -> None:
+    """Run every check, each in a place of its own."""
+    for name in DATABASE_CHECKS:
+        check_database(name, partial(_in_place, make, name))
+
+
+def check_database(name: str, make: MakeDatabase) -> None:
+    """Run one check and close what it opened."""
+    opened: list[Database] = []
+
+    def made(place: str) -> Database:
+        opened.append(make(place))
+        return opened[-1]
+
+    try:
+        DATABASE_CHECKS[name](made)
+    finally:
+        for database in opened:
+            database.close()
+
+
+def do(database: Database, function: Callable[..., T], *args: Any, **options: Any) -> T:
+    """One function over a transaction, in a transaction of its own."""
+    return database.run(lambda tx: function(tx, *args, **options))
+
+
+def work_that_returns_is_kept(make: MakeDatabase) -> None:
+    def works(tx: Transaction) -> str:
+        marks.put(tx, "s", "n", 1)
+        return "answer"
+
+    first = make("a")
+    assert first.run(works) == "answer"
+    assert do(first, marks.get, "s", "n") == 1
+    first.close()
+    assert make("a").run(lambda tx: marks.get(tx, "s", "n")) == 1
+
+
+def work_that_raises_is_undone(make: MakeDatabase) -> None:
+    database = make("a")
+
+    def fails(tx: Transaction) -> None:
+        marks.put(tx, "s", "n", 1)
+        raise KeyError("mine")
+
+    assert _raised(lambda: database.run(fails)) == "KeyError"
+    assert do(database, marks.in_scope, "s") == {}
+
+
+def wrong_sql_is_a_store_error_and_the_database_goes_on(make: MakeDatabase) -> None:
+    database = make("a")
+    assert isinstance(_error(lambda: database.run(lambda tx: tx.rows("SELECT nothing FROM nowhere"))), StoreError)
+    assert database.run(lambda tx: tx.rows("SELECT 1")) == [(1,)]
+
+
+def a_transaction_inside_another_is_refused(make: MakeDatabase) -> None:
+    database = make("a")
+    error = _error(lambda: database.run(lambda tx: database.run(lambda inner: inner.rows("SELECT 1"))))
+    assert "inside another" in str(error)
+    assert database.run(lambda tx: tx.rows("SELECT 1")) == [(1,)]
+
+
+def a_closed_database_opens_again(make: MakeDatabase) -> None:
+    database = make("a")
+    do(database, marks.put, "s", "n", 1)
+    database.close()
+    database.close()
+    assert do(database, marks.get, "s", "n") == 1
+
+
+def changes_are_counted(make: MakeDatabase) -> None:
+    database = make("a")
+    insert = "INSERT INTO marks (scope, name, value, updated_at) VALUES (?, ?, '1', 0) ON CONFLICT DO NOTHING"
+    counts = database.run(lambda tx: [tx.do(insert, "s", "a"), tx.do(insert, "s", "a"), tx.do(insert, "s", "b")])
+    assert counts == [1, 0, 1]
+    assert database.run(lambda tx: tx.do("DELETE FROM marks WHERE scope = ?", "s")) == 2
+
+
+def any_text_comes_back_as_it_went(make: MakeDatabase) -> None:
+    texts = ["", "'; DROP TABLE marks; --", "100%", "what? %s", "Zürich 東京 🎣", "a\nb\tc\\d", "x" * 100_000]
+    database = make("a")
+    for number, text in enumerate(texts):
+        do(database, marks.put, text[:50], str(number), text)
+    assert [do(database, marks.in_scope, text[:50]) for text in texts] == [
+        {str(number): text} for number, text in enumerate(texts)
+    ]
+
+
+def marks_are_replaced_and_dropped(make: MakeDatabase) -> None:
+    values: list[Any] = [None, True, 0, 2**53, -1.5, "text", [1, ["two"]], {"three": {"four": None}}]
+    database = make("a")
+    for value in values:
+        do(database, marks.put, "s", "n", value)
+        assert do(database, marks.get, "s", "n") == value
+    do(database, marks.put, "s", "other", 1)
+    do(database, marks.put, "t", "n", 1)
+    assert do(database, marks.drop, "s", "n") == 1
+    assert do(database, marks.in_scope, "s") == {"other": 1}
+    assert database.run(lambda tx: (marks.drop(tx, "s"), marks.drop(tx, "s"))) == (1, 0)
+    assert do(database, marks.in_scope, "t") == {"n": 1}
+
+
+def a_decision_is_kept_once_and_found_by_its_beginning(make: MakeDatabase) -> None:
+    database = make("a")
+    rows = [_row(number) for number in range(3)]
+    assert [do(database, decisions.add, row) for row in (*rows, rows[0])] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    found = do(database, decisions.find, rows[1].id)
+    assert found == replace(rows[1], seq=found.seq if found else 0)
+    asked = [do(database, decisions.find, wanted) for wanted in ("last", "1a-0001", "1a", "zz")]
+    assert [_id(row) for row in asked] == [rows[2].id, rows[1].id, rows[2].id, ""]
+
+
+def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> None:
+    database = make("a")
+    for number in range(6):
+        row = _row(number, session_id="even" if number % 2 == 0 else "odd", verdict="deny" if number > 3 else "silent")
+        do(database, decisions.add, row)
+        body = f'{{"rounds":[{{"hook":"pack/h{number}"}}]}}'
+        do(database, decisions.add_trace, row.id, body)
+
+    def listed(**asked: Any) -> list[int]:
+        return [row.at - 1000 for row in do(database, decisions.recent, **asked)]
+
+    assert listed() == [5, 4, 3, 2, 1, 0]
+    assert (listed(session="even"), listed(verdict="deny"), listed(client="c", event="PreToolUse", limit=2)) == (
+        [4, 2, 0],
+        [5, 4],
+        [5, 4],
+    )
+    assert (listed(hook="pack/h3"), listed(hook="pack/h%"), listed(session="odd", hook="pack/h4")) == ([3], [], [])
+    page = do(database, decisions.recent, limit=2)
+    assert listed(limit=2, before=page[-1].seq) == [3, 2]
+
+
+def a_delivery_is_recognised_after_a_restart(make: MakeDatabase) -> None:
+    first = make("a")
+    do(first, decisions.add_many, [_row(0, request_key="k"), _row(1), _row(2, request_key="k")])
+    first.close()
+    again = make("a")
+    asked = [do(again, decisions.earlier, key) for key in ("k", "other", "")]
+    assert [_id(row) for row in asked] == [_row(0).id, "", ""]
+
+
+def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
+    database = make("a")
+    one, two = _row(1).id, _row(2).id
+    do(database, decisions.add_many, [_row(1), _row(2)])
+    do(database, decisions.add_trace, one, '{"a":1}')
+    assert do(database, decisions.add_late, two, {"hook": "early"})
+    do(database, decisions.add_trace, two, '{"b":2}')
+    assert do(database, decisions.add_late, one, {"hook": "x"})
+    assert do(database, decisions.add_late, one, {"hook": "y"})
+    assert not do(database, decisions.add_late, "nobody", {"hook": "z"})
+    found = do(database, decisions.traces_after, 0, 10)
+    assert [(each.decision_id, each.body, each.late) for each in found] == [
+        (two, '{"b":2}', '[{"hook":"early"}]'),
+        (one, '{"a":1}', '[{"hook":"x"},{"hook":"y"}]'),
+    ]
+
+
+def a_trace_without_its_decision_is_refused(make: MakeDatabase) -> None:
+    database = make("a")
+    error = _error(lambda: do(database, decisions.add_trace, "nobody", "{}"))
+    assert isinstance(error, StoreError)
+    assert do(database, decisions.traces_after, 0, 10) == []
+
+
+def rows_that_are_sent_twice_count_once(make: MakeDatabase) -> None:
+    database = make("a")
+    rows = [_row(number) for number in range(150)]
+    trace = decisions.Trace(seq=7, decision_id=rows[0].id, body="{}", late="[]")
+    gone = replace(trace, decision_id="nobody")
+    for _ in range(2):
+        do(database, decisions.add_many, rows)
+        do(database, decisions.put_traces, [trace, gone])
+    assert [row.id for row in do(database, decisions.after, 0, 1000)] == [row.id for row in rows]
+    assert len(do(database, decisions.traces_after, 0, 10)) == 1
+
+
+def old_rows_go_in_small_steps_and_the_newest_stays(make: MakeDatabase) -> None:
+    database = make("a")
+    rows = [replace(_row(number), at=number * retention.DAY_MS) for number in range(250)]
+    do(database, decisions.add_many, rows)
+    do(database, decisions.put_traces, [_trace_of(row) for row in rows])
+    now = 1_000 * retention.DAY_MS
+
+    def until_done(expire: Callable[..., int], **options: Any) -> list[int]:
+        counts = [1]
+        while counts[-1]:
+            counts.append(database.run(lambda tx: expire(tx, now=now, **options)))
+        return counts[1:]
+
+    assert until_done(retention.expire_traces, days=900) == [100, 0]
+    fed = do(database, decisions.after, 0, 120)[-1].seq
+    assert until_done(retention.expire_decisions, days=900, up_to=fed) == [100, 0]
+    assert until_done(retention.expire_decisions, up_to=fed) == [20, 0]
+    assert until_done(retention.expire_decisions) == [100, 29, 0]
+    left = database.run(lambda tx: (decisions.after(tx, 0, 10), decisions.traces_after(tx, 0, 10)))
+    assert ([row.id for row in left[0]], [trace.decision_id for trace in left[1]]) == ([rows[-1].id], [rows[-1].id])
+    do(database, decisions.add, _row(999))
+    assert do(database, decisions.after, left[0][0].seq, 10)[0].id == _row(999).id
+
+
+def threads_take_turns(make: MakeDatabase) -> None:
+    database = make("a")
+    do(database, marks.put, "s", "n", 0)
+
+    def count() -> None:
+        for _ in range(50):
+            database.run(lambda tx: marks.put(tx, "s", "n", marks.get(tx, "s", "n") + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert do(database, marks.get, "s", "n") == 200
+
+
+def two_that_open_at_once_agree_on_the_schema(make: MakeDatabase) -> None:
+    errors: list[Exception] = []
+    made = [make("a") for _ in range(4)]
+
+    def use(database: Database) -> None:
+        try:
+            do(database, decisions.recent)
+        except StoreError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=use, args=(database,)) for database in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+
+
+def check_store(make: MakeStore) -> None:
+    """What every store of marks promises."""
+    store = make()
+    store.drop("s")
+    store.drop("s", "n")
+    assert store.get("s", "n") is None
+    for value in (True, False, 0, 3, "text", ["a", 1], {"k": ["v"]}, None):
+        store.put("s", "n", value)
+        assert store.get("s", "n") == value
+    store.put("s", "n", 1)
+    store.put("s", "m", 2)
+    store.put("t", "n", 3)
+    store.drop("s", "n")
+    assert [store.get("s", "n"), store.get("s", "m"), store.get("t", "n")] == [None, 2, 3]
+    store.drop("s")
+    assert [store.get("s", "m"), store.get("t", "n")] == [None, 3]
+
+
+DATABASE_CHECKS: dict[str, Callable[[MakeDatabase], None]] = {
+    check.__name__: check
+    for check in (
+        work_that_returns_is_kept,
+        work_that_raises_is_undone,
+        wrong_sql_is_a_store_error_and_the_database_goes_on,
+        a_transaction_inside_another_is_refused,
+        a_closed_database_opens_again,
+        changes_are_counted,
+        any_text_comes_back_as_it_went,
+        marks_are_replaced_and_dropped,
+        a_decision_is_kept_once_and_found_by_its_beginning,
+        decisions_are_listed_newest_first_by_what_is_asked,
+        a_delivery_is_recognised_after_a_restart,
+        traces_keep_what_came_late_in_whatever_order,
+        a_trace_without_its_decision_is_refused,
+        rows_that_are_sent_twice_count_once,
+        old_rows_go_in_small_steps_and_the_newest_stays,
+        threads_take_turns,
+        two_that_open_at_once_agree_on_the_schema,
+    )
+}
+
+
+def _in_place(make: MakeDatabase, name: str, place: str) -> Database:
+    return make(f"{name}-{place}")
+
+
+def _row(number: int, **fields: Any) -> Row:
+    known = {"at": 1000 + number, "client": "c", "event": "PreToolUse", "session_id": "s", "tool": "Bash", "ms": 0.25}
+    return Row(**{"id": f"1a-{number:04}", **known, **fields})
+
+
+def _trace_of(row: Row) -> decisions.Trace:
+    return decisions.Trace(seq=0, decision_id=row.id, body="{}", late="[]")
+
+
+def _id(row: Row | None) -> str:
+    return row.id if row else ""
+
+
+def _error(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 the check looks at whatever it is
+        return error
+    return None
+
+
+def _raised(call: Callable[[], object]) -> str:
+    return type(_error(call)).__name__

@@ -1,0 +1,188 @@
+"""Decisions as rows: a small one that is written before the answer leaves, and a trace that follows it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.model.ports import Transaction
+
+Record = dict[str, Any]
+
+SEARCHED = 20_000  # a question about a hook reads traces, so it looks back this many decisions and no further
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """What is kept of every decision: ids, verdict and hashes, no free text."""
+
+    id: str
+    at: int  # milliseconds since 1970; for people, never for order
+    session_id: str = ""
+    client: str = ""
+    event: str = ""
+    tool: str = ""
+    tool_use_id: str = ""
+    request_key: str = ""
+    verdict: str = "silent"
+    ms: float = 0.0
+    rewritten: int = 0
+    failures: int = 0
+    payload_hash: str = ""
+    reply_hash: str = ""
+    seq: int = 0  # given by the store
+
+
+class Trace(Struct, frozen=True, kw_only=True):
+    seq: int
+    decision_id: str
+    body: str
+    late: str
+
+
+FIELDS = tuple(name for name in Row.__struct_fields__ if name != "seq")
+_COLUMNS = ", ".join(FIELDS)
+_BLANKS = ", ".join("?" for _ in FIELDS)
+_INSERT = f"INSERT INTO decisions ({_COLUMNS}) VALUES ({_BLANKS}) ON CONFLICT (id) DO NOTHING"
+_SELECT = "SELECT " + ", ".join(f"d.{name}" for name in (*FIELDS, "seq")) + " FROM decisions d"
+_NEXT = "(SELECT COALESCE(MAX(seq), 0) + 1 FROM traces)"
+
+
+def add(tx: Transaction, row: Row) -> bool:
+    """Keep a row; returns whether it is new."""
+    return tx.do(_INSERT, *values_of(row)) == 1
+
+
+def add_trace(tx: Transaction, decision_id: str, body: str) -> None:
+    """Keep what can be told about a decision that has its row. What came late stays."""
+    change = "ON CONFLICT (decision_id) DO UPDATE SET body = excluded.body, seq = excluded.seq"
+    tx.do(f"INSERT INTO traces (seq, decision_id, body, late) VALUES ({_NEXT}, ?, ?, '[]') {change}", decision_id, body)
+
+
+def add_late(tx: Transaction, decision_id: str, run: Record) -> bool:
+    """Add what a hook did after the answer; returns whether that decision is known."""
+    found = tx.rows("SELECT late FROM traces WHERE decision_id = ?", decision_id)
+    late = [*msgspec.json.decode(found[0][0]), run] if found else [run]
+    text = msgspec.json.encode(late).decode()
+    if found:
+        return tx.do(f"UPDATE traces SET late = ?, seq = {_NEXT} WHERE decision_id = ?", text, decision_id) == 1
+    # The trace may still be on its way; it will find this.
+    known = "SELECT id FROM decisions WHERE id = ?"
+    return (
+        tx.do(
+            f"INSERT INTO traces (seq, decision_id, body, late) SELECT {_NEXT}, id, '', ? FROM ({known}) AS of_it",
+            text,
+            decision_id,
+        )
+        == 1
+    )
+
+
+def find(tx: Transaction, wanted: str = "last") -> Row | None:
+    """The newest decision whose id begins like this, or the last of all."""
+    if wanted == "last":
+        return _first(tx.rows(f"{_SELECT} ORDER BY d.seq DESC LIMIT 1"))
+    # Ids are plain ASCII, so everything that begins like this lies before this end.
+    return _first(
+        tx.rows(f"{_SELECT} WHERE d.id >= ? AND d.id < ? ORDER BY d.id DESC LIMIT 1", wanted, f"{wanted}\x7f")
+    )
+
+
+def trace(tx: Transaction, decision_id: str) -> Trace | None:
+    found = tx.rows("SELECT seq, decision_id, body, late FROM traces WHERE decision_id = ?", decision_id)
+    return _trace(found[0]) if found else None
+
+
+def earlier(tx: Transaction, request_key: str) -> Row | None:
+    """The decision on the same delivery, if there was one."""
+    # The second half says again what the index leaves out, or it would not be used.
+    where = "d.request_key = ? AND d.request_key <> ''"
+    return _first(tx.rows(f"{_SELECT} WHERE {where} ORDER BY d.seq LIMIT 1", request_key)) if request_key else None
+
+
+def recent(
+    tx: Transaction,
+    *,
+    session: str = "",
+    hook: str = "",
+    verdict: str = "",
+    client: str = "",
+    event: str = "",
+    limit: int = 20,
+    before: int | None = None,
+) -> list[Row]:
+    """The last decisions, newest first; `before` is the `seq` of the last one on the page before this one."""
+    asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
+    where = [f"d.{column} = ?" for column, value in asked if value]
+    values: list[Any] = [value for _, value in asked if value]
+    joined = ""
+    if hook:
+        joined = " JOIN traces t ON t.decision_id = d.id"
+        where += [f"d.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"]
+        where += ["(t.body LIKE ? ESCAPE '!' OR t.late LIKE ? ESCAPE '!')"]
+        values += [_ran(hook)] * 2
+    if before is not None:
+        where += ["d.seq < ?"]
+        values += [before]
+    clause = f" WHERE {' AND '.join(where)}" if where else ""
+    found = tx.rows(f"{_SELECT}{joined}{clause} ORDER BY d.seq DESC LIMIT ?", *values, limit)
+    return [_row(each) for each in found]
+
+
+def after(tx: Transaction, seq: int, limit: int) -> list[Row]:
+    """The next rows in the order in which they came."""
+    return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
+
+
+def traces_after(tx: Transaction, seq: int, limit: int) -> list[Trace]:
+    """The next traces, in the order in which they came or were added to."""
+    columns = "SELECT seq, decision_id, body, late FROM traces"
+    return [_trace(each) for each in tx.rows(f"{columns} WHERE seq > ? ORDER BY seq LIMIT ?", seq, limit)]
+
+
+def add_many(tx: Transaction, rows: Sequence[Row]) -> int:
+    """Keep several rows with one statement; those that are known already are left alone. Returns how many are new."""
+    if not rows:
+        return 0
+    blanks = ", ".join(f"({_BLANKS})" for _ in rows)
+    sql = f"INSERT INTO decisions ({_COLUMNS}) VALUES {blanks} ON CONFLICT (id) DO NOTHING"
+    return tx.do(sql, *(value for row in rows for value in values_of(row)))
+
+
+def put_traces(tx: Transaction, traces: Sequence[Trace]) -> None:
+    """Keep traces as they are elsewhere; those of decisions that are gone here are left out."""
+    change = "ON CONFLICT (decision_id) DO UPDATE SET body = excluded.body, late = excluded.late, seq = excluded.seq"
+    for each in traces:
+        known = "SELECT id FROM decisions WHERE id = ?"
+        tx.do(
+            f"INSERT INTO traces (seq, decision_id, body, late) SELECT {_NEXT}, id, ?, ? FROM ({known}) AS of_it"
+            f" WHERE 1 = 1 {change}",
+            each.body,
+            each.late,
+            each.decision_id,
+        )
+
+
+def values_of(row: Row) -> list[Any]:
+    return [getattr(row, name) for name in FIELDS]
+
+
+def _first(found: list[tuple[Any, ...]]) -> Row | None:
+    return _row(found[0]) if found else None
+
+
+def _row(values: Sequence[Any]) -> Row:
+    return Row(**dict(zip((*FIELDS, "seq"), values, strict=True)))
+
+
+def _trace(values: Sequence[Any]) -> Trace:
+    seq, decision_id, body, late = values
+    return Trace(seq=seq, decision_id=decision_id, body=body, late=late)
+
+
+def _ran(hook: str) -> str:
+    """How a run of this hook looks in a trace, as a LIKE pattern."""
+    text = msgspec.json.encode(hook).decode()
+    for special in "!%_":
+        text = text.replace(special, f"!{special}")
+    return f'%"hook":{text}%'

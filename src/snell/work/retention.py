@@ -1,0 +1,38 @@
+"""
+Old rows go, a few at a time, so that no answer waits for a long deletion.
+
+INVARIANT: the newest row of a table always stays, since the numbers of later rows begin after it.
+"""
+
+from snell.model.ports import Transaction
+
+CHUNK = 100
+DAY_MS = 86_400_000
+TRACE_DAYS, DECISION_DAYS = 30, 180
+
+
+def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: int | None = None) -> int:
+    """Delete at most a hundred of the oldest traces; returns how many. `up_to`: no later ones than this `seq`."""
+    oldest = tx.rows(
+        "SELECT t.seq, t.decision_id, d.at FROM traces t JOIN decisions d ON d.id = t.decision_id"
+        " WHERE t.seq < (SELECT MAX(seq) FROM traces) ORDER BY t.seq LIMIT ?",
+        CHUNK,
+    )
+    return _delete(tx, "traces", "decision_id", oldest, now - days * DAY_MS, up_to)
+
+
+def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> int:
+    """Delete at most a hundred of the oldest decisions, with their traces; returns how many."""
+    oldest = tx.rows(
+        "SELECT seq, id, at FROM decisions WHERE seq < (SELECT MAX(seq) FROM decisions) ORDER BY seq LIMIT ?", CHUNK
+    )
+    return _delete(tx, "decisions", "id", oldest, now - days * DAY_MS, up_to)
+
+
+def _delete(
+    tx: Transaction, table: str, column: str, oldest: list[tuple[int, str, int]], limit: int, up_to: int | None
+) -> int:
+    ids = [id_ for seq, id_, at in oldest if at < limit and (up_to is None or seq <= up_to)]
+    if not ids:
+        return 0
+    return tx.do(f"DELETE FROM {table} WHERE {column} IN ({', '.join('?' for _ in ids)})", *ids)
