@@ -93,7 +93,7 @@ def lint(rest: Sequence[str]) -> int:
 
 
 def bench(rest: Sequence[str]) -> int:
-    return run_file("bench/run.py", rest)
+    return run(PYTHON, "-m", "bench.run", *rest)
 
 
 def docs(rest: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from snell.handlers.python import Worker
+from snell.machine.worker import Worker
 from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
 from snell.runtime.python_files import FromFile, PythonFiles

@@ -1,85 +1,12 @@
 """What a hook author does first: write, test, read what went wrong. Through the real command line."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from snell.doors.person import AGENT_MARKERS
+from tests.process.author import README_CASES, README_HOOK, Author
 
 pytestmark = pytest.mark.process
-
-README_HOOK = '''\
-from snell import Deny, ShellCall, judges
-
-@judges("PreToolUse", kind="shell")
-def no_force_push(call: ShellCall) -> Deny | None:
-    """Refuse to overwrite a shared branch."""
-    if call.runs("git", "push", "--force"):
-        return Deny("force-push overwrites other people's work", instead="use --force-with-lease on your own branch")
-'''
-
-README_CASES = """\
-[[case]]
-name   = "a force push is refused"
-event  = { on = "PreToolUse", kind = "shell", command = "cd api && git push --force origin main" }
-expect = { deny = "--force-with-lease" }
-
-[[case]]
-name   = "a plain push is left alone"
-event  = { on = "PreToolUse", kind = "shell", command = "git push" }
-expect = "silent"
-"""
-
-
-class Author:
-    """Somebody with an empty project and a Snell of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.project = folder / "project"
-        self.home = folder / "home"
-        (self.project / ".git").mkdir(parents=True)
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def snell(self, *words: str, cwd: str = "") -> tuple[int, str, str]:
-        """Exit code, stdout and stderr of one command."""
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", *words],
-            cwd=self.project / cwd,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=100,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    def on_terminal(self, *words: str) -> str:
-        """What one command shows on a terminal."""
-        ours, theirs = pty.openpty()
-        try:
-            command = [sys.executable, "-m", "snell", *words]
-            subprocess.run(command, cwd=self.project, env=self.env, stdout=theirs, stderr=theirs, timeout=100)
-            return os.read(ours, 65536).decode("utf-8")
-        finally:
-            os.close(ours)
-            os.close(theirs)
-
-    @property
-    def env(self) -> dict[str, str]:
-        """A person's shell with a throw-away home, whoever runs these tests."""
-        dropped = (*AGENT_MARKERS, "NO_COLOR")
-        inherited = {name: value for name, value in os.environ.items() if name not in dropped}
-        return {**inherited, "SNELL_HOME": str(self.home)}
 
 
 @pytest.fixture
@@ -98,10 +25,9 @@ def test_a_new_hook_is_tested_trusted_and_seen_at_work_as_it_says(author):
     assert author.snell("test") == (0, "2 passed, 0 failed\n", "")
     digest = json.loads(author.snell("trust", "--list", "--json")[1])["digest"]
     assert author.snell("trust", "--hash", digest)[0] == 0
-    code, out, err = author.snell("fire", "PreToolUse", "--command", "git push --force")
-    advice = "use --force-with-lease on a branch of your own"
-    reason = f"deny: a force push overwrites what others have pushed. Instead: {advice}"
-    assert (code, out.splitlines()[0], err) == (0, reason, "")
+    code, out, err = author.snell("fire", "PreToolUse", "--command", "example --now")
+    reason = "no_force_push: the command `example` stands for what this hook is about"
+    assert (code, out.splitlines()[0], err) == (0, f"deny: {reason}. Instead: write here what to do instead", "")
 
 
 def test_a_new_hook_passes_its_cases_at_once_and_says_what_to_do_next(author):
@@ -112,9 +38,9 @@ def test_a_new_hook_passes_its_cases_at_once_and_says_what_to_do_next(author):
             "wrote .snell/hooks/no_force_push.py",
             "wrote .snell/hooks/no_force_push.cases.toml",
             "next:",
-            "  snell test .snell/hooks/no_force_push.py            # run its cases",
-            "  snell trust                                         # let it run in this project",
-            "  snell fire PreToolUse --command 'git push --force'  # see it at work",
+            "  snell test .snell/hooks/no_force_push.py         # run its cases",
+            "  snell trust                                      # let it run in this project",
+            "  snell fire PreToolUse --command 'example --now'  # see it at work",
         ],
         "",
     )
@@ -129,9 +55,18 @@ def test_a_new_hook_belongs_to_the_project_wherever_in_it_one_stands(author):
 
 def test_a_new_pack_passes_its_cases_and_takes_further_hooks(author):
     code, out, _ = author.snell("new", "pack", "tidy")
-    assert (code, out.splitlines()[:3]) == (
+    assert (code, out.splitlines()) == (
         0,
-        ["wrote tidy/pack.toml", "wrote tidy/no_force_push.py", "wrote tidy/no_force_push.cases.toml"],
+        [
+            "wrote tidy/pack.toml",
+            "wrote tidy/first_hook.py",
+            "wrote tidy/first_hook.cases.toml",
+            "next:",
+            "  snell test tidy                  # run its cases",
+            "  snell new hook NAME --pack tidy  # add another hook",
+            f"to let the pack run everywhere, write at the top of {author.home}/config/snell.toml:",
+            f'  packs = ["{author.project}/tidy"]',
+        ],
     )
     assert author.snell("new", "hook", "no_env", "--pack", "tidy", "--kind", "read", "--role", "rewrites")[0] == 0
     assert author.snell("test", "tidy") == (0, "4 passed, 0 failed\n", "")
@@ -158,6 +93,9 @@ def test_a_name_that_python_cannot_have_is_refused(author):
         1,
         "",
         "snell: `no-push` cannot be the name of a function; did you mean `no_push`?\n",
+    )
+    assert author.snell("new", "pack", "no-push")[2] == (
+        "snell: `no-push` cannot be the name of a pack; did you mean `no_push`?\n"
     )
 
 
@@ -226,6 +164,25 @@ def test_a_file_that_cannot_be_used_fails_and_the_others_still_run(author, sourc
     first, last = out.splitlines()
     assert (code, err, last) == (1, "", "2 passed, 1 failed")
     assert first.startswith(f"FAIL  {told}")
+
+
+def test_a_hook_that_could_not_be_entered_is_named_once_beside_the_cases_that_fail_for_it(author):
+    author.write("x.py", "from snell import judges\n@judges('PreToolUse', matcher='Bash(')\ndef x(): ...\n")
+    case = "[[case]]\nname = '{}'\nevent = {{ on = 'PreToolUse', kind = 'shell', command = 'ls' }}\nexpect = 'deny'\n"
+    author.write("x.cases.toml", case.format("a") + case.format("b"))
+    code, out, _ = author.snell("test", "x.py")
+    problem = "`Bash(` is not a regular expression: missing ) at position 5; "
+    advice = r"escape special characters with a backslash, such as `\("
+    failed = "expected deny, got silent (no hook here answers PreToolUse)"
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            f"FAIL  x.cases.toml:1  a: {failed}",
+            f"      x.py:2: hook `x/x`: {problem}{advice}`",
+            f"FAIL  x.cases.toml:5  b: {failed}",
+            "0 passed, 2 failed",
+        ],
+    )
 
 
 def test_a_case_has_a_project_of_its_own_and_an_earlier_life(author):
@@ -360,17 +317,12 @@ def test_results_can_be_read_by_a_program(author):
                     "happened": "silent",
                     "differences": [],
                     "hint": "",
+                    "problems": [],
                 }
             ],
         },
         "",
     )
-
-
-def test_a_terminal_gets_colours(author):
-    author.write("no_force_push.py", README_HOOK)
-    author.write("no_force_push.cases.toml", README_CASES)
-    assert author.on_terminal("test") == "\x1b[32m2 passed, 0 failed\x1b[0m\r\n"
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def snell(tmp_path):
     return run
 
 
+TOOL_NAME = "  it is compared with the `tool_name` of PreToolUse"
 GUARD = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = "echo not here >&2; exit 2"\n'
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -64,6 +65,39 @@ def test_fire_takes_a_payload_on_stdin_and_shows_the_clients_reply(snell):
     }
     assert (code, json.loads(out)) == (0, {"hookSpecificOutput": reply})
     assert json.loads(snell("fire", "--json", given=CALL)[1])["reason"] == "not here"
+
+
+def test_fire_knows_the_event_that_its_options_speak_of(snell):
+    found = [json.loads(snell("fire", *words, "--json")[1]) for words in (
+        ("--command", "ls"), ("--tool", "Read"), ("--input", '{"command": "ls"}'), ("--prompt", "")
+    )]  # fmt: skip
+    assert [(each["event"], each.get("tool")) for each in found] == [
+        ("PreToolUse", "Bash"),
+        ("PreToolUse", "Read"),
+        ("PreToolUse", None),
+        ("UserPromptSubmit", None),
+    ]
+
+
+def test_fire_warns_of_a_folder_that_is_not_there(snell):
+    code, out, err = snell("fire", "Stop", "--cwd", "nowhere")
+    warning = "snell: --cwd: there is no folder `nowhere`; the event is sent all the same\n"
+    assert (code, out.splitlines()[0], err) == (0, "no opinion", warning)
+
+
+def test_why_names_the_place_of_a_hook_and_says_when_no_project_counts(snell, tmp_path):
+    snell.settings(GUARD)
+    snell("fire", "--client", "claude-code", given=CALL | {"tool_input": "ls"})
+    told = snell("why")[1].splitlines()
+    assert told[1:5] == [
+        "  tool_input: ls",
+        "  answer: deny: not here",
+        "  about the payload: tool_input is a string",
+        "  it has no `cwd`, so no project's hooks count",
+    ]
+    assert f"      from user, {tmp_path}/home/config/snell.toml:1" in told or (
+        f"        {tmp_path}/home/config/snell.toml:1" in told
+    )
 
 
 def test_hook_answers_as_the_client_expects(snell):
@@ -136,6 +170,70 @@ def test_check_match_answers_every_row_in_order(snell):
     assert ["error" in answer for answer in answers] == [n in (2, 6, 9, 10) for n in range(11)]
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("Edit|Write", "Write"), 0, ["matches", "  `Edit|Write` was read as a list of exact names", TOOL_NAME]),
+        (("Bash*", "Read"), 1, ["does not match", "  `Bash*` was read as a prefix", TOOL_NAME]),
+        (("", "Read"), 0, ["matches", "  `` was read as everything", TOOL_NAME]),
+        (
+            ("Bash(git *)", "Bash"),
+            1,
+            [
+                "does not match",
+                "  `Bash(git *)` was read as a regular expression, which may match anywhere in the name",
+                TOOL_NAME,
+                '  it looks like a permission rule, which belongs into `if`: if = "Bash(git *)"',
+            ],
+        ),
+        (
+            ("x", "y", "--event", "Stop"),
+            0,
+            ["matches", "  Stop has nothing to match, so every matcher matches"],
+        ),
+    ],
+)
+def test_check_match_says_how_the_pattern_was_read(snell, words, code, told):
+    assert snell("check", "match", *words) == (code, "".join(f"{line}\n" for line in told), "")
+
+
+def test_settings_list_the_files_that_were_looked_for_and_the_hooks_of_python_files_and_packs(snell, tmp_path):
+    pack = tmp_path / "tidy"
+    hook = "from snell import informs\n\n\n@informs('Stop')\ndef {}(): ...\n"
+    for path, text in (
+        (pack / "pack.toml", 'name = "tidy"\n'),
+        (pack / "bye.py", hook.format("bye")),
+        (snell.project / ".snell/hooks/mine.py", hook.format("mine")),
+        (snell.project / ".snell/hooks/empty.py", ""),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    snell.settings(f'packs = ["{pack}"]\n{GUARD}')
+    snell("trust", "--hash", json.loads(snell("trust", "--json")[1])["digest"])
+
+    code, out, _ = snell("settings", "--json")
+    found = json.loads(out)
+    config, project = tmp_path / "home/config", snell.project / ".snell"
+    assert {each["path"] for each in found["files"] if each["found"]} - {"/etc/snell/policy.toml"} == {
+        f"{config}/snell.toml",
+        f"{project}/hooks",
+        str(pack),
+    }
+    assert [(each["id"], each["layer"], each["from"]) for each in found["hooks"]] == [
+        ("tidy/bye", "pack:tidy", f"{pack}/bye.py:4"),
+        ("mine/mine", "project", f"{project}/hooks/mine.py:4"),
+        ("guard", "user", f"{config}/snell.toml:2"),
+    ]
+    assert [each["message"].partition(";")[0] for each in found["problems"]] == [
+        f"{project}/hooks/empty.py: the file declares no hook"
+    ]
+    told = snell("settings")[1]
+    assert f"  user     found      {config}/snell.toml\n" in told
+    assert f"  local    not found  {project}/snell.local.toml\n" in told
+    assert re.search(r"mine/mine +Stop +informs\n +project, .*/mine\.py:4\n", told)
+    assert code == 1
+
+
 def test_settings_say_where_each_value_came_from_and_what_is_wrong(snell):
     snell.settings('disable_all_hooks = true\n[[hooks]]\nevent = "PreToolUs"\ncommand = "x"\n')
     code, out, _ = snell("settings", "--effective")
@@ -158,8 +256,35 @@ def test_trust_is_for_people_not_for_agents(snell):
     assert snell("trust", "--hash", digest)[0] == 0
     assert snell("trust")[1].splitlines()[-1] == "all of it is approved"
     hook.write_text("from snell import judges\n", encoding="utf-8")
-    assert "[changed]" in snell("trust", "--list")[1]
+    changed = snell("trust", "--list")[1]
+    assert "[changed]" in changed
+    assert "changed since you approved it: the content of `.snell/hooks/a.py`" in changed
     assert snell("trust", "--revoke")[1].startswith("1 approval")
+
+
+def test_trust_makes_everything_in_a_file_visible_and_says_when_it_cannot_run(snell):
+    folder = snell.project / ".snell/hooks"
+    folder.mkdir(parents=True)
+    (folder / "a.py").write_text("x = '\x1b[2J\u202e'\n" + "y = 1\n" * 70, encoding="utf-8")
+    (folder / "b.py").write_text("def x(:\n", encoding="utf-8")
+    out = snell("trust", "--list")[1].splitlines()
+    assert "      | x = '\\u001b[2J\\u202e'" in out
+    assert "      | ... and 11 more lines; read them in .snell/hooks/a.py" in out
+    assert "      it cannot run: line 1: invalid syntax" in out
+
+
+def test_trust_says_what_of_a_definition_changed(snell):
+    settings = snell.project / ".snell/snell.toml"
+    settings.parent.mkdir()
+    for command in ("echo one", "echo two"):
+        settings.write_text(f'[[hooks]]\nname = "h"\nevent = "Stop"\ncommand = "{command}"\n', encoding="utf-8")
+        if command == "echo one":
+            snell("trust", "--hash", json.loads(snell("trust", "--json")[1])["digest"])
+    out = snell("trust", "--list")[1].splitlines()
+    assert out[3:5] == [
+        "      changed since you approved it: its definition",
+        '        command was "echo one", is "echo two"',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +319,54 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell):
     for sign in ("blocked", "rewritten", "context", "a hook failed, the work goes on", "$ snell why", "how it adds up"):
         assert sign in out
     assert "\x1b" not in out  # no colours where nobody looks
+    assert "    Edit app.py\n" in out
+    assert "snell-demo" not in out  # paths are short
+    assert max(map(len, out.splitlines()[:-1])) <= 80
+
+
+def test_the_reply_does_not_wait_for_watchers_or_async_hooks(snell, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    watcher = f'[[hooks]]\nevent = "PreToolUse"\nrole = "watches"\ncommand = "cat {gate}"\n'
+    snell.settings(GUARD + watcher)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "snell", "hook", "--client", "claude"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home")},
+    )
+    running.stdin.write(json.dumps(CALL).encode())
+    running.stdin.close()
+    first = running.stdout.read(1)  # comes although the watcher still waits
+    gate.write_text("", encoding="utf-8")
+    assert (first, running.wait(30)) == (b"{", 0)
+    running.stdout.close()
+
+
+def test_a_command_that_goes_to_the_background_is_let_finish(snell):
+    snell.settings(
+        """[[hooks]]
+event = "PreToolUse"
+[hooks.command]
+command = 'echo "{\\"async\\": true}"; sleep 0.3; touch done'
+""".replace("\\\\", "\\")
+    )
+    assert snell("hook", "--client", "claude", given=CALL | {"cwd": str(snell.project)})[0] == 0
+    assert (snell.project / "done").exists()
+
+
+def test_a_guard_that_blocks_when_it_fails_also_blocks_what_cannot_be_read(snell):
+    snell.settings(GUARD.replace("command =", 'on_failure = "block"\ncommand ='))
+    hidden = (
+        b'{"hook_event_name": "PreToolUse", "tool_input": {"title": "Stop"}, "tool_name": "Bash", "tool_name": "Read"}'
+    )
+    assert snell("hook", "--client", "claude", given=hidden)[0] == 2
+    assert snell("hook", "--client", "claude", given=hidden.replace(b"PreToolUse", b"Stop"))[0] == 1
+
+
+def test_a_rule_that_is_none_is_reported_and_does_not_switch_a_guard_off_in_silence(snell, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text(GUARD.replace("command =", 'if = "Bash(git push"\ncommand ='), encoding="utf-8")
+    _, out, err = snell("fire", "--json", given=CALL, SNELL_POLICY=str(policy))
+    assert json.loads(out)["verdict"] == "deny"
+    assert "`if` is not a rule" in err

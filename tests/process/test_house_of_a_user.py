@@ -203,8 +203,28 @@ def test_the_json_that_a_command_gets_holds_nothing_of_the_environment(home):
     assert (home.project / "inherited").read_text(encoding="utf-8") == "hush-hush/\n"
 
 
-def test_records_are_readable_by_their_owner_only_and_the_oldest_go(home):
-    for _ in range(25):
-        home.call()
-    files = list((home.where.state / "decisions").iterdir())
-    assert (len(files), {oct(os.stat(file).st_mode & 0o777) for file in files}) == (20, {"0o600"})
+def test_the_start_of_a_session_tells_what_is_wrong_with_the_settings(home):
+    home.write("~/snell.toml", '[[hooks]]\nevent = "PreToolUs"\ncommand = "x"\n')
+    start = home.call(name="SessionStart", source="startup")
+    assert ["did you mean `PreToolUse`" in tell.text for tell in start.tells] == [True]
+    assert home.call(name="SessionEnd").tells == ()
+
+
+def test_records_are_readable_by_their_owner_only_and_hold_no_secret(home):
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    decision = home.call(f"curl -H 'Authorization: Bearer {token}' https://example.org")
+    home.house.close()
+    files = [path for path in home.where.state.iterdir() if path.is_file()]
+    assert {oct(os.stat(file).st_mode & 0o777) for file in files} == {"0o600"}
+    assert not any(token.encode() in file.read_bytes() for file in files)
+    assert "redacted" in str(home.house.journal.find(decision.id)["value"])
+
+
+def test_what_a_once_hook_has_used_up_survives_the_process(home):
+    home.write("~/hooks.toml", '[[hooks]]\nname="o"\nevent="UserPromptSubmit"\nonce=true\ncommand="echo hello"\n')
+    texts = [home.call(name="UserPromptSubmit").note]
+    home.house.close()
+    home.house = House.for_user(home.env, home.where)
+    texts.append(home.call(name="UserPromptSubmit").note)
+    texts.append(home.call(name="UserPromptSubmit", session_id="another").note)
+    assert texts == ["hello", "", "hello"]

@@ -68,6 +68,14 @@ def test_a_file_that_no_longer_loads_keeps_its_last_good_version(desk: Desk) -> 
     assert untimed(desk.worker.run(gone.hooks, call())) == [Outcome(effects=(Deny("good"),))]
 
 
+def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(desk: Desk) -> None:
+    loaded = desk.load("def helper(): ...")
+    assert loaded.hooks == ()
+    assert loaded.problem.startswith(f"{desk.folder}/mine.py: the file declares no hook; ")
+    assert desk.load("def helper(): ...") is loaded
+    assert desk.load('@judges("Stop")\ndef f(): ...').problem == ""
+
+
 def test_a_pinned_file_that_changed_is_not_run(desk: Desk) -> None:
     path = desk.write('raise SystemExit("must not run")')
     loaded = desk.files.load(path, scope=Scope.SESSION, layer="project", pack="mine", pinned="0" * 64)

@@ -1,12 +1,13 @@
 """Other people's Python hooks in their warm child process: whatever they do costs only themselves."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from snell.handlers.python import Worker
+from snell.machine.worker import Worker
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.errors import HookError
@@ -239,7 +240,7 @@ def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(desk: Des
     pid = desk.pid
     assert untimed(desk.worker.run(hooks, call())) == [
         Outcome(effects=(Note("before"),)),
-        Outcome(failure=Failure("timeout", "ran out of time")),
+        Outcome(failure=Failure("timeout", "did not finish within 0.3 s")),
         Outcome(effects=(Deny("after"),)),
     ]
     assert wait_until(lambda: not is_alive(pid))
@@ -249,8 +250,8 @@ def test_a_hook_that_hangs_is_ended_at_its_limit_and_the_next_ones_run(desk: Des
 def test_a_child_that_died_between_two_events_is_replaced_and_knows_all_files(desk: Desk) -> None:
     first = desk.hooks('@judges("Stop")\ndef f(): return Deny("one")', "one.py")
     second = desk.hooks('@judges("Stop")\ndef f(): return Deny("two")', "two.py")
-    desk.worker._child.kill()  # type: ignore[union-attr]  # it was just used
-    desk.worker._child.wait()  # type: ignore[union-attr]  # likewise
+    desk.worker._child._process.kill()  # type: ignore[union-attr]  # it was just used
+    desk.worker._child._process.wait()  # type: ignore[union-attr]  # likewise
     assert untimed(desk.worker.run([*first, *second], call())) == [
         Outcome(effects=(Deny("one"),)),
         Outcome(effects=(Deny("two"),)),
@@ -319,3 +320,42 @@ def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks
     crew = Crew(desk.worker)
     hooks = [first, hook("inline", Note("2")), second]
     assert [outcome.effects for outcome in crew.run(hooks, call())] == [(Note("1"),), (Note("2"),), (Note("3"),)]
+
+
+def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(desk: Desk) -> None:
+    hooks = desk.hooks(
+        """
+        @judges("PreToolUse")
+        def tampers(event):
+            event.payload["tool_input"]["command"] = "echo safe"
+
+        @judges("PreToolUse", kind="shell")
+        def guards(call):
+            return Deny(call.command)
+        """
+    )
+    tampered, guarded = desk.worker.run(hooks, call("rm -rf /"))
+    assert tampered.failure is not None
+    assert "it changed the event" in tampered.failure.message
+    assert guarded.effects == (Deny("rm -rf /"),)
+
+
+def test_what_a_hook_started_and_sent_away_ends_with_it(desk: Desk, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    hooks = desk.hooks(
+        f"""
+        import subprocess, time
+
+        @judges("PreToolUse", timeout=0.5)
+        def leaves(event):
+            subprocess.Popen(["setsid", "sh", "-c", "echo $$ > {pid_file}; exec sleep 600"])
+            time.sleep(600)
+        """
+    )
+    (outcome,) = desk.worker.run(hooks, call("ls"))
+    assert outcome.status == "cancelled"
+    pid = int(pid_file.read_text(encoding="utf-8"))
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < deadline, "it is still there"
+        time.sleep(0.01)

@@ -26,7 +26,7 @@ def test_a_recipe_passes_the_cases_beside_it(name, tmp_path):
     (tmp_path / f"{name}.py").write_text(blocks("python", "recipe")[name], encoding="utf-8")
     (tmp_path / f"{name}.cases.toml").write_text(blocks("toml", "recipe")[name], encoding="utf-8")
     results = run_path(tmp_path / f"{name}.py")
-    assert [(result.case.name, result.problems) for result in results if not result.passed] == []
+    assert [(result.case.name, result.differences) for result in results if not result.passed] == []
     assert len(results) >= 3
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.handlers.python import Worker
+from snell.machine.worker import Worker
 from snell.model.decision import Decision, Skipped
 from snell.runtime.house import House
 from snell.runtime.python_files import PythonFiles
@@ -30,6 +30,7 @@ class Result(Struct, frozen=True):
     differences: tuple[str, ...] = ()
     hint: str = ""  # for a failed case: who said nothing and why, or how it added up
     not_run: tuple[Skipped, ...] = ()
+    problems: tuple[str, ...] = ()  # what is wrong with the hooks under test, such as a matcher that cannot be read
 
     @property
     def passed(self) -> bool:
@@ -63,11 +64,12 @@ def run_case(case: Case, house: House, cwd: str = "") -> Result:
     for number, earlier in enumerate(case.before, 1):
         house.decide(earlier.happening(cwd, session, number))
     event = case.event.happening(cwd, session, len(case.before) + 1)
-    not_run = tuple(house.place_of(event).book.considered(event, house.store))
+    place = house.place_of(event)
+    not_run = tuple(place.book.considered(event, house.store))
     decision = house.decide(event)
     found = differences(case.expect, decision, event, case.event)
     because = hint(decision, not_run) if found else ""
-    return Result(case, decision, in_words(decision, event), tuple(found), because, not_run)
+    return Result(case, decision, in_words(decision, event), tuple(found), because, not_run, place.problems)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from snell.testing.mistakes import did_you_mean
 from snell.testing.templates import CASES, HOOK, PACK, WATCHER
 
 ROLES = ("judges", "rewrites", "informs", "watches")
-PACKS_FIRST_HOOK = "no_force_push"
+PACKS_FIRST_HOOK = "first_hook"
 
 Files = dict[Path, str]
 
@@ -61,14 +61,14 @@ def new_hook(name: str, event: str = "PreToolUse", kind: str = "", role: str = "
     return NewHook(checked_name(name), row, (kind or "shell") if about_tool else "", _role(role, row))
 
 
-def checked_name(name: str) -> str:
-    """A name that can be a file and a function."""
+def checked_name(name: str, what: str = "function") -> str:
+    """A name that can be a file and a function, or a pack."""
     if name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_"):
         return name
     better = "".join(char if char.isascii() and char.isalnum() else "_" for char in name).strip("_").lower()
     usable = better.isidentifier() and not keyword.iskeyword(better)
     advice = f"did you mean `{better}`?" if usable else "use letters, digits and `_`, beginning with a letter"
-    raise SnellError(f"`{name}` cannot be the name of a function", advice=advice)
+    raise SnellError(f"`{name}` cannot be the name of a {what}", advice=advice)
 
 
 def files_of_hook(hook: NewHook, folder: Path) -> Files:
@@ -162,7 +162,7 @@ _DOES = {"judges": "Refuses", "rewrites": "Changes", "informs": "Says something 
 def _answer(hook: NewHook) -> tuple[str, str]:
     """The effect that the hook returns, by name and as code."""
     example = hook.example
-    about = f"{example.what} {example.why}"
+    about = f"{hook.name}: {example.what} {example.why}"
     if hook.role == "judges":
         return "Deny", _call("Deny", _text(about), f"instead={_text(example.instead)}")
     if hook.role == "rewrites":
@@ -170,7 +170,7 @@ def _answer(hook: NewHook) -> tuple[str, str]:
         return "Rewrite", _call("Rewrite", change, f"because={_text(about)}")
     if hook.role == "informs":
         effect = "Note" if hook.can_note else "Tell"
-        return effect, _call(effect, _text(f"{about}: {example.instead}"))
+        return effect, _call(effect, _text(f"{about}; {example.instead}"))
     return "", ""
 
 

@@ -43,9 +43,6 @@ def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
     found = files.load(path.absolute(), scope=Scope.SESSION, layer=LAYER, pack=pack)
     if found.problem:
         raise HookError(found.problem)
-    if not found.hooks:
-        advice = "decorate a function with @judges, @informs, ..."
-        raise HookError("the file declares no hook", where=str(path), advice=advice)
     return found.hooks
 
 

@@ -54,9 +54,9 @@ def test_a_hook_says_what_it_does_under_four_headings(tmp_path):
         '"""\n'
         "An example that works; make it yours.\n"
         "\n"
-        "Does     Refuses a force push.\n"
-        "Why      It overwrites what others have pushed.\n"
-        "Instead  Use --force-with-lease on a branch of your own.\n"
+        "Does     Refuses the command `example`.\n"
+        "Why      It stands for what this hook is about.\n"
+        "Instead  Write here what to do instead.\n"
         "Escape   Remove this file, or set it aside by a name that begins with `_`.\n"
         '"""\n'
         "\n"
@@ -65,10 +65,10 @@ def test_a_hook_says_what_it_does_under_four_headings(tmp_path):
         "\n"
         '@judges("PreToolUse", kind="shell")\n'
         "def no_force_push(call: ShellCall) -> Deny | None:\n"
-        '    if call.runs("git", "push", "--force"):\n'
+        '    if call.runs("example"):\n'
         "        return Deny(\n"
-        '            "a force push overwrites what others have pushed",\n'
-        '            instead="use --force-with-lease on a branch of your own",\n'
+        '            "no_force_push: the command `example` stands for what this hook is about",\n'
+        '            instead="write here what to do instead",\n'
         "        )\n"
         "    return None\n"
     )
@@ -77,7 +77,7 @@ def test_a_hook_says_what_it_does_under_four_headings(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
-        (("x",), "snell fire PreToolUse --command 'git push --force'"),
+        (("x",), "snell fire PreToolUse --command 'example --now'"),
         (
             ("x", "PostToolUse", "skill"),
             """snell fire PostToolUse --tool Skill --input '{"skill": "deploy"}' --set tool_response=...""",

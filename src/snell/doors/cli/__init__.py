@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "new": "write the skeleton of a hook or a pack",
     "settings": "show every setting and where it came from",
     "trust": "approve a project's hooks",
+    "daemon": "start, stop and ask the warm process behind the hooks",
 }
 
 
@@ -71,7 +72,9 @@ def _run_command(name: str, words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.arguments(parser)
-    return int(command.run(parser.parse_args(words)))
+    accepts_more = getattr(command, "ACCEPTS_MORE", False)
+    args = parser.parse_known_args(words)[0] if accepts_more else parser.parse_args(words)
+    return int(command.run(args))
 
 
 _ADVICE = "`snell` alone lists them all"
@@ -99,7 +102,7 @@ class _Version(argparse.Action):
 
 
 def _report_bug(error: Exception, words: Sequence[str]) -> int:
-    from snell.doors.crash_report import write_report
+    from snell.machine.crash_report import write_report
 
     path = write_report(error, words)
     print(f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}", file=sys.stderr)

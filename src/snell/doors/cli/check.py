@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
-from snell.engine.match import compiled, value_targets
+from snell.engine.match import compiled, guessed_type, value_targets
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
 from snell.model.errors import PatternError, SnellError
 
@@ -34,10 +35,38 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.pattern is None or args.value is None:
         raise SnellError("give a pattern and a value", advice=f"for example: {EXAMPLE}")
-    row = {"id": "", "pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type}
-    answer = _match(row)
-    print(answer.get("error") or ("matches" if answer["match"] else "does not match"))
-    return 0 if answer.get("match") else 1
+    row = {"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type}
+    matches = _matches(row)
+    print("matches" if matches else "does not match")
+    for line in _how_it_was_read(args.pattern, args.type, _event_row(args.event)):
+        print(f"  {line}")
+    return 0 if matches else 1
+
+
+def _how_it_was_read(pattern: str, kind: str | None, event: EventRow) -> Iterator[str]:
+    if not event.matches:
+        yield f"{event.name} has nothing to match, so every matcher matches"
+        return
+    yield f"`{pattern}` was read as {_READ_AS[kind or _guessed(pattern, event)]}"
+    yield f"it is compared with the `{event.matches}` of {event.name}"
+    if event.matches == "tool_name" and _RULE.fullmatch(pattern):
+        yield f"it looks like a permission rule, which belongs into `if`: if = {json.dumps(pattern)}"
+
+
+def _guessed(pattern: str, event: EventRow) -> str:
+    kind = guessed_type(pattern, event)
+    return "prefix" if kind == "wildcard" else kind
+
+
+_RULE = re.compile(r"\w+\(.*\)")
+_READ_AS = {
+    "all": "everything",
+    "exact": "one exact name",
+    "or": "a list of exact names",
+    "prefix": "a prefix",
+    "wildcard": "a wildcard, in which `*` stands for any characters and `?` for one",
+    "regex": "a regular expression, which may match anywhere in the name",
+}
 
 
 def _answers(lines: Any, ask: Callable[[Row], Row]) -> Iterator[str]:

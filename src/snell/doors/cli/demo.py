@@ -11,19 +11,19 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from snell.clients import client_named
-from snell.engine.explain import explained, shortened
+from snell.doors.paint import Colour, Paint
+from snell.engine.explain import explained, shortened, wrapped
 from snell.machine.paths import places
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.runtime.house import House
-from snell.runtime.journal import FileJournal
+from snell.runtime.house import House, database_of
+from snell.runtime.store_journal import StoreJournal
 from snell.settings.trust import approve, review
 
 EXAMPLE = "snell demo"
@@ -56,22 +56,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="snell-demo-"))
     try:
-        return _tell(folder, Paint(sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        return _tell(folder, Paint.for_stdout())
     finally:
         if args.keep:
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-class Paint:
-    """Colours, on a terminal only."""
-
-    def __init__(self, on: bool) -> None:
-        self.bold, self.dim, self.red, self.green, self.yellow = map(self._with(on), (1, 2, 31, 32, 33))
-
-    def _with(self, on: bool) -> Callable[[int], Callable[[str], str]]:
-        return lambda code: lambda text: f"\x1b[{code}m{text}\x1b[0m" if on else text
 
 
 def _tell(folder: Path, paint: Paint) -> int:
@@ -80,20 +70,17 @@ def _tell(folder: Path, paint: Paint) -> int:
     env = {**os.environ, "SNELL_HOME": str(folder / "home")}
     where = places(env)
     found = review(where, project, env)
-    print(
-        paint.bold("A project brings hooks of its own."), f"Snell found {len(found.items)}, and runs none of them yet:"
-    )
+    print(paint.bold("A project brings hooks of its own."))
+    print(f"Snell found {len(found.items)}, and runs none of them yet:")
     for item in found.items:
         print(f"  {item.title:<34} {paint.dim(item.file)}")
-    print(f"Its owner looks at them and says {paint.bold('snell trust')}. From now on their bytes are pinned.\n")
+    print(f"Its owner looks at them and says {paint.bold('snell trust')}, which pins their bytes.\n")
     approve(where, project, [found.digest], env)
-    house = House.for_user(env, where)
-    try:
+    with House.for_user(env, where) as house:
         costs = [_scene(house, title, payload, project, paint) for title, payload in SESSION]
-    finally:
-        house.close()
+    record = StoreJournal(database_of(where)).find("last")
     print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
-    print(explained(FileJournal(where.state).find("last")))
+    print(explained(record, paint.of(record)))
     _sum_up(costs, paint)
     return 0
 
@@ -107,24 +94,49 @@ def _scene(house: House, title: str, payload: dict[str, Any], project: Path, pai
     seconds = time.perf_counter() - start
     print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms)')}")
     if event.tool:
-        print(f"    {event.tool}  {shortened(payload['tool_input'].get('command') or payload['tool_input'])}")
-    for line in _answer(decision, paint):
-        print(f"    {line}")
+        print(f"    {event.tool} {_object(payload['tool_input'])}")
+    for colour, label, text in _answer(decision, paint):
+        first, *rest = wrapped(f"{label} {text}".replace(f"{project}/", ""), 4)
+        print("\n".join([first.replace(label, colour(label), 1), *rest]))
     return seconds
 
 
-def _answer(decision: Decision, paint: Paint) -> list[str]:
+def _object(tool_input: dict[str, Any]) -> str:
+    """What a tool works on: its command or its file."""
+    return shortened(next(iter(tool_input.values())))
+
+
+def _answer(decision: Decision, paint: Paint) -> list[tuple[Colour, str, str]]:
     lines = [
-        f"{paint.yellow('rewritten')} to {shortened(change.after)} ({change.because})" for change in decision.changes
+        (paint.yellow, "rewritten to", f"{shortened(change.after)} ({change.because})") for change in decision.changes
     ]
     if decision.verdict is Verdict.DENY:
-        lines.append(f"{paint.red('blocked')}   {decision.reason}")
-    lines += [f"{paint.green('context')}   {note.text}" for note in decision.notes]
-    lines += [f"{paint.yellow('a hook failed, the work goes on')}: {each.text}" for each in decision.failures]
-    return lines or [paint.dim("no opinion: the agent's own permission flow decides")]
+        lines.append((paint.red, "blocked:", decision.reason))
+    lines += [(paint.green, "context:", note.text) for note in decision.notes]
+    lines += [(paint.yellow, "a hook failed, the work goes on:", each.text) for each in decision.failures]
+    return lines or [(paint.dim, "no opinion:", "the agent's own permission flow decides")]
 
 
 def _sum_up(costs: list[float], paint: Paint) -> None:
     middle = sorted(costs)[len(costs) // 2] * 1000
     print(f"\n{len(costs)} events, {middle:.1f} ms for the middle one; the first also started the hooks' process.")
     print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
+    if activate := _activation():
+        print(f"The `snell` command is not on your path yet: {paint.bold(activate)}")
+
+
+def _activation() -> str:
+    """How to get the command onto the path, where it is not and we know how."""
+    program = Path(sys.executable)
+    script = program.with_name("activate")
+    if shutil.which("snell", path=_path_of_the_shell(program.parent)) or not script.is_file():
+        return ""
+    here = os.path.relpath(script)
+    return f"source {script if here.startswith('..') else here}"
+
+
+def _path_of_the_shell(added: Path) -> str:
+    """A person's own path: `dev.py` puts the environment's folder in front, and is not an activated shell."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    is_ours = "VIRTUAL_ENV" in os.environ and "VIRTUAL_ENV_PROMPT" not in os.environ and folders[0] == str(added)
+    return os.pathsep.join(folders[1:] if is_ours else folders)

@@ -1,51 +1,68 @@
 """
-What clients run: the payload comes on stdin, the reply goes to stdout.
+What clients run where there is no daemon: the payload comes on stdin, the reply goes to stdout.
 
 Whatever goes wrong on the way, the client gets an answer it can live with, and the person gets a line that says what
-happened. A payload that is not an event changes nothing in the client.
+happened. Where a guard blocks when it fails, so does everything here.
 """
 
 import argparse
 import os
 import sys
+from contextlib import suppress
 
-from snell.clients import client_named
+from snell.machine.paths import POLICY_FILE
 from snell.machine.processes import adopt_orphans
-from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
-from snell.model.errors import PayloadError
+from snell.model.errors import SnellError
 from snell.model.ports import Reply
+from snell.runtime.hook_call import HookCall, bug, parsed, refusal
 from snell.runtime.house import House
 
+ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
 EXAMPLE = "snell hook --client claude-code < payload.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", default="generic", help="which client is calling (default: generic)")
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
+    parser.add_argument("--fail-closed", action="store_true", help="refuse when Snell itself cannot run at all")
 
 
 def run(args: argparse.Namespace) -> int:
-    client = client_named(args.client)
+    call = parsed(["--client", args.client], args.request_id)
     payload = sys.stdin.buffer.read()
     adopt_orphans()
-    house = House.for_user()
     try:
-        reply = house.handle(client, payload, args.request_id)
-    except PayloadError as error:
-        reply = _unreadable(error, payload, house)
-    finally:
-        house.close()
+        house = House.for_user()
+    except SnellError as error:
+        has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
+        return _write(Reply(stderr=f"snell: {error}\n".encode(), exit_code=2 if has_policy or args.fail_closed else 1))
+    with house:  # leaving it waits for watchers; the reply is out by then
+        return _answer(house, call, payload)
+
+
+def _answer(house: House, call: HookCall, payload: bytes) -> int:
+    try:
+        event = call.client.decode(payload)
+        work = house.begin(event, call.request_id)
+        decision = work.earlier or house.settle(work, house.driven(work))
+        code = _write(call.client.encode(decision))
+    except SnellError as error:
+        return _write(refusal(error, payload, house, _here()))
+    except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer
+        return _write(bug(error, payload, house, _here()))
+    house.follow_up(work, decision)
+    return code
+
+
+def _write(reply: Reply) -> int:
     sys.stdout.buffer.write(reply.stdout)
     sys.stdout.buffer.flush()
     sys.stderr.buffer.write(reply.stderr)
+    sys.stderr.buffer.flush()
     return reply.exit_code
 
 
-def _unreadable(error: PayloadError, payload: bytes, house: House) -> Reply:
-    """
-    A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
-    call from it by sending what we cannot read. A stop is never refused for that.
-    """
-    ends_turn = any(f'"{name}"'.encode() in payload for name in NEVER_BLOCKED_BY_FAILURE)
-    code = 2 if house.fails_closed(os.getcwd()) and not ends_turn else 1
-    return Reply(stderr=f"snell: {error}\n".encode("utf-8", "replace"), exit_code=code)
+def _here() -> str:
+    with suppress(OSError):
+        return os.getcwd()
+    return "/"  # the directory was deleted under us

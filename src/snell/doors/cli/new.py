@@ -47,17 +47,18 @@ def _hook(args: argparse.Namespace) -> int:
     folder = _pack_folder(args.pack) if args.pack else _project_folder()
     files = files_of_hook(hook, folder)
     write_new(files)
-    _tell(
-        files,
-        (f"snell test {_quoted(folder / f'{hook.name}.py')}", "run its cases"),
-        _in_settings(folder) if args.pack else ("snell trust", "let it run in this project"),
-        (fire_command(hook), "see it at work"),
-    )
+    test = (f"snell test {_quoted(folder / f'{hook.name}.py')}", "run its cases")
+    fire = fire_command(hook)
+    if args.pack:
+        _tell(files, test, (fire, "see it at work, once the pack runs"))
+        _tell_settings(folder)
+    else:
+        _tell(files, test, ("snell trust", "let it run in this project"), (fire, "see it at work"))
     return 0
 
 
 def _pack(name: str) -> int:
-    folder = Path(checked_name(name))
+    folder = Path(checked_name(name, "pack"))
     if os.path.lexists(folder):
         raise SnellError(f"`{folder}` is there already", advice=f"add to it with `snell new hook NAME --pack {folder}`")
     files = files_of_pack(name, folder)
@@ -65,9 +66,9 @@ def _pack(name: str) -> int:
     _tell(
         files,
         (f"snell test {_quoted(folder)}", "run its cases"),
-        _in_settings(folder),
         (f"snell new hook NAME --pack {_quoted(folder)}", "add another hook"),
     )
+    _tell_settings(folder)
     return 0
 
 
@@ -89,11 +90,6 @@ def _project_folder() -> Path:
     return Path(os.path.relpath(root / FOLDER / "hooks", here))
 
 
-def _in_settings(folder: Path) -> tuple[str, str]:
-    config = places(os.environ).config / "snell.toml"
-    return f"packs = [{_toml_text(str(folder.absolute()))}]", f"in {config}: let it run everywhere"
-
-
 def _tell(files: Files, *steps: tuple[str, str]) -> None:
     for path in files:
         print(f"wrote {path}")
@@ -101,6 +97,13 @@ def _tell(files: Files, *steps: tuple[str, str]) -> None:
     width = max(len(command) for command, _ in steps)
     for line in _lines(steps, width):
         print(line)
+
+
+def _tell_settings(folder: Path) -> None:
+    """What is written into a file, not typed into a shell."""
+    settings = places(os.environ).config / "snell.toml"
+    print(f"to let the pack run everywhere, write at the top of {settings}:")
+    print(f"  packs = [{_toml_text(str(folder.absolute()))}]")
 
 
 def _lines(steps: Iterable[tuple[str, str]], width: int) -> Iterable[str]:

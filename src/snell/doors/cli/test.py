@@ -2,13 +2,13 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from snell.doors.paint import Paint
 from snell.engine.explain import explained
 from snell.engine.record import record_of
 from snell.machine.paths import places
@@ -79,7 +79,8 @@ class _Report:
         self._quiet = quiet
         self._verbose = verbose
         self._here = f"{os.getcwd()}/"  # paths below it are shown without it
-        self._colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        self._paint = Paint.for_stdout()
+        self._told: set[str] = set()  # problems that were shown; they are the same for every case of a file
 
     @property
     def failed(self) -> int:
@@ -91,7 +92,7 @@ class _Report:
             results = run_file(file, wanted)
         except SnellError as error:
             self.errors.append(str(error))
-            self._say(f"{self._red('FAIL')}  {error}")
+            self._say(f"{self._paint.red('FAIL')}  {error}")
             return
         self.results += results
         for result in results:
@@ -103,16 +104,18 @@ class _Report:
             print(msgspec.json.encode(self._as_data(passed)).decode())
             return
         total = f"{passed} passed, {self.failed} failed"
-        print(self._red(total) if self.failed else self._green(total))
+        print(self._paint.red(total) if self.failed else self._paint.green(total))
 
     def _show(self, result: Result) -> None:
         case = result.case
         if not result.passed:
-            self._say(f"{self._red('FAIL')}  {case.file}:{case.line}  {case.name}: {_told(result)}")
+            self._say(f"{self._paint.red('FAIL')}  {case.file}:{case.line}  {case.name}: {_told(result)}")
+            for problem in result.problems:
+                self._say_once(f"      {problem}")
             if self._verbose:
                 self._say(_indented(explained(record_of(result.decision, result.not_run))))
         elif self._verbose:
-            self._say(f"{self._green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
+            self._say(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
 
     def _as_data(self, passed: int) -> dict[str, Any]:
         return {
@@ -126,11 +129,10 @@ class _Report:
         if not self._quiet:
             print(text.replace(self._here, ""), flush=True)
 
-    def _red(self, text: str) -> str:
-        return f"\x1b[31m{text}\x1b[0m" if self._colours else text
-
-    def _green(self, text: str) -> str:
-        return f"\x1b[32m{text}\x1b[0m" if self._colours else text
+    def _say_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._say(text)
 
 
 def _told(result: Result) -> str:
@@ -151,4 +153,5 @@ def _row(result: Result) -> dict[str, Any]:
         "happened": result.happened,
         "differences": list(result.differences),
         "hint": result.hint,
+        "problems": list(result.problems),
     }

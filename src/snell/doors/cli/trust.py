@@ -2,15 +2,20 @@
 
 import argparse
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from snell.doors.person import asks_yes, require_person
+from snell.doors.python_source import look_at, visible
+from snell.engine.explain import wrapped
 from snell.machine.paths import Places, places
 from snell.model.errors import TrustError
 from snell.settings.locate import locate
-from snell.settings.trust import Review, ReviewItem, approve, review, revoke
+from snell.settings.pins import Pin
+from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
 
 EXAMPLE = "snell trust"
 
@@ -36,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(msgspec.json.encode(found).decode())
     elif not args.hash:
-        _show(found)
+        _show(found, status(where, root).approved)
     if args.list or (args.json and not args.hash):
         return 0
     if args.hash:
@@ -50,7 +55,7 @@ def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
         return 0
     require_person(env, "approving hooks")
     if not asks_yes("let these run, exactly as they are now?"):
-        print(f"nothing was approved; without a terminal: snell trust --hash {found.digest}")
+        print("nothing was approved" + ("" if sys.stdin.isatty() else _without_terminal(found)))
         return 1
     return _approve(where, root, [found.digest], env)
 
@@ -74,24 +79,62 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     return project.root
 
 
-def _show(found: Review) -> None:
+def _without_terminal(found: Review) -> str:
+    return f"; without a terminal: snell trust --hash {found.digest}"
+
+
+def _show(found: Review, approved: tuple[Pin, ...]) -> None:
     print(f"{found.root} brings {len(found.items)} thing{'' if len(found.items) == 1 else 's'}")
     for item in found.items:
-        print(f"\n  {item.title}  [{item.state}]  {item.file}:{item.line}")
-        for line in _details(item):
-            print(f"      {line}")
+        print(f"\n  {visible(item.title)}  [{item.state}]  {visible(item.file)}:{item.line}")
+        for line in _details(item, Path(found.root), approved):
+            print(f"      {visible(line)}".rstrip())
     for problem in found.problems:
-        print(f"  {problem}")
+        print("\n".join(wrapped(str(problem))))
     print()
 
 
-def _details(item: ReviewItem) -> list[str]:
-    lines = [f"on {item.event}"] if item.event else []
-    lines += item.shows.splitlines()
+def _details(item: ReviewItem, root: Path, approved: tuple[Pin, ...]) -> Iterator[str]:
     if item.changes:
-        lines.append(f"changed since it was approved: {', '.join(item.changes)}")
+        yield f"changed since you approved it: {', '.join(map(_in_words, item.changes))}"
+        yield from _before(item, approved)
     if item.cannot:
-        lines.append(f"cannot be approved: {item.cannot}")
+        yield f"cannot be approved: {item.cannot}"
+    if item.kind == "python":
+        yield from _code(item, root)
+        return
+    if item.event:
+        yield f"on {item.event}"
+    yield from item.shows.splitlines()
     if item.pins:
-        lines.append(f"pins {', '.join(item.pins)}")
-    return lines
+        yield f"pins {', '.join(item.pins)}"
+
+
+def _in_words(change: str) -> str:
+    return f"the content of {change}" if change.startswith("`") else change
+
+
+def _before(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:
+    """The parts of a definition that were different when it was approved."""
+    pins = [pin for pin in approved if (pin.kind, pin.file, pin.title) == (item.kind, item.file, item.title)]
+    old = pins[0].definition if pins else {}
+    for name in dict.fromkeys((*old, *item.definition)) if old else ():
+        if old.get(name) != item.definition.get(name):
+            yield f"  {name} was {_json(old.get(name))}, is {_json(item.definition.get(name))}"
+
+
+def _json(value: object) -> str:
+    return "absent" if value is None else msgspec.json.encode(value).decode()
+
+
+def _code(item: ReviewItem, root: Path) -> Iterator[str]:
+    """A Python file as it would run; one that was approved has been looked at."""
+    look = look_at(root / item.file)
+    if look.problem:
+        yield look.problem
+    for hook in look.hooks:
+        yield f"hook {hook}"
+    if item.state != "approved":
+        yield from (f"| {line}" for line in look.lines)
+        if look.further:
+            yield f"| ... and {look.further} more lines; read them in {item.file}"

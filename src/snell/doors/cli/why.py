@@ -5,9 +5,11 @@ import os
 
 import msgspec
 
+from snell.doors.paint import Paint
 from snell.engine.explain import explained
 from snell.machine.paths import places
-from snell.runtime.journal import FileJournal
+from snell.runtime.house import database_of
+from snell.runtime.store_journal import StoreJournal
 
 EXAMPLE = "snell why last"
 
@@ -18,6 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    record = FileJournal(places(os.environ).state).find(args.id)
-    print(msgspec.json.encode(record).decode() if args.json else explained(record))
+    record = StoreJournal(database_of(places(os.environ))).find(args.id)
+    mark = Paint.for_stdout().of(record)
+    print(msgspec.json.encode(record).decode() if args.json else explained(record, mark))
     return 0

@@ -8,6 +8,7 @@ Escape   Begin the command with `!`.
 """
 
 from snell import Note, Rewrite, ShellCall, informs, rewrites
+from snell.kit.shell import without_escape
 
 
 @informs("SessionStart")
@@ -19,6 +20,8 @@ def welcome() -> Note:
 @rewrites("PreToolUse", kind="shell")
 def tests_through_make(call: ShellCall) -> Rewrite | None:
     """Run the tests the way this project runs them."""
-    if call.runs("pytest") and not call.is_escaped:
+    if call.is_escaped:
+        return Rewrite(command=without_escape(call.command), because="the `!` asks to run it as it is")
+    if call.runs("pytest"):
         return Rewrite(command="make test", because="the Makefile knows the right flags")
     return None

@@ -1,0 +1,220 @@
+"""The page on writing hooks: decorators, arguments, effects, and what a command may answer."""
+
+from collections.abc import Iterator
+
+from field_words import words_for
+from introspection import Field, fields_of, first_line, members_of, own_line, page, table
+
+from snell.engine.admit import ROLE_EFFECTS
+from snell.kit import authoring
+from snell.kit.authoring import SUPPLIES, Declaration
+from snell.kit.shell_parts import Command, CommandLine, Redirect
+from snell.kit.subjects import ToolCall
+from snell.model.catalogue import CATALOGUE
+from snell.model.effects import EFFECT_TYPES, Rewrite
+from snell.model.events import Event
+from snell.model.tools import ALL_KINDS
+
+
+def hooks() -> str:
+    parts = (*_decorators(), *_arguments(), *_shell(), *_effects(), RUNNING, *_commands())
+    return page("Writing hooks", INTRODUCTION, *parts)
+
+
+INTRODUCTION = """\
+A hook is a function with a role and the events it is for. It returns an effect, a list of effects, or None for no
+opinion. It lives in `.snell/hooks/NAME.py` of a project or in a pack, and its cases beside it, see
+[test a hook](../howto/test-a-hook.md).
+
+```python
+from snell import Deny, ShellCall, judges
+
+
+@judges("PreToolUse", kind="shell")
+def no_force_push(call: ShellCall) -> Deny | None:
+    if call.runs("git", "push", "--force"):
+        return Deny("force-push overwrites other people's work", instead="use --force-with-lease")
+    return None
+```
+
+[Arguments](#arguments) · [Tool calls](#tool-calls) · [Other events](#other-events) ·
+[Command lines](#command-lines) · [Effects](#effects) · [How hooks run](#how-hooks-run) ·
+[Command hooks](#command-hooks)"""
+
+
+def _decorators() -> Iterator[str]:
+    yield "## Decorators"
+    rows = (
+        (f"`@{role}`", first_line(getattr(authoring, role)), ", ".join(sorted(ROLE_EFFECTS[role])) or "nothing")
+        for role in ("judges", "rewrites", "informs", "watches")
+    )
+    yield table(("decorator", "what it is for", "may answer"), rows)
+    yield (
+        'One decorator takes several events, `@informs("SessionStart", "SubagentStart")`, and a function may have '
+        "several decorators. The options:"
+    )
+    rows = (
+        (f"`{field.name}`", f"`{getattr(authoring, field.default, field.default)}`", field.says)
+        for field in fields_of(Declaration)
+        if field.name not in ("role", "event")
+    )
+    yield table(("option", "default", "what it does"), rows)
+
+
+def _arguments() -> Iterator[str]:
+    yield "## Arguments\n\nA hook names the arguments it wants. The names are checked when it is loaded."
+    yield table(("argument", "type", "what it is"), [_argument(name) for name in SUPPLIES])
+    yield "### `Event`\n\nThe payload is never changed in place; return a `Rewrite` instead."
+    yield _members(Event)
+    yield (
+        "## Tool calls\n\n`call` has the type of its kind of tool. Annotated with one of these types, a hook is for "
+        "that kind alone, and `kind=` may be left out. What a client does not send is empty."
+    )
+    yield from _described(ToolCall)
+    for kind in ALL_KINDS:
+        type_ = type(SUPPLIES["call"](Event(name="PreToolUse", payload={}, kind=kind)))
+        if type_ is not ToolCall:
+            yield from _described(type_, f"`kind = {kind}`. Beside the fields of `ToolCall`:")
+    yield "## Other events"
+    for name in SUPPLIES:
+        if (events := _events_about(name)) and name not in _PLAIN:
+            on = f"The argument `{name}` on {', '.join(events)}."
+            yield from _described(type(SUPPLIES[name](Event(name=events[0], payload={}))), on)
+
+
+_PLAIN = {
+    "event": ("`Event`", "the whole event"),
+    "payload": ("`dict`", "the client's payload, Claude-shaped whatever client called"),
+    "cwd": ("`str`", "the session's working directory"),
+    "session_id": ("`str`", "the session"),
+    "call": ("`ToolCall` or its kind's type", "the tool call, on events about a tool"),
+    "subject": ("any of these", "what the event is about, whichever it is"),
+}
+
+
+def _argument(name: str) -> tuple[str, str, str]:
+    if name in _PLAIN:
+        return (f"`{name}`", *_PLAIN[name])
+    events = _events_about(name)
+    made = type(SUPPLIES[name](Event(name=events[0], payload={})))
+    return f"`{name}`", f"`{made.__name__}`", f"what {', '.join(events)} {'is' if len(events) == 1 else 'are'} about"
+
+
+def _events_about(subject: str) -> list[str]:
+    return [row.name for row in CATALOGUE.values() if row.subject == subject]
+
+
+def _shell() -> Iterator[str]:
+    yield (
+        "## Command lines\n\n`call.line` is the command line, read without running it. What it lists is there, "
+        "wherever it hides: behind `&&`, in `$( )`, in `sh -c '...'`, after `sudo`. What is only text (quoted "
+        "arguments, comments, here-documents) is not listed. Where the reader cannot be sure, it says so."
+    )
+    for cls in (CommandLine, Command, Redirect):
+        yield from _described(cls)
+    yield (
+        "### The `!word` escape\n\nA command that begins with `!` glued to a word (`!pytest`) is a wish to have it run "
+        "as it is. `call.is_escaped` says so; `! word` is the shell's own negation and is not meant. Snell leaves the "
+        "`!` where it is, so a hook that rewrites takes it off: "
+        "`Rewrite(command=without_escape(call.command))`, with `from snell.kit.shell import without_escape`."
+    )
+
+
+def _effects() -> Iterator[str]:
+    yield "## Effects\n\nWhich of them mean something on which event: [events](events.md)."
+    rows = []
+    for each in EFFECT_TYPES:
+        fields = ("value or **fields", 'because=""') if each is Rewrite else map(_parameter, fields_of(each))
+        rows.append((f"`{each.__name__}({', '.join(fields)})`", first_line(each)))
+    yield table(("effect", "what it asks for"), rows)
+    yield "Verdicts are ordered: silent < allow < ask < defer < deny. The strongest wins, whoever finished first."
+
+
+RUNNING = """\
+## How hooks run
+
+- **Where.** Hooks of files run in a warm child process, one after the other, each within its `timeout`. One that hangs
+  or crashes costs itself only. Hooks that a program registers run in that program, see [embed](../howto/embed.md).
+- **`print()`** of a hook in a file goes nowhere: there is no terminal to print to. Return `Tell("...")` to speak to the
+  person, `Note("...")` to speak to the model, or write to a file.
+- **`async def`** works as well; the hook is awaited. A hook that nobody should wait for is a `@watches`: it runs after
+  the answer and can only record.
+- **A mistake** in a hook is a failure. It is shown by `snell why` and counts by `on_failure`: `allow` (the default)
+  lets the work go on, `ask` asks the person, `block` denies. A file that does not load is a problem that
+  `snell settings` shows; the last version that loaded stays in force.
+- **Once approved, by bytes.** After every change of a project's hook: `snell trust`."""
+
+
+def _commands() -> Iterator[str]:
+    yield COMMANDS
+    yield table(("exit code", "what it means"), EXIT_CODES)
+    yield ANSWERS
+    yield table(("JSON on stdout", "effect"), JSON_FORMS)
+    notes = [f"`{row.name}`" for row in CATALOGUE.values() if row.text_is == "note"]
+    yield (
+        f"Plain text on stdout is a note on {', '.join(notes)}, and the path on `WorktreeCreate`. On every other event "
+        "it goes nowhere, and `snell why` says so. Text that begins with `{` and ends with `}` must be JSON."
+    )
+    yield BACKGROUND
+
+
+COMMANDS = """\
+## Command hooks
+
+A command hook is an entry of a [settings file](settings.md). It gets the event as one line of JSON on stdin, in Claude
+Code's shape whatever client called, and runs in the session's directory with these variables: `HOOK_EVENT`,
+`HOOK_TOOL_NAME`, `HOOK_SESSION_ID`, `CLAUDE_PROJECT_DIR`, in a plugin `CLAUDE_PLUGIN_ROOT`, and on events that can set
+variables for later commands `CLAUDE_ENV_FILE`, to which it may write `export NAME=VALUE` lines.
+
+In a `[hooks.shell]` table the event is not passed and the output is not read, unless `pass_context` or `parse_result`
+say so."""
+
+EXIT_CODES = (
+    ("0", "stdout is the answer; nothing printed = no opinion"),
+    ("2", "refuse, with stderr as the reason"),
+    ("any other", "a failure, which counts by `on_failure`; a refusal in JSON on stdout still refuses"),
+    ('any but 0, with `exit_code_mode = "strict"`', "refuse"),
+)
+
+ANSWERS = """\
+The answer may be any of these. Keys may be written in camelCase or snake_case, at the top or, as Claude Code has them,
+inside `hookSpecificOutput`. An answer that cannot be read is a failure, never an approval."""
+
+JSON_FORMS = (
+    ('`{"decision": "deny", "reason": "..."}`', "a verdict: `allow`, `ask`, `defer`, `deny`"),
+    ('`{"permissionDecision": "deny", "permissionDecisionReason": "..."}`', "the same"),
+    ('`{"updatedInput": {...}}`', "rewrite the tool's input (PreToolUse, PermissionRequest)"),
+    ('`{"updatedToolOutput": ...}`', "rewrite the tool's output (PostToolUse)"),
+    ('`{"updatedPrompt": "..."}`', "rewrite the prompt (UserPromptSubmit)"),
+    ('`{"additionalContext": "..."}`', "a note for the model"),
+    ('`{"systemMessage": "..."}`', "a text for the person"),
+    ('`{"continue": false, "stopReason": "..."}`', "end the turn"),
+    ('`{"env": {"NAME": "VALUE"}}`', "variables for the session's later commands"),
+    ('`{"action": "reject", "reason": "..."}`', "deny"),
+    ('`{"action": "modify_input", "new_input": {...}}`', "rewrite"),
+    ('`{"action": "continue_with_context", "context": "..."}`', "a note for the model"),
+    ('`{"action": "continue"}`', "no opinion"),
+)
+
+BACKGROUND = """\
+A command that prints `{"async": true}` first goes on in the background, for 15 seconds or the `asyncTimeout` that it
+gives in milliseconds. Notes in what it prints after that reach the model with the next event; a verdict comes too late.
+With `async = true` in the settings every run of the hook is like that."""
+
+
+def _described(cls: type, says: str = "") -> Iterator[str]:
+    yield "\n\n".join(part for part in (f"### `{cls.__name__}`", says or own_line(cls)) if part)
+    yield _members(cls)
+
+
+def _members(cls: type) -> str:
+    members = [(field.name, field.type, field.says) for field in fields_of(cls)] + list(members_of(cls))
+    rows = (
+        (f"`{name}`", f"`{type_.replace('Payload', 'dict[str, Any]')}`", words_for(cls, name, says))
+        for name, type_, says in members
+    )
+    return table(("name", "type", "what it is"), rows)
+
+
+def _parameter(field: Field) -> str:
+    return f"{field.name}={field.default}" if field.default else field.name

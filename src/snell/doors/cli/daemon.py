@@ -1,0 +1,115 @@
+"""Start, stop and ask the daemon. Clients start it by themselves; this is for people who want to know."""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.machine.daemon_client import DaemonError, ask
+from snell.machine.paths import make_private, places
+from snell.model.errors import SnellError
+
+EXAMPLE = "snell daemon status"
+
+START_SECONDS = 15.0
+UNITS = {
+    "systemd": """\
+[Unit]
+Description=Snell, hooks for coding agents
+
+[Service]
+ExecStart={python} -I -m snell.runtime.daemon
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+""",
+    "launchd": """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+  <key>Label</key><string>snell</string>
+  <key>ProgramArguments</key>
+  <array><string>{python}</string><string>-I</string><string>-m</string><string>snell.runtime.daemon</string></array>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+</dict></plist>
+""",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what", choices=["start", "stop", "status", "run", "unit"], help="`run` stays in the foreground"
+    )
+    parser.add_argument("--kind", choices=sorted(UNITS), default="systemd", help="which unit file `unit` prints")
+    parser.add_argument("--json", action="store_true", help="print the status as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    where = places(os.environ).run
+    if args.what == "unit":
+        sys.stdout.write(UNITS[args.kind].format(python=sys.executable))
+        return 0
+    if args.what == "run":
+        from snell.runtime.daemon import main
+
+        return main()
+    return {"start": _start, "stop": _stop, "status": _status}[args.what](where, args)
+
+
+def _start(where: Path, args: argparse.Namespace) -> int:
+    found = _running(where)
+    if not found:
+        make_private(where)
+        subprocess.Popen(
+            [sys.executable, "-I", "-m", "snell.runtime.daemon"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
+        found = _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
+    return _show(found, args)
+
+
+def _stop(where: Path, _args: argparse.Namespace) -> int:
+    pid = ask(where, "stop")["pid"]
+    _wait_for(lambda: not _running(where), f"the daemon (pid {pid}) is still finishing a hook")
+    print(f"stopped (pid {pid})")
+    return 0
+
+
+def _status(where: Path, args: argparse.Namespace) -> int:
+    return _show(ask(where, "status"), args)
+
+
+def _running(where: Path) -> Any:
+    try:
+        return ask(where, "status")
+    except DaemonError:
+        return None
+
+
+def _wait_for(condition: Any, otherwise: str) -> Any:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise SnellError(otherwise)
+
+
+def _show(found: Any, args: argparse.Namespace) -> int:
+    if args.json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        since = time.strftime("%F %T", time.localtime(found["since"]))
+        print(f"running since {since} as pid {found['pid']}, version {found['version']}, {found['served']} events")
+        print(f"socket {found['socket']}")
+    return 0

@@ -1,0 +1,79 @@
+"""Somebody who writes hooks, with an empty project and a terminal."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+from snell.doors.person import AGENT_MARKERS
+
+README_HOOK = '''\
+from snell import Deny, ShellCall, judges
+
+@judges("PreToolUse", kind="shell")
+def no_force_push(call: ShellCall) -> Deny | None:
+    """Refuse to overwrite a shared branch."""
+    if call.runs("git", "push", "--force"):
+        return Deny("force-push overwrites other people's work", instead="use --force-with-lease on your own branch")
+'''
+
+README_CASES = """\
+[[case]]
+name   = "a force push is refused"
+event  = { on = "PreToolUse", kind = "shell", command = "cd api && git push --force origin main" }
+expect = { deny = "--force-with-lease" }
+
+[[case]]
+name   = "a plain push is left alone"
+event  = { on = "PreToolUse", kind = "shell", command = "git push" }
+expect = "silent"
+"""
+
+
+class Author:
+    """Somebody with an empty project and a Snell of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self.home = folder / "home"
+        (self.project / ".git").mkdir(parents=True)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def snell(self, *words: str, cwd: str = "") -> tuple[int, str, str]:
+        """Exit code, stdout and stderr of one command."""
+        done = subprocess.run(
+            [sys.executable, "-m", "snell", *words],
+            cwd=self.project / cwd,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=100,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
+        """What one command shows on a terminal, where somebody types this."""
+        ours, theirs = pty.openpty()
+        try:
+            os.write(ours, typed.encode("utf-8"))
+            command = [sys.executable, "-m", "snell", *words]
+            ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+            subprocess.run(command, cwd=self.project, env={**self.env, **env}, timeout=100, **ends)
+            return os.read(ours, 65536).decode("utf-8")
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """A person's shell with a throw-away home, whoever runs these tests."""
+        dropped = (*AGENT_MARKERS, "NO_COLOR")
+        inherited = {name: value for name, value in os.environ.items() if name not in dropped}
+        return {**inherited, "SNELL_HOME": str(self.home)}

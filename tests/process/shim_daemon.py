@@ -1,0 +1,84 @@
+"""A daemon that answers every request with its own process id, for tests of how it is started."""
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from snell.machine.activation import adopt
+from snell.machine.paths import places
+from snell.machine.wire import Reply, Request
+
+LIFETIME = 60  # seconds, whatever happens to the test
+SHORT_LIFE = 7  # connections
+
+
+def main() -> None:
+    signal.alarm(LIFETIME)
+    run = places(os.environ).run
+    note(run.parent)
+    if (run.parent / "refuse").exists():
+        sys.exit(1)
+    listener = adopt(os.environ, run)
+    assert listener
+    short_lived = (run.parent / "short-lived").exists()
+    for _ in range(SHORT_LIFE) if short_lived else itertools.count():
+        select.select([listener.socket], [], [])
+        serve(listener.socket, run.parent)
+    listener.withdraw()
+    while select.select([listener.socket], [], [], 0)[0]:
+        serve(listener.socket, run.parent)
+
+
+def serve(listening: socket.socket, home: Path) -> None:
+    connection, _ = listening.accept()
+    with connection:
+        connection.setblocking(True)
+        request = read(connection)
+        if request:
+            with (home / "served").open("a", encoding="utf-8") as served:
+                served.write(f"{request.request_id}\n")
+            connection.sendall(Reply(0, b"answered\n").encode())
+
+
+def note(home: Path) -> None:
+    """Says who we are and what we were given."""
+    told = {
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "leads_session": os.getsid(0) == os.getpid(),
+        "cwd": os.getcwd(),
+        "umask": os.umask(0o077),
+        "environment": {name: value for name, value in os.environ.items() if name != "PWD"},  # that is the shell's
+        "descriptors": descriptors(),
+    }
+    temporary = home / f".{os.getpid()}"
+    temporary.write_text(json.dumps(told), encoding="utf-8")
+    temporary.rename(home / f"daemon-{os.getpid()}")
+
+
+def descriptors() -> list[str]:
+    """What each stands for, without numbers."""
+    links = []
+    for name in sorted(os.listdir("/proc/self/fd")):
+        with contextlib.suppress(FileNotFoundError):  # the one that listed them
+            links.append(os.readlink(f"/proc/self/fd/{name}").partition(":")[0])
+    return links
+
+
+def read(connection: socket.socket) -> Request | None:
+    data = bytearray()
+    while len(data) != Request.needed(data):
+        part = connection.recv(1 << 16)
+        if not part:
+            return None
+        data += part
+    return Request.decode(data)
+
+
+main()

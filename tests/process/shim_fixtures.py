@@ -1,0 +1,44 @@
+"""Fixtures of the tests of `snell-hook`, which take both of its forms in turn."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.process.shim_scene import ShimScene, compiled
+
+HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_ANSWER_MS=300")
+
+
+@pytest.fixture(scope="session")
+def shim_program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    return compiled(tmp_path_factory.mktemp("shim"))
+
+
+@pytest.fixture(scope="session")
+def hasty_shim_program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    return compiled(tmp_path_factory.mktemp("shim"), *HASTY)
+
+
+@pytest.fixture(params=["native", "python"])
+def shim(request: pytest.FixtureRequest, tmp_path: Path, shim_program: Path | None) -> Iterator[ShimScene]:
+    yield from _scene(request.param, tmp_path, shim_program)
+
+
+@pytest.fixture
+def native_shim(tmp_path: Path, shim_program: Path | None) -> Iterator[ShimScene]:
+    yield from _scene("native", tmp_path, shim_program)
+
+
+@pytest.fixture(params=["native", "hasty python"])
+def hasty_shim(request: pytest.FixtureRequest, tmp_path: Path, hasty_shim_program: Path | None) -> Iterator[ShimScene]:
+    """One that waits for a third of a second instead of ten minutes."""
+    yield from _scene(request.param, tmp_path, hasty_shim_program)
+
+
+def _scene(form: str, folder: Path, program: Path | None) -> Iterator[ShimScene]:
+    if form == "native" and program is None:
+        pytest.skip("there is no C compiler")
+    scene = ShimScene(form, folder, program)
+    yield scene
+    scene.close()

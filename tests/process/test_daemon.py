@@ -1,0 +1,305 @@
+"""The daemon behind the real `snell-hook`: started by it, shared by many, gone without a trace."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+HOOK = Path(sys.executable).with_name("snell-hook")
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+PACK = """
+from snell import Deny, Note, informs, judges
+
+@judges("PreToolUse", kind="shell")
+def no_bad(call):
+    return Deny("{reason}") if call.command == "bad" else None
+"""
+
+
+class Machine:
+    """A person's home with a daemon in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "h"
+        self.config = self.home / "config"
+        self.project = folder / "project"
+        self.project.mkdir()
+        (self.config / "pack").mkdir(parents=True)
+        self.write("pack/pack.toml", 'name = "p"\n')
+        self.write("pack/rules.py", PACK.format(reason="not that"))
+        self.write("snell.toml", 'packs = ["pack"]\n')
+
+    def write(self, name: str, text: str) -> None:
+        (self.config / name).write_text(text, encoding="utf-8")
+
+    def env(self, **more: str) -> dict[str, str]:
+        return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "SNELL_HOME": str(self.home), **more}
+
+    def hook(self, payload=None, *words: str, raw: bytes | None = None, **env: str) -> tuple[int, str, str]:
+        data = raw if raw is not None else json.dumps({**CALL, "cwd": str(self.project), **(payload or {})}).encode()
+        done = subprocess.run(
+            [HOOK, "--client", "claude-code", *words],
+            input=data,
+            env=self.env(**env),
+            cwd=self.project,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def reason(self, payload=None, **env: str) -> str:
+        code, out, err = self.hook(payload, **env)
+        assert (code, err) == (0, "")
+        return json.loads(out)["hookSpecificOutput"]["permissionDecisionReason"] if out else ""
+
+    def ask(self, *lines: str) -> list[dict]:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(20)
+            connection.connect(str(self.home / "run/snell.sock"))
+            connection.sendall("".join(f"{line}\n" for line in lines).encode())
+            with connection.makefile("rb") as answers:
+                return [json.loads(answers.readline()) for _ in lines]
+
+    @property
+    def pid(self) -> int:
+        return self.ask('{"cmd": "status"}')[0]["data"]["pid"]
+
+    def daemons(self) -> list[int]:
+        """The daemons of this home that are alive, by what their environment says."""
+        found = []
+        for name in os.listdir("/proc"):
+            try:
+                if not name.isdigit() or b"snell.runtime.daemon" not in Path(f"/proc/{name}/cmdline").read_bytes():
+                    continue
+                if f"SNELL_HOME={self.home}".encode() in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                    found.append(int(name))
+            except OSError:
+                continue
+        return found
+
+    def stop(self) -> None:
+        for pid in self.daemons():
+            os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not self.daemons())
+
+
+def wait_until(condition, seconds: float = 20.0):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.01)
+    return found
+
+
+@pytest.fixture
+def machine(tmp_path):
+    if not HOOK.exists():
+        pytest.skip("snell-hook is not installed beside this Python")
+    machine = Machine(tmp_path)
+    yield machine
+    machine.stop()
+
+
+def test_the_first_hook_starts_the_daemon_and_the_next_ones_use_it(machine):
+    assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
+    first = machine.pid
+    assert machine.reason() == ""
+    assert (machine.pid, machine.daemons()) == (first, [first])
+    modes = {name: oct(os.stat(machine.home / "run" / name).st_mode & 0o777) for name in ("snell.sock", "daemon.lock")}
+    assert modes == {"snell.sock": "0o600", "daemon.lock": "0o600"}
+    assert oct(os.stat(machine.home / "run").st_mode & 0o777) == "0o700"
+
+
+def test_thirty_hooks_at_once_start_one_daemon_and_all_get_their_answer(machine):
+    with ThreadPoolExecutor(30) as pool:
+        commands = ["bad" if number % 2 else "ls" for number in range(30)]
+        reasons = list(pool.map(lambda command: machine.reason({"tool_input": {"command": command}}), commands))
+    assert reasons == ["not that" if command == "bad" else "" for command in commands]
+    assert len(machine.daemons()) == 1
+
+
+def test_changed_hooks_and_settings_count_at_once(machine):
+    bad = {"tool_input": {"command": "bad"}}
+    before = machine.reason(bad)
+    machine.write("pack/rules.py", PACK.format(reason="changed"))
+    machine.write("snell.toml", 'packs = ["pack"]\n[[hooks]]\nevent="PreToolUse"\ncommand="echo new >&2; exit 2"\n')
+    assert [before, machine.reason(bad), machine.reason()] == ["not that", "changed\nnew", "new"]
+
+
+def test_two_requests_never_see_each_others_environment_or_directory(machine, tmp_path):
+    """Both hooks are in the daemon at the same time: each waits until the other has written its line."""
+    machine.write(
+        "snell.toml",
+        """
+        [[hooks]]
+        event = "PreToolUse"
+        timeout = 20
+        [hooks.command]
+        command = '''
+        echo "$WHO $PWD" > "$BOX/$WHO"
+        while [ "$(ls "$BOX" | wc -l)" -lt 2 ]; do sleep 0.01; done
+        echo "$WHO $PWD" >&2
+        exit 2
+        '''
+        """,
+    )
+    box = tmp_path / "box"
+    box.mkdir()
+    places = {}
+    for who in ("ann", "bob"):
+        places[who] = tmp_path / who
+        places[who].mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        said = dict(
+            pool.map(lambda who: (who, machine.reason({"cwd": str(places[who])}, WHO=who, BOX=str(box))), places)
+        )
+    assert said == {who: f"{who} {place}" for who, place in places.items()}
+
+
+def test_the_environment_of_the_first_caller_does_not_stay(machine):
+    machine.hook(MY_SECRET="hush")
+    machine.write("snell.toml", '[[hooks]]\nevent="PreToolUse"\ncommand="echo [$MY_SECRET] >&2; exit 2"\n')
+    assert machine.reason() == "[]"
+    assert b"hush" not in Path(f"/proc/{machine.pid}/environ").read_bytes().split(b"MY_SECRET")[0]
+
+
+def test_a_slow_hook_holds_nobody_up(machine, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    machine.write("snell.toml", f'[[hooks]]\nevent="PreToolUse"\nmatcher="Write"\ncommand="cat {gate}"\n')
+    slow = threading.Thread(target=machine.hook, args=({"tool_name": "Write", "tool_input": {}},))
+    slow.start()
+    wait_until(lambda: machine.daemons() and (machine.home / "run/snell.sock").exists())
+    assert [machine.reason() for _ in range(5)] == [""] * 5
+    gate.write_text("", encoding="utf-8")  # lets it go
+    slow.join(20)
+    assert not slow.is_alive()
+
+
+def test_the_same_delivery_is_decided_once_even_while_it_is_being_decided(machine, tmp_path):
+    log = tmp_path / "log"
+    machine.write("snell.toml", f'[[hooks]]\nevent="PreToolUse"\ncommand="echo ran >> {log}; sleep 0.3; exit 2"\n')
+    with ThreadPoolExecutor(5) as pool:
+        codes = list(pool.map(lambda _: machine.hook({"tool_use_id": "t1"})[1], range(5)))
+    assert len(set(codes)) == 1
+    assert log.read_text(encoding="utf-8") == "ran\n"
+
+
+def test_a_killed_daemon_is_replaced_by_the_next_hook(machine):
+    machine.hook()
+    first = machine.pid
+    os.kill(first, signal.SIGKILL)
+    assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
+    assert machine.pid != first
+
+
+def test_large_payloads_and_answers_go_through_whole(machine):
+    text = "x" * 5_000_000
+    code, out, err = machine.hook({"tool_input": {"command": "bad", "description": text}})
+    assert (code, err) == (0, "")
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecisionReason"] == "not that"
+
+
+def test_what_cannot_be_read_gets_one_clear_line(machine):
+    for raw in (b"", b"nope", b"[]", b'{"a":1,"a":2}', b"\xff\xfe"):
+        code, out, err = machine.hook(raw=raw)
+        assert (code, out, err.startswith("snell: "), len(err.splitlines())) == (1, "", True, 1)
+
+
+def test_remote_calls_are_lines_of_json_and_mistakes_leave_the_connection_usable(machine):
+    machine.hook()
+    answers = machine.ask(
+        '{"cmd": "ping"}', '{"cmd": "pin"}', "{nope", '{"cmd": 3}', '{"cmd":"ping","args":[]}', '{"cmd":"ping"}'
+    )
+    assert [answer.get("data", answer.get("error")) for answer in answers] == [
+        "pong",
+        "UNKNOWN_COMMAND",
+        "PARSE_ERROR",
+        "VALIDATION_ERROR",
+        "VALIDATION_ERROR",
+        "pong",
+    ]
+
+
+def test_a_daemon_with_nothing_to_do_leaves_and_takes_its_socket_along(machine):
+    machine.hook(SNELL_IDLE="0.2")
+    wait_until(lambda: not machine.daemons())
+    assert not (machine.home / "run/snell.sock").exists()
+    assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
+
+
+def test_a_stop_waits_for_the_hook_that_is_running(machine, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    machine.write("snell.toml", f'[[hooks]]\nevent="PreToolUse"\ncommand="cat {gate} >&2; exit 2"\n')
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(machine.reason)
+        pid = wait_until(machine.daemons)[0]
+        wait_until(lambda: subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, check=False).stdout)
+        assert machine.ask('{"cmd": "stop"}')[0]["ok"]
+        wait_until(lambda: not (machine.home / "run/snell.sock").exists())
+        gate.write_text("let go", encoding="utf-8")
+        assert running.result(20) == "let go"
+    wait_until(lambda: not machine.daemons())
+
+
+def test_a_newer_shim_makes_the_daemon_give_way_after_its_answer(machine):
+    machine.hook()
+    first = machine.pid
+    from snell.machine.wire import Reply, Request
+
+    request = Request("1 99.0.0", "a" * 32, "/", ("--client", "generic"), b"", json.dumps(CALL).encode())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(20)
+        connection.connect(str(machine.home / "run/snell.sock"))
+        connection.sendall(request.encode())
+        data = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert Reply.decode(data).exit_code == 0
+    wait_until(lambda: first not in machine.daemons())
+    assert machine.reason() == ""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:  # again at once: no restart loop
+        connection.connect(str(machine.home / "run/snell.sock"))
+        connection.sendall(request.encode())
+        connection.recv(65536)
+    second = machine.pid
+    machine.hook()
+    assert machine.pid == second
+
+
+def test_without_a_daemon_the_decision_is_made_in_process(machine):
+    """A run folder that cannot be used leaves the shim no socket."""
+    (machine.home / "run").write_text("in the way", encoding="utf-8")
+    code, out, _ = machine.hook({"tool_input": {"command": "bad"}})
+    assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+    assert machine.daemons() == []
+
+
+def test_the_daemon_command_starts_asks_and_stops(machine):
+    def snell(*words):
+        done = subprocess.run(
+            [sys.executable, "-m", "snell", "daemon", *words],
+            env=machine.env(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    assert snell("status")[0] == 1
+    assert snell("start")[0] == 0
+    assert json.loads(snell("status", "--json")[1])["pid"] == machine.pid
+    assert snell("stop")[1].startswith("stopped")
+    assert "no daemon is running" in snell("stop")[2]
+    assert "ExecStart=" in snell("unit")[1]

@@ -1,0 +1,93 @@
+"""`snell-hook --bridge NAME`: stdin and stdout joined to the daemon."""
+
+import os
+import socket
+import threading
+
+import pytest
+
+from tests.process.shim_scene import BOUND, Ended, Peer, ShimScene, ended
+
+pytestmark = pytest.mark.process
+pytest_plugins = ("tests.process.shim_fixtures",)
+
+HELLO = b'{"cmd":"bridge","args":{"name":"mcp"}}\n'
+
+
+def test_bytes_flow_both_ways_until_stdin_ends(shim: ShimScene) -> None:
+    payload = os.urandom(3_000_000)
+    got = bytearray()
+
+    def echo(_: Peer, connection: socket.socket) -> None:
+        while part := connection.recv(1 << 16):
+            got.extend(part)
+            connection.sendall(part)
+
+    with Peer(shim, echo):
+        assert shim.call("--bridge", "mcp", stdin=payload) == Ended(0, HELLO + payload, b"")
+    assert got == HELLO + payload
+
+
+def test_an_answer_comes_while_stdin_is_open(shim: ShimScene) -> None:
+    def answer(_: Peer, connection: socket.socket) -> None:
+        with connection.makefile("rwb") as stream:
+            assert stream.readline() == HELLO
+            for line in stream:
+                stream.write(line.upper())
+                stream.flush()
+
+    with Peer(shim, answer):
+        started = shim.start("--bridge", "mcp", bufsize=0)
+        assert started.stdin
+        assert started.stdout
+        for line in (b"one\n", b"two\n"):
+            started.stdin.write(line)
+            assert started.stdout.read(4) == line.upper()
+        assert ended(started) == Ended(0, b"", b"")
+
+
+def test_it_ends_when_the_daemon_does(shim: ShimScene) -> None:
+    with Peer(shim, lambda _, connection: connection.sendall(b"bye")):
+        started = shim.start("--bridge", "mcp")
+        assert started.wait(BOUND) == 0
+        assert ended(started) == Ended(0, b"bye", b"")
+
+
+def test_it_ends_when_nobody_reads(shim: ShimScene) -> None:
+    over = threading.Event()
+    with Peer(shim, lambda *_: over.wait(BOUND)):
+        started = shim.start("--bridge", "mcp")
+        assert started.stdout
+        started.stdout.close()
+        started.stdout = None
+        code = started.wait(BOUND)
+        over.set()
+        ended(started)
+    assert code == 0
+
+
+def test_a_daemon_that_says_nothing_more_is_not_waited_for(hasty_shim: ShimScene) -> None:
+    over = threading.Event()
+    with Peer(hasty_shim, lambda *_: over.wait(BOUND)):
+        got = hasty_shim.call("--bridge", "mcp")
+        over.set()
+    assert got == Ended(0, b"", b"")
+
+
+def test_it_starts_the_daemon(shim: ShimScene) -> None:
+    assert shim.call("--bridge", "mcp").exit_code == 0
+    assert len(shim.daemon_starts()) == 1
+
+
+@pytest.mark.parametrize("words", [["--bridge"], ["--bridge", 'a"b'], ["--bridge", "a", "b"], ["--bridge", "é"]])
+def test_a_name_that_would_need_quoting_is_refused(shim: ShimScene, words: list[str]) -> None:
+    name = words[1] if len(words) == 2 else ""
+    advice = "call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`"
+    assert shim.call(*words) == Ended(1, b"", f"snell-hook: `{name}`: is no name; {advice}\n".encode())
+
+
+def test_with_no_daemon_to_be_had_it_says_so(shim: ShimScene) -> None:
+    (shim.home / "refuse").touch()
+    shim.run.symlink_to("/")
+    trouble = "is not a directory of its own, or cannot be made; set SNELL_HOME to another place"
+    assert shim.call("--bridge", "mcp") == Ended(1, b"", f"snell-hook: `{shim.run}`: {trouble}\n".encode())

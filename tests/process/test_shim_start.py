@@ -1,0 +1,243 @@
+"""`snell-hook` with nobody to talk to: one daemon is started for all; without one, there is a decision all the same."""
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.process.shim_scene import BOUND, Ended, ShimScene, compiled, ended
+
+pytestmark = pytest.mark.process
+pytest_plugins = ("tests.process.shim_fixtures",)
+
+OTHER_USER = """
+import os, socket, sys
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+os.setuid(12345)
+listening.listen()
+print("up", flush=True)
+sys.stdin.read()
+"""
+ANSWERED = Ended(0, b"answered\n", b"")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
+
+
+def test_the_first_event_starts_the_daemon_and_the_second_finds_it(shim: ShimScene) -> None:
+    assert [shim.call(), shim.call()] == [ANSWERED, ANSWERED]
+    assert len(shim.daemon_starts()) == 1
+
+
+def test_what_is_made_is_for_its_owner_alone(shim: ShimScene) -> None:
+    shim.call()
+    modes = {path.name: stat.filemode(path.lstat().st_mode) for path in (shim.run, *shim.run.iterdir())}
+    assert modes == {"run": "drwx------", "snell.sock": "srw-------", "start.lock": "-rw-------"}
+
+
+def test_the_daemon_keeps_nothing_of_the_client_that_started_it(shim: ShimScene) -> None:
+    read, write = os.pipe()
+    try:
+        shim.call(env={"API_KEY": "secret", "LD_LIBRARY_PATH": "/x", "LANG": "C"}, pass_fds=[write], cwd=shim.bin)
+        os.close(write)
+        assert os.read(read, 1) == b""  # nobody else has the other end open
+    finally:
+        os.close(read)
+    (note,) = shim.daemon_starts()
+    assert {name: note[name] for name in ("cwd", "umask", "descriptors", "environment")} == {
+        "cwd": "/",
+        "umask": 0o077,
+        "descriptors": ["/dev/null", "/dev/null", "/dev/null", "socket"],
+        "environment": {**shim.env, "LANG": "C", "SNELL_LISTEN_FD": "3"},
+    }
+    assert note["parent"] != os.getpid()
+    assert not note["leads_session"]  # so no terminal can become its own
+
+
+def test_a_herd_starts_one_daemon_and_everyone_is_answered(shim: ShimScene) -> None:
+    stampede(shim, 50 if shim.form == "native" else 20)
+
+
+@pytest.mark.nightly
+def test_a_large_herd_starts_one_daemon_and_everyone_is_answered(native_shim: ShimScene) -> None:
+    stampede(native_shim, 200)
+
+
+def stampede(shim: ShimScene, number: int) -> None:
+    herd = [shim.start(stdin=subprocess.DEVNULL) for _ in range(number)]
+    assert [ended(each) for each in herd] == [ANSWERED] * number
+    assert len(shim.daemon_starts()) == 1
+
+
+def test_no_event_is_lost_or_served_twice_while_daemons_come_and_go(native_shim: ShimScene) -> None:
+    come_and_go(native_shim, 100)
+
+
+@pytest.mark.nightly
+def test_of_many_events_none_is_lost_or_served_twice(native_shim: ShimScene) -> None:
+    come_and_go(native_shim, 2000)
+
+
+def come_and_go(shim: ShimScene, number: int) -> None:
+    (shim.home / "short-lived").touch()
+    with ThreadPoolExecutor(4) as agents:
+        answers = list(agents.map(lambda _: shim.call(), range(number)))
+    assert answers == [ANSWERED] * number
+    served = (shim.home / "served").read_text(encoding="utf-8").split()
+    assert (len(served), len(set(served))) == (number, number)
+    assert len(shim.daemon_starts()) > number / 20
+
+
+def test_a_socket_that_a_killed_daemon_left_is_replaced(shim: ShimScene) -> None:
+    shim.run.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(shim.socket))
+    assert shim.call() == ANSWERED
+
+
+def test_a_directory_open_to_others_is_closed_to_them(shim: ShimScene) -> None:
+    shim.run.mkdir()
+    shim.run.chmod(0o777)
+    assert shim.call() == ANSWERED
+    assert stat.filemode(shim.run.stat().st_mode) == "drwx------"
+
+
+@pytest.mark.parametrize(
+    ("variables", "where"),
+    [
+        ({"XDG_RUNTIME_DIR": "{home}/r", "XDG_STATE_HOME": "{home}/s", "HOME": "{home}"}, "r/snell"),
+        ({"XDG_RUNTIME_DIR": "r", "XDG_STATE_HOME": "{home}/s", "HOME": "{home}"}, "s/snell/run"),
+        ({"XDG_STATE_HOME": "s", "HOME": "{home}"}, ".local/state/snell/run"),
+        ({"SNELL_HOME": "", "HOME": "{home}"}, ".local/state/snell/run"),
+    ],
+)
+def test_the_socket_is_where_python_looks_for_it(shim: ShimScene, variables: dict[str, str], where: str) -> None:
+    del shim.env["SNELL_HOME"]
+    env = {name: value.format(home=shim.home) for name, value in variables.items()}
+    started = shim.call(env=env)
+    notes = list(shim.home.rglob("daemon-*"))
+    for note in notes:
+        note.rename(shim.home / note.name)
+    assert (started, [note.parent for note in notes]) == (ANSWERED, [(shim.home / where).parent])
+
+
+# Without a daemon
+
+
+def test_a_path_too_long_for_a_socket_is_said(shim: ShimScene) -> None:
+    home = f"{shim.home}/{'long/' * 20}"
+    trouble = "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one"
+    got = shim.call(stdin=b"{}", env={"SNELL_HOME": home})
+    where = home if shim.form == "native" else f"{home}/run"
+    assert told(got) == (f"snell-hook: `{where}`: {trouble}; deciding without the daemon\n", "{}\n")
+
+
+@pytest.mark.parametrize(("env", "where"), [({"SNELL_HOME": "here"}, "here"), ({"SNELL_HOME": "", "HOME": ""}, "HOME")])
+def test_a_home_that_is_not_absolute_is_said(shim: ShimScene, env: dict[str, str], where: str) -> None:
+    got = shim.call(stdin=b"{}", env=env)
+    trouble = "is not an absolute path; set HOME or SNELL_HOME to one"
+    assert told(got) == (f"snell-hook: `{where}`: {trouble}; deciding without the daemon\n", "{}\n")
+
+
+def test_a_directory_that_is_a_link_is_not_used(shim: ShimScene) -> None:
+    elsewhere = shim.home / "elsewhere"
+    elsewhere.mkdir()
+    shim.run.symlink_to(elsewhere)
+    trouble = "is not a directory of its own, or cannot be made; set SNELL_HOME to another place"
+    got = shim.call(stdin=b"{}")
+    assert told(got) == (f"snell-hook: `{shim.run}`: {trouble}; deciding without the daemon\n", "{}\n")
+    assert list(elsewhere.iterdir()) == []
+
+
+@needs_root
+def test_a_directory_of_another_user_is_not_used(shim: ShimScene) -> None:
+    shim.run.mkdir()
+    os.chown(shim.run, 12345, 12345)
+    trouble = "belongs to another user; set SNELL_HOME to a directory of your own"
+    got = shim.call(stdin=b"{}")
+    assert told(got) == (f"snell-hook: `{shim.run}`: {trouble}; deciding without the daemon\n", "{}\n")
+
+
+@needs_root
+def test_a_daemon_of_another_user_is_not_asked(shim: ShimScene) -> None:
+    shim.run.mkdir()
+    command = [sys.executable, "-I", "-S", "-c", OTHER_USER, str(shim.socket)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline() == b"up\n"
+        got = shim.call(stdin=b"{}")
+        other.communicate(timeout=BOUND)
+    trouble = "belongs to another user; set SNELL_HOME to a directory of your own"
+    assert told(got) == (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
+
+
+def test_what_is_not_a_socket_is_not_removed(shim: ShimScene) -> None:
+    shim.run.mkdir(mode=0o700)
+    shim.socket.write_text("mine", encoding="utf-8")
+    got = shim.call(stdin=b"{}")
+    trouble = "is not a socket; move it away"
+    assert told(got) == (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
+    assert shim.socket.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
+    (shim.home / "refuse").touch()
+    got = shim.call("--client", "x", stdin=b"{}")
+    trouble = "the daemon was started and did not stay"
+    assert told(got) == (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
+    assert len(shim.daemon_starts()) == 2
+
+
+def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimScene) -> None:
+    (native_shim.home / "refuse").touch()
+    got = native_shim.call(stdin=b"{}\n", env={"LD_LIBRARY_PATH": "/nowhere", "PYTHONPATH": "/nowhere"})
+    assert got.stdout.splitlines()[1:] == [b"{}", b""]
+
+
+def test_without_python_beside_it_the_console_script_decides(native_shim: ShimScene) -> None:
+    (native_shim.bin / "python3").unlink()
+    native_shim.script("snell", '#!/bin/sh\necho "$1 $2 $4"; cat\n')
+    assert native_shim.call("--client", stdin=b"{}").stdout == b"hook --request-id --client\n{}"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--client", "x"], 0, "not checked, because nothing could"),
+        (["--fail-closed"], 2, "stopped, because nothing could check it (--fail-closed)"),
+    ],
+)
+def test_with_nothing_to_decide_the_failure_policy_does(
+    shim: ShimScene, words: list[str], code: int, says: str
+) -> None:
+    python = shim.bin / "python3"
+    python.unlink()
+    got = shim.call(*words, stdin=b"{}")
+    last = f"snell-hook: {says}: `{python}`: cannot be started; install Snell again\n"
+    assert (got.exit_code, got.stdout, got.stderr.splitlines(keepends=True)[-1]) == (code, b"", last.encode())
+
+
+def test_only_a_test_build_takes_another_daemon_from_the_environment(
+    native_shim: ShimScene, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shutil.move(native_shim.bin / "python3", native_shim.bin / "other")
+    env = {"SNELL_DAEMON": str(native_shim.bin / "other")}
+    assert native_shim.call(env=env).exit_code == 0
+    assert native_shim.daemon_starts() == []
+    test_build = compiled(tmp_path_factory.mktemp("shim"), "-DSNELL_TESTING")
+    assert test_build
+    shutil.copy(test_build, native_shim.bin / "snell-hook")
+    native_shim.script("other", f"#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name('shim_daemon.py')}\n")
+    assert native_shim.call(env=env) == ANSWERED
+
+
+def told(got: Ended) -> tuple[Any, ...]:
+    """The warning, and what the decision in process read from stdin; how it was called is another test's business."""
+    assert got.exit_code == 7
+    return got.stderr.decode(), got.stdout.decode().partition("\n")[2]

@@ -1,0 +1,57 @@
+"""What a person sees at a terminal, and what they type there."""
+
+import pytest
+
+from tests.process.author import README_CASES, README_HOOK, Author
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def author(tmp_path):
+    return Author(tmp_path)
+
+
+def test_a_terminal_gets_colours(author):
+    author.write("no_force_push.py", README_HOOK)
+    author.write("no_force_push.cases.toml", README_CASES)
+    assert author.on_terminal("test") == "\x1b[32m2 passed, 0 failed\x1b[0m\r\n"
+
+
+def test_the_verdict_has_a_colour_on_a_terminal_unless_nobody_wants_one(author):
+    user = author.home / "config" / "snell.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text('[[hooks]]\nevent = "PreToolUse"\ncommand = "echo no >&2; exit 2"\n', encoding="utf-8")
+    assert author.on_terminal("fire", "--command", "ls").startswith("\x1b[31mdeny\x1b[0m: no\r\n")
+    assert "  answer: \x1b[31mdeny\x1b[0m: no\r\n" in author.on_terminal("why")
+    assert "  answer: deny: no\r\n" in author.on_terminal("why", NO_COLOR="1")
+
+
+def test_fire_with_nothing_to_send_says_what_to_type(author):
+    told = "snell: there is nothing to send; type `snell fire --command 'git push --force'`, or pipe a payload in\r\n"
+    assert author.on_terminal("fire") == told
+
+
+def test_trust_shows_the_code_and_what_a_person_answers_counts(author):
+    author.write(".snell/hooks/x.py", "from snell import judges\n\n\n@judges('Stop')\ndef x():\n    return None\n")
+    shown = [
+        f"{author.project} brings 1 thing",
+        "",
+        "  x  [new]  .snell/hooks/x.py:1",
+        "      hook x judges Stop",
+        "      | from snell import judges",
+        "      |",
+        "      |",
+        "      | @judges('Stop')",
+        "      | def x():",
+        "      |     return None",
+        "",
+    ]
+    assert author.on_terminal("trust", typed="n\n").splitlines()[1:] == [
+        *shown,
+        "let these run, exactly as they are now? [y/N] nothing was approved",
+    ]
+    assert author.on_terminal("trust", typed="y\n").splitlines()[1:] == [
+        *shown,
+        "let these run, exactly as they are now? [y/N] approved 1 of 1; one changed byte makes a hook inert again",
+    ]

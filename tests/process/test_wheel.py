@@ -1,0 +1,68 @@
+"""The wheel brings `snell-hook`: a native program, or where there is no compiler a script that runs its Python twin."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.process.shim_scene import BOUND, ROOT
+
+pytestmark = pytest.mark.process
+pytest_plugins = ("tests.process.shim_fixtures",)
+
+SCRIPT = "snell-{version}.data/scripts/snell-hook"
+
+
+def wheel(folder: Path, **variables: str) -> tuple[str, bytes]:
+    """The wheel's tag, and the command that comes with it."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    env = {**os.environ, **variables}
+    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True, timeout=BOUND)
+    (path,) = folder.glob("*.whl")
+    _, version, *tag = path.stem.split("-")
+    with zipfile.ZipFile(path) as archive:
+        return "-".join(tag), archive.read(SCRIPT.format(version=version))
+
+
+def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_program: Path | None) -> None:
+    if shim_program is None:
+        pytest.skip("there is no C compiler")
+    tag, program = wheel(tmp_path)
+    assert tag == f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    assert not program.startswith(b"#!")
+
+
+@pytest.mark.parametrize("variable", ["SNELL_NO_SHIM", "PATH"])
+def test_without_a_compiler_there_is_a_script_for_every_platform(tmp_path: Path, variable: str) -> None:
+    tag, program = wheel(tmp_path, **{variable: "1"})
+    assert (tag, program.partition(b"\n")[0]) == ("py3-none-any", b"#!/bin/sh")
+
+
+def test_the_script_finds_its_python_through_a_link(tmp_path: Path) -> None:
+    _, program = wheel(tmp_path, SNELL_NO_SHIM="1")
+    package = tmp_path / "lib" / "python3.99" / "site-packages"
+    package.mkdir(parents=True)
+    (package / "snell").symlink_to(ROOT / "src" / "snell")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(sys.executable)
+    installed, link = tmp_path / "bin" / "snell-hook", tmp_path / "link"
+    installed.write_bytes(program)
+    installed.chmod(0o755)
+    link.symlink_to(installed)
+    called = [subprocess.run([path, "--version"], capture_output=True, timeout=BOUND) for path in (installed, link)]
+    assert [done.stdout.split()[0] for done in called] == [b"snell-hook"] * 2
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--client", "x"], 0), (["--fail-closed"], 2)])
+def test_a_script_without_python_follows_the_failure_policy(tmp_path: Path, words: list[str], code: int) -> None:
+    _, program = wheel(tmp_path, SNELL_NO_SHIM="1")
+    installed = tmp_path / "snell-hook"
+    installed.write_bytes(program)
+    installed.chmod(0o755)
+    done = subprocess.run([installed, *words], capture_output=True, timeout=BOUND)
+    message = f"snell-hook: `{tmp_path}`: there is no Python to decide with; install Snell again\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (code, b"", message)
