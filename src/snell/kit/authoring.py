@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
+from snell.kit.rules import check as check_rule
 from snell.kit.subjects import call_of, subject_of
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.errors import HookError
 from snell.model.events import Event
-from snell.model.hooks import Hook, Inline, OnFailure, Role, Scope, Source
+from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Scope, Source
 from snell.model.tools import ALL_KINDS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -213,7 +214,20 @@ def _check(
     for option in options:
         if option not in known:
             raise _wrong(function, f"@{role} has no option `{option}`{_or(nearest(option, [*known, 'kind']))}")
+    _check_values(function, role, options)
     _parameters(function)
+
+
+def _check_values(function: Callable[..., Any], role: str, options: dict[str, Any]) -> None:
+    """What would switch a hook off, or never let it finish, without a word."""
+    timeout, condition = options.get("timeout", GATE_TIMEOUT), options.get("condition")
+    if isinstance(timeout, int | float) and not 0 < timeout <= LONGEST_TIMEOUT:
+        raise _wrong(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+    try:
+        if isinstance(condition, str):
+            check_rule(condition)
+    except ValueError as error:
+        raise _wrong(function, f"@{role}: the condition is not a rule: {error}") from None
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

@@ -143,7 +143,7 @@ def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> No
     for number in range(6):
         row = _row(number, session_id="even" if number % 2 == 0 else "odd", verdict="deny" if number > 3 else "silent")
         do(database, decisions.add, row)
-        body = f'{{"rounds":[{{"hook":"pack/h{number}"}}]}}'
+        body = f'{{"rounds":[{{"hook":"pack/h{number}","role":"judges"}}]}}'
         do(database, decisions.add_trace, row.id, body)
 
     def listed(**asked: Any) -> list[int]:

@@ -185,4 +185,4 @@ def _ran(hook: str) -> str:
     text = msgspec.json.encode(hook).decode()
     for special in "!%_":
         text = text.replace(special, f"!{special}")
-    return f'%"hook":{text}%'
+    return f'%"hook":{text},"role":%'  # a hook that was only considered has no role there

@@ -219,3 +219,9 @@ def test_every_kind_that_a_hook_may_name_is_accepted() -> None:
     def hook() -> None: ...
 
     assert declarations(hook)[0].kinds == ALL_KINDS
+
+
+@pytest.mark.parametrize("options", [{"timeout": -1}, {"timeout": 0}, {"timeout": 601}, {"condition": "Bash(git push"}])
+def test_an_option_that_would_switch_the_hook_off_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(HookError, match="@judges"):
+        judges("PreToolUse", **options)(lambda event: None)

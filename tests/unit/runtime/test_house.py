@@ -150,7 +150,7 @@ def test_watchers_run_after_the_answer_on_the_event_as_it_happened():
     assert seen == ["ls -v"]
 
 
-@pytest.mark.proves("S1-155")
+@pytest.mark.proves("S1-155", "S1-159")
 def test_an_async_hook_is_not_waited_for_and_its_note_goes_out_with_the_next_event():
     release = threading.Event()
 
@@ -240,6 +240,7 @@ def test_the_switches_of_an_embedded_house_count():
     assert house.decide(call()).verdict is Verdict.SILENT
 
 
+@pytest.mark.proves("S1-124")
 def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
     @rewrites("PreToolUse")
     def breaks(event):

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from snell.model.catalogue import nearest
@@ -19,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "watch a short coding session go through Snell",
     "fire": "send one event and show the decision",
     "why": "explain a decision: every hook, match, millisecond and merge step",
+    "log": "the last decisions, by session, hook or verdict",
     "hook": "what clients run: payload on stdin, reply on stdout",
     "check": "ask one component directly",
     "test": "run case files",
@@ -32,6 +34,9 @@ COMMANDS: Mapping[str, str] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the last net of the house."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # file names and payloads may hold anything
     try:
         return _run(words)
     except SnellError as error:
@@ -42,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except OSError as error:  # the world, not us: a folder that was deleted, a disk that is full
+        what = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"snell: {what}{error.strerror or error}; check that it is there and can be written\n")
+        return 1
     except Exception as error:  # noqa: BLE001 - the second net: a bug of ours is a report, not a traceback
         return _report_bug(error, words)
 

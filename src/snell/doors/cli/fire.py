@@ -11,6 +11,7 @@ from snell.clients import client_named
 from snell.doors.paint import Paint
 from snell.engine.explain import explained, headline
 from snell.machine.json_input import read_payload
+from snell.machine.json_output import json_bytes
 from snell.machine.processes import adopt_orphans
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.decision import Decision
@@ -67,7 +68,7 @@ def _event(args: argparse.Namespace, client: Any) -> Event:
     if args.cwd and not os.path.isdir(args.cwd):
         print(f"snell: --cwd: there is no folder `{args.cwd}`; the event is sent all the same", file=sys.stderr)
     payload = _payload(args, canonical(name))
-    return client.decode(msgspec.json.encode(payload))  # type: ignore[no-any-return] # clients are modules
+    return client.decode(json_bytes(payload))  # type: ignore[no-any-return] # clients are modules
 
 
 def _meant(args: argparse.Namespace) -> str:
@@ -124,7 +125,7 @@ def _value(text: str) -> Any:
 
 def _show(args: argparse.Namespace, client: Any, decision: Decision, record: dict[str, Any]) -> None:
     if args.json:
-        print(msgspec.json.encode(record).decode())
+        print(json_bytes(record).decode())
     elif args.reply:
         reply = client.encode(decision)
         sys.stdout.buffer.write(reply.stdout)

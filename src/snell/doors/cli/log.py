@@ -1,0 +1,52 @@
+"""The journal: the last decisions, newest last."""
+
+import argparse
+import os
+import time
+
+import msgspec
+
+from snell.doors.paint import Paint
+from snell.machine.paths import places
+from snell.model.effects import Verdict
+from snell.model.errors import SnellError
+from snell.runtime.house import database_of
+from snell.runtime.store_journal import StoreJournal
+from snell.work.decisions import Row
+
+EXAMPLE = "snell log --verdict deny"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", "--limit", type=int, default=20, help="how many (default: 20)")
+    parser.add_argument("--session", default="", help="only of this session")
+    parser.add_argument("--hook", default="", help="only where this hook ran")
+    parser.add_argument("--verdict", default="", choices=["", *map(str, Verdict)], metavar="VERDICT", help=_VERDICTS)
+    parser.add_argument("--client", default="", help="only from this client")
+    parser.add_argument("--event", default="", help="only of this event")
+    parser.add_argument("--json", action="store_true", help="print a JSON object for each")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not 1 <= args.limit <= 10_000:
+        raise SnellError(f"`{args.limit}` is not a number of decisions", advice="ask for 1 to 10,000")
+    journal = StoreJournal(database_of(places(os.environ)))
+    asked = {name: getattr(args, name) for name in ("session", "hook", "verdict", "client", "event", "limit")}
+    rows = journal.recent(**asked)[::-1]
+    paint = Paint.for_stdout()
+    for row in rows:
+        print(msgspec.json.encode(row).decode() if args.json else _line(row, paint))
+    if not rows and not args.json:
+        print("there is no such decision yet")
+    return 0
+
+
+def _line(row: Row, paint: Paint) -> str:
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
+    signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed" if row.failures else "")
+    colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(row.verdict, paint.dim)
+    verdict = colour(f"{row.verdict:<6}")
+    return f"{when}  {verdict} {row.event:<18} {row.tool:<14} {row.ms:>7.1f} ms  {row.id}  {signs}".rstrip()
+
+
+_VERDICTS = "only with this verdict: silent, allow, ask, defer or deny"
