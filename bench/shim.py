@@ -140,17 +140,17 @@ def _measured(candidates: Mapping[str, list[str]], env: dict[str, str], rounds: 
     for number in range(-WARM_UP, rounds):
         names = [name for name in candidates if "py" not in name or number % SLOW_EVERY == 0]
         for name in chosen.sample(names, len(names)):
-            sample = _once(candidates[name], env)
+            sample = spawned(candidates[name], env)
             if number >= 0:
                 seen[name].append(sample)
     return {name: _cost(samples) for name, samples in seen.items()}
 
 
-def _once(argv: list[str], env: dict[str, str]) -> tuple[float, float]:
-    """Like a client: pipes, the payload written, the reply read to its end, the process waited for."""
+def spawned(argv: list[str], env: dict[str, str], payload: bytes = PAYLOAD) -> tuple[float, float]:
+    """Wall and CPU seconds of a process, used as a client does: payload written, reply read to its end, waited for."""
     stdin, give = os.pipe()
     take, stdout = os.pipe()
-    os.write(give, PAYLOAD)
+    os.write(give, payload)
     os.close(give)
     start = time.perf_counter()
     # Not subprocess: what it adds of its own would be most of what is measured.

@@ -28,9 +28,21 @@ _SHORTEST = 7  # `pwd=abc`
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
+# Hook ids, event names and field names come again with every event. Only texts without a secret are remembered.
+_SHORT, _REMEMBERED = 120, 8_192
+_clean: set[str] = set()
+
+
 def redact(text: str) -> str:
     """The text with every secret that is recognised replaced by a placeholder; linear in its length."""
-    return _replaced(text, len(text))
+    if text in _clean:
+        return text
+    done = _replaced(text, len(text))
+    if done == text and len(text) <= _SHORT:
+        if len(_clean) >= _REMEMBERED:
+            _clean.clear()
+        _clean.add(text)
+    return done
 
 
 def redacted(value: Any, longest: int | None = None) -> Any:
@@ -41,6 +53,8 @@ def redacted(value: Any, longest: int | None = None) -> Any:
     is no longer recognised.
     """
     if isinstance(value, str):
+        if value in _clean:
+            return value
         return _cut(value, longest) if len(value) >= _SHORTEST or not value.isascii() else value
     if isinstance(value, dict):
         return _dict(value, longest)

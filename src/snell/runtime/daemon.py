@@ -72,7 +72,8 @@ class Daemon:
     async def serve(self) -> None:
         adopt_orphans()
         house = House.for_user(dict(os.environ), self.where)
-        front = Front(self._listener.socket, Service(house), Rpc(self._commands()), self._on_request)
+        service = Service(house)
+        front = Front(self._listener.socket, service, Rpc(self._commands()), self._on_request)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leaving.set)
@@ -82,6 +83,7 @@ class Daemon:
         await self._leaving.wait()
         watching.cancel()
         await self._leave(front)
+        service.follow_up(all_at_once=True)
         await asyncio.to_thread(house.close)
 
     def _commands(self) -> dict[str, Command]:

@@ -6,6 +6,7 @@ elsewhere. The small row of an event is written before its answer leaves, everyt
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
@@ -20,12 +21,14 @@ from snell.runtime.house import House, Work
 
 Send = Callable[[Reply], None]
 
+FOLLOW_AFTER = 0.002  # seconds in which the caller's process can end and its client go on, undisturbed by us
 LARGE = 100_000  # bytes of payload whose reading would be noticed by others
 
 
 class Service:
     def __init__(self, house: House) -> None:
         self.house = house
+        self._to_follow: deque[tuple[Work, Decision]] = deque()
         self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
 
     def serve(self, request: Request, send: Send) -> "asyncio.Task[None] | None":
@@ -106,8 +109,20 @@ class Service:
         decision = self.house.settle(work, decision)
         reply = client.encode(decision)
         send(reply)
-        asyncio.get_running_loop().call_soon(self.house.follow_up, work, decision)
+        self._to_follow.append((work, decision))
+        if len(self._to_follow) == 1:
+            asyncio.get_running_loop().call_later(FOLLOW_AFTER, self.follow_up)
         return reply
+
+    def follow_up(self, *, all_at_once: bool = False) -> None:
+        """Do what can wait, one event at a time, so that nobody who comes meanwhile waits for it."""
+        while self._to_follow:
+            work, decision = self._to_follow.popleft()
+            self.house.follow_up(work, decision)
+            if not all_at_once:
+                break
+        if self._to_follow:
+            asyncio.get_running_loop().call_soon(self.follow_up)
 
 
 class Variables(Mapping[str, str]):

@@ -27,7 +27,21 @@ def watched(path: Path | str) -> Watched:
 
 def have_changed(files: Iterable[Watched]) -> bool:
     """Whether one of the files is not what it was, or had been written too recently to tell."""
-    return any(not file.is_settled or stamp_of(file.path) != file.stamp for file in files)
+    look = os.stat
+    for file in files:  # every event pays for this, so it is one plain loop
+        if not file.is_settled:
+            return True
+        try:
+            now = look(file.path)
+        except (OSError, ValueError):
+            if file.stamp is not None:
+                return True
+            continue
+        stamp = file.stamp
+        # What is changed without a trace in ctime can only be changed by setting the clock.
+        if stamp is None or now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
+            return True
+    return False
 
 
 def stamp_of(path: Path | str) -> Stamp | None:
