@@ -25,13 +25,7 @@ TOUCHES_THE_OUTSIDE = {"__import__", "breakpoint", "compile", "eval", "exec", "i
 UNSPEAKABLE = tuple(
     (first + second).encode()
     for first, second in (
-        ("/work/", "main"),
-        ("/work/", "shared"),
-        ("/work/", "."),
-        ("../", "shared"),
-        ("/tmp/", "brief"),
-        ("/opt/", "pypi"),
-        ("/opt/", "wheels"),
+        ("/ro", "ot/"),
         (".pyenv", "/"),
         ("pypi", ".org"),
         ("pythonhosted", ".org"),
