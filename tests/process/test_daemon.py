@@ -174,6 +174,38 @@ def test_the_environment_of_the_first_caller_does_not_stay(machine):
     assert b"hush" not in Path(f"/proc/{machine.pid}/environ").read_bytes().split(b"MY_SECRET")[0]
 
 
+def test_a_callers_own_policy_counts_for_that_caller_only(machine, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[hooks]]\nevent="PreToolUse"\ncommand="echo by policy >&2; exit 2"\n', encoding="utf-8")
+    said = [machine.reason(), machine.reason(SNELL_POLICY=str(policy)), machine.reason()]
+    machine.stop()
+    said += [machine.reason(SNELL_POLICY=str(policy)), machine.reason()]
+    assert said == ["", "by policy", "", "by policy", ""]
+
+
+def test_a_pinned_script_that_was_away_counts_again_when_it_is_back(machine):
+    from snell.machine.paths import Places
+    from snell.settings.trust import approve, review
+
+    (machine.project / ".snell").mkdir()
+    settings = '[[hooks]]\nevent="PreToolUse"\non_failure="block"\ncommand="sh guard.sh"\n'
+    (machine.project / ".snell/snell.toml").write_text(settings, encoding="utf-8")
+    guard = machine.project / "guard.sh"
+    guard.write_text("echo guarded >&2; exit 2\n", encoding="utf-8")
+    where = Places(machine.home / "config", machine.home / "state", machine.home / "run")
+    approve(where, machine.project, [review(where, machine.project, machine.env()).digest], machine.env())
+    before = machine.reason()
+    guard.rename(machine.project / "away.sh")
+    machine.hook()
+    (machine.project / "away.sh").rename(guard)
+    assert (before, machine.reason()) == ("guarded", "guarded")
+
+
+def test_a_payload_without_a_directory_happens_where_its_sender_is(machine):
+    machine.write("snell.toml", '[[hooks]]\nevent="PreToolUse"\ncommand="pwd >&2; exit 2"\n')
+    assert machine.reason({"cwd": None}) == str(machine.project)
+
+
 def test_a_slow_hook_holds_nobody_up(machine, tmp_path):
     gate = tmp_path / "gate"
     os.mkfifo(gate)

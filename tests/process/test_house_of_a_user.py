@@ -228,3 +228,11 @@ def test_what_a_once_hook_has_used_up_survives_the_process(home):
     texts.append(home.call(name="UserPromptSubmit").note)
     texts.append(home.call(name="UserPromptSubmit", session_id="another").note)
     assert texts == ["hello", "", "hello"]
+
+
+def test_a_guard_that_was_to_block_when_it_fails_blocks_when_it_cannot_be_read(home):
+    guard = '[[hooks]]\nevent="PreToolUse"\non_failure="block"\nif="Bash(ls"\ncommand="true"\n'
+    home.write("~/hooks.toml", guard)
+    assert home.call().verdict is Verdict.DENY
+    home.write("~/hooks.toml", guard.replace("block", "allow"))
+    assert home.call().verdict is Verdict.SILENT

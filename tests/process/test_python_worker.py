@@ -359,3 +359,22 @@ def test_what_a_hook_started_and_sent_away_ends_with_it(desk: Desk, tmp_path: Pa
     while Path(f"/proc/{pid}").exists():
         assert time.monotonic() < deadline, "it is still there"
         time.sleep(0.01)
+
+
+def test_a_hook_that_forks_mixes_no_answers_up(desk: Desk) -> None:
+    hooks = desk.hooks(
+        """
+        import os
+
+        @judges("PreToolUse", kind="shell")
+        def forks(call):
+            if "fork" in call.command:
+                os.fork()
+            return Deny(call.command) if "bad" in call.command else None
+        """
+    )
+    said = [
+        desk.worker.run(hooks, call(word))[0].effects
+        for word in ("bad 1", "fork", "bad 2", "ls", "fork bad", "ls", "bad 3")
+    ]
+    assert said == [(Deny("bad 1"),), (), (Deny("bad 2"),), (), (Deny("fork bad"),), (), (Deny("bad 3"),)]

@@ -6,6 +6,7 @@ Several forms are understood, because hooks are written for several systems: Cla
 plain text where the client shows that to the model. An answer that cannot be read is a failure, never an approval.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,6 +54,7 @@ def is_json(text: str) -> bool:
 
 def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
     """The same for an answer that is already an object."""
+    given = answer
     try:
         answer = _untagged(answer)
         specific, is_named = _specific(answer, event)
@@ -62,8 +64,14 @@ def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
             suppress_output=answer.get("suppress_output") is True,
         )
     except UnreadableError as error:
-        return Outcome(failure=Failure("output", str(error)))
+        return Outcome(_clear_refusal(given), Failure("output", str(error)))
     return outcome if is_named else _only_strict(outcome)
+
+
+def _clear_refusal(given: Mapping[str, Any]) -> tuple[Effect, ...]:
+    """Something is wrong with the answer, but what it wants is plain."""
+    words = {given.get(key) for key in ("decision", "permissionDecision") if isinstance(given.get(key), str)}
+    return (Deny("the hook refused, in an answer that could not be read whole"),) if words & {"block", "deny"} else ()
 
 
 def _only_strict(outcome: Outcome) -> Outcome:
@@ -105,9 +113,27 @@ def _parsed(text: str) -> dict[str, Any] | None:
     if not (text.startswith("{") and text.endswith("}")):
         return None
     try:
-        return msgspec.json.decode(text.encode("utf-8", "replace"), type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as error:
+        found: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
         raise UnreadableError(f"the answer looks like JSON but is not: {error}") from None
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise UnreadableError(f"the answer holds {name}, which is not JSON")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two values of one name readers take the first or the last, as they please."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(name for name in found if sum(name == each for each, _ in pairs) > 1)
+        raise UnreadableError(f"the answer gives `{repeated}` twice")
+    return found
+
+
+def _folded(given: Mapping[str, Any]) -> dict[str, Any]:
+    return _without_repeats([(_snake(key), value) for key, value in given.items()])
 
 
 def _plain(text: str, event: Event) -> Outcome:
@@ -122,10 +148,10 @@ def _plain(text: str, event: Event) -> Outcome:
 def _untagged(given: Mapping[str, Any]) -> dict[str, Any]:
     """Tagged results (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
     tag = next((key for key in ("Reject", "ModifyInput", "Continue", "reject", "modify_input") if key in given), "")
-    answer = {_snake(key): value for key, value in given.items() if key != tag}
+    answer = _folded({key: value for key, value in given.items() if key != tag})
     if tag:
         inner = given[tag]
-        fields = {_snake(key): value for key, value in inner.items()} if isinstance(inner, dict) else {}
+        fields = _folded(inner) if isinstance(inner, dict) else {}
         return _from_action(_snake(tag), answer | (fields or ({"reason": inner} if isinstance(inner, str) else {})))
     action = answer.get("action")
     if action is None or action in ("accept", "decline", "cancel"):  # those are an elicitation's
@@ -155,7 +181,7 @@ def _specific(answer: Mapping[str, Any], event: Event) -> tuple[dict[str, Any], 
         return {}, True
     if not isinstance(inner, dict):
         raise UnreadableError("hookSpecificOutput is not an object")
-    fields = {_snake(key): value for key, value in inner.items()}
+    fields = _folded(inner)
     named = fields.pop("hook_event_name", None)
     if named not in (None, event.name):
         raise UnreadableError(f"hookSpecificOutput is for `{named}`, but the event is {event.name}")

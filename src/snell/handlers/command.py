@@ -54,7 +54,7 @@ def run_command(hook: Hook, event: Event, around: Surroundings) -> Outcome:
             watch_stdout=asked.watch if _may_go_async(hook) else None,
             hand_over=lambda running: _keep(running, asked.seconds, hook, event, around.late),
         )
-        outcome = _outcome(hook, event, finished, command)
+        outcome = _outcome(hook, event, finished, command, _directory(event, around))
         return _with_env(outcome, env_file)
     finally:
         if env_file:
@@ -98,7 +98,7 @@ def _variables(command: Command, event: Event, around: Surroundings, env_file: s
     return {name: value.replace("\0", "") for name, value in given.items() if value}
 
 
-def _outcome(hook: Hook, event: Event, finished: Finished, command: Command) -> Outcome:
+def _outcome(hook: Hook, event: Event, finished: Finished, command: Command, cwd: str) -> Outcome:
     failure = _failure(finished, hook.time_limit)
     if failure:
         if hook.exit_code_mode == "strict" and failure.kind == "launch":
@@ -106,7 +106,8 @@ def _outcome(hook: Hook, event: Event, finished: Finished, command: Command) -> 
         return Outcome(failure=failure, seconds=finished.seconds)
     if finished.went_async:
         return Outcome(seconds=finished.seconds, remarks=("went on in the background",), is_pending=True)
-    return replace(_by_exit_code(hook, event, finished, _answer(finished, event, command)), seconds=finished.seconds)
+    outcome = _by_exit_code(hook, event, finished, _answer(finished, event, command), cwd)
+    return replace(outcome, seconds=finished.seconds)
 
 
 def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
@@ -131,13 +132,13 @@ def _failure(finished: Finished, limit: float) -> Failure | None:
     return None
 
 
-def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome) -> Outcome:
+def _by_exit_code(hook: Hook, event: Event, finished: Finished, answer: Outcome, cwd: str) -> Outcome:
     code = finished.exit_code
     said = finished.stderr.decode("utf-8", "replace").strip()
     denies = any(isinstance(effect, Deny) for effect in answer.effects)
     if code == 0 or (denies and answer.failure is None):
         return answer
-    if code == 2 and not _script_is_missing(said, answer):
+    if code == 2 and not _script_is_missing(said, answer, cwd):
         reason = Deny(said or "the hook refused without giving a reason")
         return replace(answer, effects=(*answer.effects, reason), failure=None)
     failure = Failure("crash", _ended(finished, said))
@@ -164,11 +165,11 @@ _NO_SCRIPT = re.compile(
 )
 
 
-def _script_is_missing(said: str, answer: Outcome) -> bool:
+def _script_is_missing(said: str, answer: Outcome, cwd: str) -> bool:
     found = _NO_SCRIPT.match(said)
     if not found or answer.effects or "\n" in said:
         return False
-    return not os.path.exists(found["python"] or found["sh"])
+    return not os.path.exists(os.path.join(cwd, found["python"] or found["sh"]))
 
 
 def _may_go_async(hook: Hook) -> bool:
@@ -199,7 +200,7 @@ def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) ->
     if failure:
         return Outcome(failure=failure, seconds=finished.seconds)
     answer = outcome_of(after_async(finished.stdout.decode("utf-8", "replace")), event)
-    return replace(_by_exit_code(hook, event, finished, answer), seconds=finished.seconds)
+    return replace(_by_exit_code(hook, event, finished, answer, event.cwd), seconds=finished.seconds)
 
 
 def _env_file() -> str:

@@ -33,6 +33,7 @@ Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
 def main() -> None:
     requests, answers = _private_streams()
+    os.register_at_fork(after_in_child=lambda: _leave(requests, answers))
     progress = mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)
     loaded: Functions = {}
     plans: dict[int, list[Planned]] = {}
@@ -43,7 +44,7 @@ def main() -> None:
         else:
             if "hooks" in request:
                 plans[request["plan"]] = [_planned(address, loaded) for address in request["hooks"]]
-            _run(plans[request["plan"]], request["event"], progress, answers)
+            _run(plans[request["plan"]], request, progress, answers)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -54,6 +55,14 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     return requests, answers
+
+
+def _leave(requests: BinaryIO, answers: BinaryIO) -> None:
+    """A process that a hook forked off is not the worker: it must neither hear requests nor answer them."""
+    for stream, mode in ((requests, os.O_RDONLY), (answers, os.O_WRONLY)):
+        nothing = os.open(os.devnull, mode)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
 
 
 def _say(answers: BinaryIO, answer: Any) -> None:
@@ -89,10 +98,11 @@ def _planned(address: list[str], loaded: Functions) -> Planned:
     return path, loaded.get((path, digest), {}).get(name)
 
 
-def _run(plan: list[Planned], given: dict[str, Any], progress: mmap.mmap, answers: BinaryIO) -> None:
+def _run(plan: list[Planned], request: dict[str, Any], progress: mmap.mmap, answers: BinaryIO) -> None:
     """A line for each hook that has something to say, at once, and a last one with everybody's time."""
     clock = time.perf_counter
     times = []
+    given, number = request["event"], request["number"]
     came = json_bytes(given)
     event = msgspec.convert(given, Event)
     for index, (path, function) in enumerate(plan):
@@ -106,8 +116,8 @@ def _run(plan: list[Planned], given: dict[str, Any], progress: mmap.mmap, answer
             event = msgspec.convert(given, Event)  # the hooks after it see what really came
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
         if answer is not None:
-            _say(answers, {"hook": index, **answer, "seconds": spent})
-    _say(answers, {"done": times})
+            _say(answers, {"hook": index, **answer, "seconds": spent, "number": number})
+    _say(answers, {"done": times, "number": number})
 
 
 def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any] | None:

@@ -187,6 +187,7 @@ class _Child:
         shared.truncate(mmap.PAGESIZE)
         self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
         self.loaded: set[tuple[str, str]] = set()
+        self._number = 0  # of the request; an answer to another one is nobody's answer
         self._buffer = b""
         self._mark = os.urandom(16).hex()  # by which processes that a hook started are found
         self._plans: dict[int, tuple[int, tuple[Hook, ...]]] = {}
@@ -219,7 +220,8 @@ class _Child:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        """Alive, and with nothing left to say that nobody asked for."""
+        return self._process.poll() is None and not self._buffer and not _ready(self._from, select.POLLIN, 0)
 
     def load(self, path: str, digest: str, source: bytes) -> dict[str, Any]:
         text = source.decode("utf-8", "replace")
@@ -231,7 +233,8 @@ class _Child:
     def ask(self, hooks: tuple[Hook, ...], event: Event, *, at_once: bool = False) -> bool:
         """Hand a request over; with `at_once` only if that needs no waiting."""
         plan, addresses = self._plan(hooks)
-        request = {"plan": plan, "event": msgspec.structs.asdict(event)}
+        self._number += 1
+        request = {"plan": plan, "event": msgspec.structs.asdict(event), "number": self._number}
         if addresses:
             request["hooks"] = addresses
         data = json_bytes(request) + b"\n"
@@ -299,6 +302,8 @@ class _Child:
                     raise WorkerError("timeout", f"did not finish within {limit:g} s")
                 continue
             answer = self._decoded(line)
+            if not isinstance(answer, dict) or answer.get("number") != self._number:
+                raise WorkerError("crash", "an answer came that belongs to no question")
             if "done" in answer:
                 return list(answer["done"])
             said[answer["hook"]] = _outcome(answer)

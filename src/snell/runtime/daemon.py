@@ -35,7 +35,7 @@ FINISH = 605.0  # the longest a hook may still take when the daemon has been tol
 LOCK_WAIT = 30.0  # for a predecessor that is finishing its last calls
 
 # What the daemon keeps of the environment it was started with: that of the first caller, whoever it was.
-KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "TMPDIR", "SNELL_HOME", "SNELL_POLICY")
+KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "TMPDIR", "SNELL_HOME")
 KEPT_PREFIXES = ("XDG_",)
 
 

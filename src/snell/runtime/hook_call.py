@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.clients import client_named
 from snell.machine.crash_report import write_report
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
-from snell.model.errors import PayloadError, SnellError
+from snell.model.errors import SnellError
+from snell.model.events import Event
 from snell.model.ports import Client, Reply
 from snell.runtime.house import House
 
@@ -32,13 +34,17 @@ def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
     return HookCall(client_named(given["--client"]), given["--request-id"])
 
 
+def placed(event: Event, cwd: str) -> Event:
+    """The event, happening where its sender is when it does not say where: a project's guards must not be missed."""
+    return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
+
+
 def refusal(error: SnellError, payload: bytes, house: House, cwd: str) -> Reply:
     """
     A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
     call from it by sending what we cannot read. A stop is never refused for that.
     """
-    closed = isinstance(error, PayloadError) and _fails_closed(payload, house, cwd)
-    return _said(f"snell: {error}", 2 if closed else 1)
+    return _said(f"snell: {error}", 2 if _fails_closed(payload, house, cwd) else 1)
 
 
 def bug(error: Exception, payload: bytes, house: House, cwd: str) -> Reply:
@@ -69,6 +75,8 @@ def event_name_in(payload: bytes) -> str:
             if key:
                 names.append(word[1:-1].decode("utf-8", "replace"))
             is_key = payload[token.end() : token.end() + 20].lstrip()[:1] == b":"
+            if is_key and b"\\" in word:
+                return ""  # a name that is written so that it is not seen
             key = word if is_key and not key and word in _EVENT_KEYS else b""
     return canonical(names[0]) if len(names) == 1 else ""
 

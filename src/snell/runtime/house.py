@@ -213,7 +213,7 @@ class House:
 
     def place_of(self, event: Event, decision_id: str = "", env: Mapping[str, str] | None = None) -> Place:
         """What counts where this event happens."""
-        on_shelf = self._shelf.hooks_for(event) if self._shelf else None
+        on_shelf = self._shelf.hooks_for(event, env.get("SNELL_POLICY", "") if env else "") if self._shelf else None
         book = self._book(on_shelf)
         if not on_shelf:
             return Place(book, self.crew, tuple(book.problems), decision_id)

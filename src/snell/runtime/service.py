@@ -16,7 +16,7 @@ from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
 from snell.runtime.drive import Deciding, Wait, advance
-from snell.runtime.hook_call import bug, parsed, refusal
+from snell.runtime.hook_call import bug, parsed, placed, refusal
 from snell.runtime.house import House, Work
 
 Send = Callable[[Reply], None]
@@ -54,7 +54,7 @@ class Service:
         if len(request.stdin) > LARGE:
             return self._serve_large(request, send)
         call = parsed(request.argv, request.request_id)
-        return self._serve_event(call.client, call.client.decode(request.stdin), request, send)
+        return self._serve_event(call.client, placed(call.client.decode(request.stdin), request.cwd), request, send)
 
     def _serve_event(
         self, client: Client, event: Event, request: Request, send: Send
@@ -101,7 +101,7 @@ class Service:
     async def _serve_large(self, request: Request, send: Send) -> None:
         call = parsed(request.argv, request.request_id)
         event = await asyncio.get_running_loop().run_in_executor(None, call.client.decode, request.stdin)
-        waiting = self._serve_event(call.client, event, request, send)
+        waiting = self._serve_event(call.client, placed(event, request.cwd), request, send)
         if waiting:
             await waiting
 
@@ -133,6 +133,8 @@ class Variables(Mapping[str, str]):
         self._known: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
+        if self._known is None and f"{name}=".encode() not in self._request.environment:
+            raise KeyError(name)  # found out without taking everything apart
         return self._all()[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -48,13 +48,13 @@ class Shelf:
         self._policy_files = policy_files
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
-        self._known: OrderedDict[tuple[str, str], OnShelf] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
-        self._last: tuple[tuple[str, str], float, OnShelf] | None = None
+        self._last: tuple[tuple[str, str, str], float, OnShelf] | None = None
 
-    def hooks_for(self, event: Event) -> OnShelf:
-        """What counts where this event happens, for the client that reported it."""
-        key = (event.cwd or "/", event.client)
+    def hooks_for(self, event: Event, policy: str = "") -> OnShelf:
+        """What counts where this event happens, for the client that reported it, with a policy that its caller adds."""
+        key = (event.cwd or "/", event.client, policy)
         now = time.monotonic()
         if self._last and self._last[0] == key and now < self._last[1]:
             return self._last[2]
@@ -71,8 +71,9 @@ class Shelf:
         """The hooks in a skill's or agent's front matter."""
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
 
-    def _read(self, cwd: str, client: str) -> OnShelf:
-        loaded = load(self._where, Path(cwd), self._env, policy_files=self._policy_files, digests=self._digests)
+    def _read(self, cwd: str, client: str, policy: str) -> OnShelf:
+        env = {**self._env, "SNELL_POLICY": policy} if policy else self._env
+        loaded = load(self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests)
         problems = [str(each) for each in loaded.problems]
         # A client runs the hooks of its own file itself; running them here too would fire them twice.
         its_own = f"{client.replace('_', '-')}:"

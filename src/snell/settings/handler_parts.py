@@ -14,6 +14,7 @@ from snell.settings.reading import Entry, Reading
 from snell.settings.schema import (
     ENTRY,
     HANDLER_TYPES,
+    HANDLER_WORDS,
     HANDLERS,
     HandlerRow,
     folded,
@@ -89,6 +90,9 @@ def _no_handler(entry: Entry) -> WrongError:
     loose = next((node for name, node in entry.fields.items() if handler_of_table(name) and not node.is_table), None)
     if loose:
         return WrongError("the handler must be a table", loose.line, "write its keys below [hooks.NAME]")
+    for name, node in entry.fields.items():
+        if not ENTRY.find(name) and (near := nearest(name[:60], HANDLER_WORDS)):
+            return WrongError(f"`{name[:80]}` is not a key of a hook", node.line, f"did you mean `{near}`?")
     return WrongError("the hook has no handler", entry.line, "add a `command`, or one of the handler tables")
 
 

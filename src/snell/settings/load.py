@@ -19,7 +19,7 @@ from snell.settings.items import Workshop
 from snell.settings.locate import Located, SettingsFile, locate
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
-from snell.settings.policy import standing_in
+from snell.settings.policy import standing_in, standing_in_for_guards
 from snell.settings.project import Believed, PythonSource, believed, unopened
 from snell.settings.reading import Parsed, Value
 from snell.settings.sources import read_file
@@ -117,7 +117,9 @@ def _take_policy(found: Located, gathering: _Gathering) -> None:
 
 def _take_user(found: Located, gathering: _Gathering) -> None:
     for file in found.user:
-        gathering.take(read_file(file, gathering.extra_events))
+        parsed = read_file(file, gathering.extra_events)
+        gathering.take(parsed)
+        gathering.hooks += standing_in_for_guards(parsed.faults, str(file.path), file.layer)
     wanted = any(value.name == "import_claude" and value.value for value in gathering.values)
     for file in found.imported if wanted else ():
         gathering.watch([watched(file.path)])

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from snell.engine.match import compiled
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical, row_of
 from snell.model.errors import PatternError
@@ -14,6 +16,17 @@ def standing_in(faults: Sequence[Fault], file: str) -> list[Hook]:
     anywhere = [fault for fault in faults if not _event(fault)][:1]  # one that blocks everything is enough
     known = [fault for fault in faults if _event(fault)]
     return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
+
+
+def standing_in_for_guards(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
+    """The same outside the policy, for entries that were to block or to ask when they fail."""
+    guards = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block") and _event(fault)]
+    return [_of_layer(hook, layer) for hook in standing_in(guards, file)]
+
+
+def _of_layer(hook: Hook, layer: str) -> Hook:
+    name = hook.id.replace("policy-", f"{layer}-")
+    return replace(hook, id=name, scope=Scope.SESSION, source=replace(hook.source, layer=layer))
 
 
 def _hooks(fault: Fault, file: str, number: int) -> Iterator[Hook]:

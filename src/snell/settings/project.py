@@ -20,7 +20,7 @@ from snell.settings.pins import Pin, ProjectPins
 from snell.settings.plugins import folders_in, read_pack
 from snell.settings.reading import Parsed, Value
 from snell.settings.sources import read_file
-from snell.settings.watch import Watched
+from snell.settings.watch import Watched, watched
 
 RUN_TRUST = "run `snell trust`"
 
@@ -70,6 +70,9 @@ def believed(workshop: Workshop, pins: ProjectPins, cwd: Path, extra_events: fro
     found = brought(workshop, extra_events, vouched=pins.approved)
     hooks, python, complaints, files = [], [], list(found.complaints), list(found.files)
     values: list[Value] = []
+    # What was approved is watched also while it is gone, so that its return is noticed.
+    approved = (name for pin in pins.approved.values() for name in (*pin.files, *pin.programs))
+    files += [watched(os.path.join(workshop.root, name)) for name in dict.fromkeys(approved)]
     current = {item.digest for item in found.items}
     for item in found.items:
         why = why_not(item, pins, workshop.root, cwd, current)

@@ -253,6 +253,8 @@ def handler_of_type(name: str) -> HandlerRow | None:
     return _BY_TYPE.get(folded(name))
 
 
+# What an entry needs one of: the keys by which a handler is known, and the names of its table.
+HANDLER_WORDS = tuple(name for row in HANDLERS for name in (*row.marks, row.name, *row.tables))
 HANDLER_TYPES = tuple(name for row in HANDLERS for name in (row.name, *row.types))
 
 _BY_NAME = {row.name: row for row in HANDLERS}

@@ -189,7 +189,7 @@ def test_output_is_suppressed_only_when_asked(answer: Any, suppressed: bool) -> 
 
 
 @pytest.mark.proves("S1-148")
-@pytest.mark.parametrize("answer", [specific("PostToolUse"), {**specific("Stop"), "decision": "block"}])
+@pytest.mark.parametrize("answer", [specific("PostToolUse"), {**specific("Stop"), "decision": "approve"}])
 def test_a_specific_part_of_another_event_voids_the_answer_with_a_warning(answer: Any) -> None:
     named = answer["hookSpecificOutput"]["hookEventName"]
     complaint = f"hookSpecificOutput is for `{named}`, but the event is PreToolUse"
@@ -250,7 +250,8 @@ def test_a_terminal_sequence_is_read_on_every_event(on: str) -> None:
             "permission_decision `no` is not one of allow, ask, defer, deny",
         ),
         ({"hookSpecificOutput": "text"}, "hookSpecificOutput is not an object"),
-        ({"decision": "deny", "reason": 7}, "reason is int, not text"),
+        ({"decision": "allow", "reason": 7}, "reason is int, not text"),
+        ({"permissionDecision": "ask", "permission_decision": "allow"}, "the answer gives `permission_decision` twice"),
         ({"additionalContext": ["c"]}, "additional_context is list, not text"),
         ({"systemMessage": {}}, "system_message is dict, not text"),
         (
@@ -264,8 +265,22 @@ def test_one_wrong_value_voids_the_whole_answer(answer: Any, complaint: str) -> 
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        {"decision": "block", "reason": 5},
+        {"permissionDecision": "deny", "systemMessage": 1},
+        {"decision": "deny", "x": 1, "X": 2},
+    ],
+)
+def test_a_plain_refusal_is_kept_whatever_else_is_wrong(answer: Any) -> None:
+    outcome = read(answer)
+    assert (outcome.status, outcome.failure is not None or "x" in answer) == ("blocking", True)
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        '{"decision": "block", "decision": "approve"}',
         "{broken}",
         '{"decision": "deny",}',
         '{"a": 1}\n{"b": 2}',
@@ -273,12 +288,12 @@ def test_one_wrong_value_voids_the_whole_answer(answer: Any, complaint: str) -> 
         "{" * 5000 + "}" * 5000,
         '{"a": NaN}',
     ],
-    ids=["words", "trailing comma", "two objects", "python", "deep", "nan"],
+    ids=["twice", "words", "trailing comma", "two objects", "python", "deep", "nan"],
 )
 def test_what_looks_like_json_and_is_not_is_a_failure(text: str) -> None:
     outcome = read(text)
     assert outcome.failure is not None
-    assert outcome.failure.message.startswith("the answer looks like JSON but is not: ")
+    assert outcome.failure.message.startswith("the answer ")
     assert (outcome.effects, outcome.failure.kind) == ((), "output")
 
 

@@ -208,7 +208,7 @@ def test_what_was_loaded_goes_stale_with_every_change_that_could_matter(tmp_path
     assert changed_by(world, lambda: world.user("", "hooks.toml"))
     assert changed_by(world, lambda: written(world.policy, ""))
     assert changed_by(world, lambda: world.brings(command("other")))
-    assert changed_by(world, lambda: script.write_text("other", encoding="utf-8")) is False  # nothing names it any more
+    assert changed_by(world, lambda: script.write_text("other", encoding="utf-8"))  # approved once, so still watched
     world.brings('[[hooks]]\nevent = "Stop"\ncommand = "sh check.sh"\n')
     assert changed_by(world, lambda: script.write_text("another", encoding="utf-8"))
     assert changed_by(world, lambda: world.brings("x", "hooks/mine.py"))

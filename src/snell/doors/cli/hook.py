@@ -14,7 +14,7 @@ from snell.machine.paths import POLICY_FILE
 from snell.machine.processes import adopt_orphans
 from snell.model.errors import SnellError
 from snell.model.ports import Reply
-from snell.runtime.hook_call import HookCall, bug, parsed, refusal
+from snell.runtime.hook_call import bug, parsed, placed, refusal
 from snell.runtime.house import House
 
 ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
@@ -28,7 +28,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    call = parsed(["--client", args.client], args.request_id)
     payload = sys.stdin.buffer.read()
     adopt_orphans()
     try:
@@ -37,12 +36,13 @@ def run(args: argparse.Namespace) -> int:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
         return _write(Reply(stderr=f"snell: {error}\n".encode(), exit_code=2 if has_policy or args.fail_closed else 1))
     with house:  # leaving it waits for watchers; the reply is out by then
-        return _answer(house, call, payload)
+        return _answer(house, args, payload)
 
 
-def _answer(house: House, call: HookCall, payload: bytes) -> int:
+def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
     try:
-        event = call.client.decode(payload)
+        call = parsed(["--client", args.client], args.request_id)
+        event = placed(call.client.decode(payload), _here())
         work = house.begin(event, call.request_id)
         decision = work.earlier or house.settle(work, house.driven(work))
         code = _write(call.client.encode(decision))
