@@ -268,3 +268,11 @@ def refuses(reply: Reply) -> bool:
 
 def no_constant(text: str) -> None:
     raise AssertionError(f"{text} is not JSON")
+
+
+@every_client
+@pytest.mark.parametrize("tool", [5, ["Bash"], {"name": "Bash"}, True])
+def test_a_tool_whose_name_is_no_text_is_refused_since_no_matcher_could_find_it(name: str, tool: Any) -> None:
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {}}
+    with pytest.raises(PayloadError, match="tool_name"):
+        client_named(name).decode(json.dumps(payload).encode())

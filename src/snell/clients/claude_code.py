@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.machine.json_input import odd_fields, read_payload
+from snell.machine.json_input import check_tool_name, odd_fields, read_payload
 from snell.machine.json_output import json_bytes
 from snell.model.catalogue import canonical
 from snell.model.decision import Decision
@@ -57,6 +57,7 @@ def decode(payload: bytes) -> Event:
     name = canonical(next((text for field in EVENT_FIELDS if (text := text_in(given, field))), ""))
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
+    check_tool_name(given)
     event = event_from(given, name, NAME)
     odd = odd_fields(given)
     return replace(event, flags=flags + odd) if flags or odd else event

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.machine.json_input import odd_fields, read_payload
+from snell.machine.json_input import check_tool_name, odd_fields, read_payload
 from snell.machine.json_output import json_bytes
 from snell.model.catalogue import canonical
 from snell.model.decision import Decision, Reason
@@ -66,6 +66,7 @@ def decode(payload: bytes) -> Event:
     name = canonical(text_in(given, name_field))
     folded, ignored = _folded(given, name_field)
     folded["hook_event_name"] = name
+    check_tool_name(folded)
     return replace(event_from(folded, name, NAME), flags=(*flags, *ignored, *odd_fields(folded)))
 
 

@@ -63,6 +63,13 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     return value, flags + mended + _size_flags(raw, value)
 
 
+def check_tool_name(payload: Payload) -> None:
+    """A tool whose name is no text has no name that a matcher could find, so every guard would let it pass."""
+    name = payload.get("tool_name")
+    if name is not None and not isinstance(name, str):
+        raise PayloadError(f"`tool_name` is {word_for(name)}", advice="send the tool's name as text")
+
+
 def odd_fields(payload: Payload) -> tuple[str, ...]:
     """Flags for fields that are there but are not what hooks rely on, such as `tool_input is null`."""
     flags: tuple[str, ...] = ()
