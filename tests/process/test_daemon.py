@@ -335,3 +335,41 @@ def test_the_daemon_command_starts_asks_and_stops(machine):
     assert snell("stop")[1].startswith("stopped")
     assert "no daemon is running" in snell("stop")[2]
     assert "ExecStart=" in snell("unit")[1]
+
+
+def test_a_flood_sheds_traces_of_silent_events_but_never_a_denial(machine):
+    """Small rows are all there; what is shed is counted."""
+    from snell.machine.wire import Request
+
+    machine.hook()
+    served = 1
+
+    def send(number: int, command: str) -> None:
+        payload = json.dumps({**CALL, "cwd": str(machine.project), "tool_input": {"command": command}}).encode()
+        frame = Request("1 0.1.0", f"{number:032x}", "/", ("--client", "generic"), b"", payload).encode()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(20)
+            connection.connect(str(machine.home / "run/snell.sock"))
+            connection.sendall(frame)
+            while connection.recv(65536):
+                pass
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: send(number, "bad" if number % 500 == 0 else "ls"), range(1, 3001)))
+    served += 3000
+    status = machine.ask('{"cmd": "status"}')[0]["data"]
+    assert status["served"] == served
+    machine.stop()
+    env = machine.env()
+    done = subprocess.run(
+        [sys.executable, "-m", "snell", "log", "--json", "--verdict", "deny"], env=env, capture_output=True, check=True
+    )
+    denials = [json.loads(line)["id"] for line in done.stdout.splitlines()]
+    assert len(denials) == 6
+    for denial in denials:
+        why = subprocess.run([sys.executable, "-m", "snell", "why", denial], env=env, capture_output=True, check=True)
+        assert b"not that" in why.stdout
+    everything = subprocess.run(
+        [sys.executable, "-m", "snell", "log", "--json", "-n", "10000"], env=env, capture_output=True, check=True
+    )
+    assert len(everything.stdout.splitlines()) == served

@@ -23,14 +23,17 @@ from snell.machine.paths import Places, make_private, places
 from snell.machine.processes import adopt_orphans, reap_orphans
 from snell.machine.wire import Request
 from snell.model.errors import SnellError, StoreError
+from snell.model.ports import Transaction
 from snell.runtime.connections import Front
 from snell.runtime.house import House
 from snell.runtime.rpc import Arguments, Command, Rpc
 from snell.runtime.service import Service
 from snell.runtime.versions import hand_over_to, our_version
+from snell.work.retention import expire_decisions, expire_traces
 
 IDLE = 30 * 60.0  # seconds without a request after which the daemon goes
 LOOK = 1.0  # how often it looks whether it should, and writes the log of the database back
+KEEP_TRACES, KEEP_DECISIONS = 30, 180  # days
 FINISH = 605.0  # the longest a hook may still take when the daemon has been told to go
 LOCK_WAIT = 30.0  # for a predecessor that is finishing its last calls
 
@@ -68,11 +71,12 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
+        self._service: Service | None = None
 
     async def serve(self) -> None:
         adopt_orphans()
         house = House.for_user(dict(os.environ), self.where)
-        service = Service(house)
+        service = self._service = Service(house)
         front = Front(self._listener.socket, service, Rpc(self._commands()), self._on_request)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -95,6 +99,7 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
+            "shed": self._service.shed if self._service else 0,
             "socket": str(self._listener.path),
         }
 
@@ -115,6 +120,7 @@ class Daemon:
             if house.database:
                 with contextlib.suppress(StoreError):
                     await asyncio.to_thread(house.database.checkpoint)
+                    house.database.run(_forget_what_is_old)
             if time.monotonic() - self._last > self._idle and not front.is_busy:
                 self._leaving.set()
 
@@ -123,6 +129,13 @@ class Daemon:
         self._listener.withdraw()
         front.stop_accepting()
         await front.finish(FINISH)
+
+
+def _forget_what_is_old(tx: Transaction) -> None:
+    """A few rows at a time, so that nobody notices."""
+    now = time.time_ns() // 1_000_000
+    if not expire_traces(tx, now=now, days=KEEP_TRACES):
+        expire_decisions(tx, now=now, days=KEEP_DECISIONS)
 
 
 def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -22,12 +22,14 @@ from snell.runtime.house import House, Work
 Send = Callable[[Reply], None]
 
 FOLLOW_AFTER = 0.002  # seconds in which the caller's process can end and its client go on, undisturbed by us
+QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
 LARGE = 100_000  # bytes of payload whose reading would be noticed by others
 
 
 class Service:
     def __init__(self, house: House) -> None:
         self.house = house
+        self.shed = 0
         self._to_follow: deque[tuple[Work, Decision]] = deque()
         self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
 
@@ -109,6 +111,9 @@ class Service:
         decision = self.house.settle(work, decision)
         reply = client.encode(decision)
         send(reply)
+        if len(self._to_follow) >= QUEUE and _can_be_shed(decision):
+            self.shed += 1  # its small row is written; what nobody will ask about is not
+            return reply
         self._to_follow.append((work, decision))
         if len(self._to_follow) == 1:
             asyncio.get_running_loop().call_later(FOLLOW_AFTER, self.follow_up)
@@ -123,6 +128,12 @@ class Service:
                 break
         if self._to_follow:
             asyncio.get_running_loop().call_soon(self.follow_up)
+
+
+def _can_be_shed(decision: Decision) -> bool:
+    """Never a refusal, a rewrite, a failure or the end of a session."""
+    speaks = decision.verdict or decision.changes or decision.failures or decision.notes or decision.stop
+    return not speaks and decision.event.name not in ("SessionStart", "SessionEnd")
 
 
 class Variables(Mapping[str, str]):
