@@ -28,6 +28,7 @@ _LIST = regex.compile(r"[A-Za-z0-9_\-, |]*")
 _LIST_BAR_ONLY = regex.compile(r"[A-Za-z0-9_|]*")
 _PREFIX = regex.compile(r"[A-Za-z0-9_\-]+\*")
 _COMMA_OR_BAR = regex.compile(r"[,|]")
+_DOLLAR = regex.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", regex.DOTALL)  # escapes and classes are passed over
 _COUNTS = regex.compile(r"[{,](\d{1,30})(?=[},])")
 _CONTEXT_SUFFIX = regex.compile(r"\[[0-9]+m\]$")
 
@@ -104,11 +105,16 @@ def _regular(text: str, _row: EventRow) -> Predicate:
         raise PatternError(f"`{text}` repeats too often", advice=f"keep the product of its counts under {MOST_REPEATS}")
     try:
         # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
-        pattern = regex.compile(text, regex.ASCII | regex.VERSION0)
+        pattern = regex.compile(_DOLLAR.sub(_end, text), regex.ASCII | regex.VERSION0)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
         advice = r"escape special characters with a backslash, such as `\(`"
         raise PatternError(f"`{text}` is not a regular expression: {error}", advice=advice) from None
     return _searching(pattern.search, text)
+
+
+def _end(found: regex.Match[str]) -> str:
+    """JavaScript's `$` is the very end; Python's also stands before a last line break, where a name could hide."""
+    return r"\Z" if found[0] == "$" else str(found[0])
 
 
 def _searching(search: Callable[..., object], text: str) -> Predicate:

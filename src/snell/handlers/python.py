@@ -18,8 +18,8 @@ from snell.model.hooks import Hook, Inline
 Function = Callable[[Event], Any]
 
 
-def run_inline(functions: Sequence[Function], event: Event) -> list[Outcome]:
-    """Run functions of this process, one after the other."""
+def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook]) -> list[Outcome]:
+    """Run functions of this process, one after the other. An async one has a limit; a plain one cannot be ended."""
     outcomes = []
     clock = time.perf_counter
     start = clock()
@@ -34,18 +34,21 @@ def run_inline(functions: Sequence[Function], event: Event) -> list[Outcome]:
         if result is None and now - start < UNNOTICEABLE:
             outcomes.append(QUIET)
         else:
-            outcomes.append(_outcome(result, now - start))
+            outcomes.append(_outcome(result, now - start, hooks[len(outcomes)].time_limit))
         start = now
     return outcomes
 
 
-def _outcome(result: Any, seconds: float) -> Outcome:
+def _outcome(result: Any, seconds: float, limit: float) -> Outcome:
     if inspect.isawaitable(result):
         start = time.perf_counter()
         if _is_in_loop():
             return Outcome(failure=_not_here(result), seconds=seconds)
         try:
-            result = asyncio.run(_awaited(result))
+            result = asyncio.run(_awaited(result, limit))
+        except TimeoutError:
+            late = Failure("timeout", f"did not finish within {limit:g} s")
+            return Outcome(failure=late, seconds=seconds + time.perf_counter() - start)
         except Exception as error:  # noqa: BLE001 - whatever a hook raises becomes its outcome
             return Outcome(failure=crash(error), seconds=seconds + time.perf_counter() - start)
         seconds += time.perf_counter() - start
@@ -59,8 +62,9 @@ def outcome_from(result: Any, seconds: float) -> Outcome:
     return Outcome(effects=tuple(result) if isinstance(result, list | tuple) else (result,), seconds=seconds)
 
 
-async def _awaited(result: Any) -> Any:
-    return await result
+async def _awaited(result: Any, limit: float) -> Any:
+    async with asyncio.timeout(limit):
+        return await result
 
 
 def _is_in_loop() -> bool:

@@ -43,13 +43,13 @@ class Crew:
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks together and wait for all."""
         functions = self._known(hooks)[1]
-        return self._run_mixed(hooks, event) if functions is None else run_inline(functions, event)
+        return self._run_mixed(hooks, event) if functions is None else run_inline(functions, event, hooks)
 
     def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait:
         """Outcomes, if they can be had without anybody else waiting; otherwise what a thread has to wait for."""
         functions = self._known(hooks)[1]
         if functions is not None:
-            return run_inline(functions, event)
+            return run_inline(functions, event, hooks)
         if all(type(hook.handler) is PythonFile for hook in hooks):
             flight = self.worker.begin(hooks, event)
             if flight:
@@ -119,7 +119,7 @@ class Crew:
     def _job(self, group: list[Hook], event: Event) -> Job:
         handler = group[0].handler
         if isinstance(handler, Inline):
-            return lambda: run_inline(functions_of(group) or (), event)
+            return lambda: run_inline(functions_of(group) or (), event, group)
         if isinstance(handler, PythonFile):
             return lambda: self.worker.run(group, event)
         return lambda: [self._run_one(group[0], event)]

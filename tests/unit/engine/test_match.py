@@ -270,3 +270,18 @@ def test_a_renamed_tool_answers_to_both_names(pattern: str, tool: str) -> None:
 )
 def test_each_event_is_compared_by_the_field_that_its_row_names(given, wanted) -> None:
     assert tuple(targets(given)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "expected"),
+    [
+        ("^Bash$", "Bash", True),
+        ("^Bash$", "Bash\n", False),
+        (r"cost\$", "cost$", True),
+        ("[$]x", "$x", True),
+        ("^(Read|Write)$", "Write", True),
+        (r"[\]$]$", "a$", True),
+    ],
+)
+def test_a_dollar_is_the_very_end_as_in_the_client(pattern: str, value: str, expected: bool) -> None:
+    assert fits(pattern, value) is expected

@@ -259,3 +259,14 @@ def test_fire_takes_the_fields_of_an_event():
         with pytest.raises(HookError, match="did you mean `PreToolUse`"):
             house.fire("PreToolUze")
     assert (str(denied.verdict), denied.reason) == ("deny", "no ls")
+
+
+def test_an_async_function_has_its_time_limit_under_both_drivers():
+    @judges("PreToolUse", timeout=0.05, on_failure="block")
+    async def hangs(event):
+        await asyncio.sleep(60)
+
+    house = House.embedded(hangs)
+    together = [house.decide(call()), asyncio.run(house.decide_async(call()))]
+    assert [each.verdict for each in together] == [Verdict.DENY] * 2
+    assert {out.status for each in together for _, _, out in each.runs()} == {"cancelled"}
