@@ -59,9 +59,6 @@ class Pick(Struct, frozen=True):
     is_simple: bool = False  # one tier, no declared rewriter: a single round unless somebody speaks up
 
 
-NOTHING = Pick()
-
-
 class Book:
     """Immutable once built; a changed set of hooks is a new book."""
 

@@ -10,9 +10,6 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
-VERDICTS = ("allow", "ask", "defer", "deny")
-CONTEXT_HANDLERS = ("prompt", "agent")
-
 
 class EventRow(Struct, frozen=True):
     name: str

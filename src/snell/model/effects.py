@@ -122,10 +122,4 @@ VERDICT_OF: dict[type, Verdict] = {
     Defer: Verdict.DEFER,
     Deny: Verdict.DENY,
 }
-JUDGEMENT_FOR: dict[Verdict, type[Judgement]] = {
-    Verdict.ALLOW: Allow,
-    Verdict.ASK: Ask,
-    Verdict.DEFER: Defer,
-    Verdict.DENY: Deny,
-}
 EFFECT_TYPES = (Allow, Ask, Defer, Deny, Rewrite, Note, Tell, Stop, Env, Extra)

@@ -9,8 +9,8 @@ import socket
 from collections.abc import Callable
 
 from snell.machine.activation import is_ours
-from snell.machine.wire import LARGEST_REQUEST, Request, WireError
 from snell.machine.wire import Reply as Frame
+from snell.machine.wire import Request, WireError
 from snell.model.ports import Reply
 from snell.runtime.rpc import Rpc
 from snell.runtime.service import Service
@@ -194,6 +194,3 @@ class Connection:
                 self._loop.remove_writer(self._socket.fileno())
             self._socket.close()
         self._front.closed(self)
-
-
-assert LARGEST_REQUEST <= LONGEST_LINE

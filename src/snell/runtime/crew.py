@@ -37,7 +37,7 @@ class Crew:
         self.worker = worker or Worker()
         self.around = around or Surroundings(env=dict(os.environ))
         self._pools: dict[str, ThreadPoolExecutor] = {}
-        self._workers: dict[str, Worker] = {}
+        self._later_worker = self.worker.twin()  # has no child until it is needed
         self._functions: dict[int, tuple[Sequence[Hook], list[Function] | None]] = {}
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
@@ -71,13 +71,8 @@ class Crew:
     def run_later(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks that nobody waits for, with a child of their own, so that they hold up nobody who judges."""
         other = copy(self)
-        other.worker = self._pools_worker()
+        other.worker = self._later_worker
         return other.run(hooks, event)
-
-    def _pools_worker(self) -> Worker:
-        if "later" not in self._workers:
-            self._workers["later"] = self.worker.twin()
-        return self._workers["later"]
 
     def on(self, around: Surroundings) -> "Crew":
         """The same crew for one event, so that two events at a time never see each other's surroundings."""
@@ -94,8 +89,8 @@ class Crew:
         for name in ("later", "hooks"):
             if pool := self._pools.pop(name, None):
                 pool.shutdown(wait=True)
-        for worker in (self.worker, *self._workers.values()):
-            worker.close()
+        self.worker.close()
+        self._later_worker.close()
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
         groups = _grouped(hooks)
@@ -136,9 +131,8 @@ class Crew:
 
     def _threads(self, name: str = "hooks", number: int = AT_ONCE) -> ThreadPoolExecutor:
         pool = self._pools.get(name)
-        if pool is None:
-            pool = self._pools[name] = ThreadPoolExecutor(number, thread_name_prefix=f"snell-{name}")
-        return pool
+        # Several threads may come here at once; a pool that nobody keeps has not started any thread yet.
+        return pool or self._pools.setdefault(name, ThreadPoolExecutor(number, thread_name_prefix=f"snell-{name}"))
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:

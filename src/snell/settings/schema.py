@@ -239,10 +239,6 @@ class Spellings:
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"
 
 
-def handler_row(name: str) -> HandlerRow:
-    return _BY_NAME[name]
-
-
 def handler_of_table(name: str) -> HandlerRow | None:
     """The handler whose table has this name."""
     return _BY_TABLE.get(folded(name))
@@ -257,7 +253,6 @@ def handler_of_type(name: str) -> HandlerRow | None:
 HANDLER_WORDS = tuple(name for row in HANDLERS for name in (*row.marks, row.name, *row.tables))
 HANDLER_TYPES = tuple(name for row in HANDLERS for name in (row.name, *row.types))
 
-_BY_NAME = {row.name: row for row in HANDLERS}
 _BY_TABLE = {folded(name): row for row in HANDLERS for name in (row.name, *row.tables)}
 _BY_TYPE = {folded(name): row for row in HANDLERS for name in (row.name, *row.types)}
 TOP = Spellings(TOP_KEYS)

@@ -7,7 +7,6 @@ import pytest
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Reason
 from snell.model.effects import (
     EFFECT_TYPES,
-    JUDGEMENT_FOR,
     VERDICT_OF,
     Allow,
     Ask,
@@ -47,7 +46,7 @@ def test_an_effect_tells_whether_it_denies_and_whether_it_rewrites() -> None:
     assert [type(effect) for effect in ONE_OF_EACH] == list(EFFECT_TYPES)
     assert [effect for effect in ONE_OF_EACH if VERDICT_OF.get(type(effect)) is Verdict.DENY] == [Deny("a")]
     assert [effect for effect in ONE_OF_EACH if isinstance(effect, Rewrite)] == [Rewrite({"a": 1})]
-    assert {JUDGEMENT_FOR[verdict]: verdict for verdict in JUDGEMENT_FOR} == VERDICT_OF
+    assert {Allow: Verdict.ALLOW, Ask: Verdict.ASK, Defer: Verdict.DEFER, Deny: Verdict.DENY} == VERDICT_OF
 
 
 @pytest.mark.proves("S1-84")
