@@ -30,10 +30,13 @@ if TYPE_CHECKING:
         WebCall,
         WriteCall,
     )
+    from snell.loop.runner import ToolRunner
+    from snell.loop.tools import Tool
     from snell.model.decision import Decision, Outcome
     from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
     from snell.model.events import Event
     from snell.model.hooks import Hook, Scope
+    from snell.runtime.callbacks import HookMatcher
     from snell.runtime.house import House
 
 _WHERE = {
@@ -42,10 +45,13 @@ _WHERE = {
         "AgentCall AgentRun Compaction EditCall FileEvent McpCall Notification Prompt ReadCall SearchCall Session "
         "ShellCall SkillCall Task ToolCall Turn WebCall WriteCall"
     ),
+    "snell.loop.runner": "ToolRunner",
+    "snell.loop.tools": "Tool",
     "snell.model.decision": "Decision Outcome",
     "snell.model.effects": "Allow Ask Defer Deny Env Extra Note Rewrite Stop Tell Verdict",
     "snell.model.events": "Event",
     "snell.model.hooks": "Hook Scope",
+    "snell.runtime.callbacks": "HookMatcher",
     "snell.runtime.house": "House",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
@@ -65,6 +71,7 @@ __all__ = [
     "Extra",
     "FileEvent",
     "Hook",
+    "HookMatcher",
     "House",
     "McpCall",
     "Note",
@@ -81,7 +88,9 @@ __all__ = [
     "Stop",
     "Task",
     "Tell",
+    "Tool",
     "ToolCall",
+    "ToolRunner",
     "Turn",
     "Verdict",
     "WebCall",

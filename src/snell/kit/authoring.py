@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
+from snell.kit.here import HERE
 from snell.kit.rules import check as check_rule
 from snell.kit.subjects import call_of, subject_of
 from snell.model.catalogue import CATALOGUE, canonical, nearest
@@ -23,6 +24,8 @@ from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Sc
 from snell.model.tools import ALL_KINDS
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+Supplies = Mapping[str, Callable[[Event], Any]]
 
 GATE_TIMEOUT = 5.0
 
@@ -40,6 +43,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     timeout: float = GATE_TIMEOUT  # time limit in seconds
     on_failure: OnFailure | None = None  # what a failure means: allow, ask or block; absent = allow (policy: block)
     status_message: str = ""  # what to show while the hook runs
+    when: dict[str, Any] = {}  # of a built-in pack: only while these options of the pack have these values
+    waits: bool = False  # it waits for files, programs or the network; a daemon then goes on with others
 
 
 def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
@@ -61,11 +66,12 @@ _call = _made_once(call_of)
 _subject = _made_once(subject_of)
 
 # What a function may ask for, by the name of its parameter.
-SUPPLIES: Mapping[str, Callable[[Event], Any]] = {
+SUPPLIES: Supplies = {
     "event": lambda event: event,
     "payload": lambda event: event.payload,
     "cwd": lambda event: event.cwd,
     "session_id": lambda event: event.session_id,
+    "here": lambda _event: HERE.get(),
     "call": _call,
     "subject": _subject,
     "prompt": _subject,
@@ -123,12 +129,18 @@ def declared_in(namespace: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
 
 
 def hooks_of(
-    functions: Iterable[Callable[..., Any]], *, scope: Scope = Scope.SESSION, pack: str = "", layer: str = "run time"
+    functions: Iterable[Callable[..., Any]],
+    *,
+    scope: Scope = Scope.SESSION,
+    pack: str = "",
+    layer: str = "run time",
+    supplies: Supplies | None = None,
 ) -> list[Hook]:
-    """Hooks for functions that run in this process."""
+    """Hooks for functions that run in this process; `supplies` go before what everybody may ask for."""
+    callers = {function: caller_for(function, {**SUPPLIES, **(supplies or {})}) for function in functions}
     return [
-        hook_for(each, Inline(caller_for(function)), hook_id(pack, function.__name__, each, function), scope, layer)
-        for function in functions
+        hook_for(each, Inline(caller, waits=each.waits), hook_id(pack, function.__name__, each, function), scope, layer)
+        for function, caller in callers.items()
         for each in declarations(function)
     ]
 
@@ -162,14 +174,14 @@ def hook_id(pack: str, name: str, declaration: Declaration, function: Callable[.
     return f"{base}:{declaration.event}" if several else base
 
 
-def caller_for(function: Callable[..., Any]) -> Callable[[Event], Any]:
+def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> Callable[[Event], Any]:
     """A function of the event that calls this one with the arguments it names."""
     names = _parameters(function)
     if names == ["event"]:
         return function
     if not names:
         return lambda _event: function()
-    suppliers = [(name, SUPPLIES[name]) for name in names]
+    suppliers = [(name, supplies[name]) for name in names]
     if len(suppliers) == 1:
         name, supply = suppliers[0]
         return lambda event: function(**{name: supply(event)})
@@ -181,7 +193,7 @@ def _declaring(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> 
         raise _wrong(events[0], f'@{role} needs to know the event: write @{role}("PreToolUse")')
 
     def declare(function: F) -> F:
-        kinds = _kinds(function, options)
+        kinds = kinds_of(function, options)
         rest = {key: value for key, value in options.items() if key not in ("kind", "kinds")}
         _check(function, role, events, kinds, rest)
         added = tuple(_declaration(function, role, canonical(event), {"kinds": kinds, **rest}) for event in events)
@@ -243,7 +255,8 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
     return names
 
 
-def _kinds(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """For which kinds of tool a function is: declared, or by the type that it says its `call` has."""
     given = options.get("kinds") or options.get("kind")
     if given:
         return (given,) if isinstance(given, str) else tuple(given)

@@ -9,6 +9,7 @@ Errors, as a tree:
     +- TrustError         an approval that cannot be given or read
     +- StoreError         state that cannot be read or written
     +- ClientError        a client that is not known or cannot be served
+    +- SetupError         a client's configuration that cannot be changed
 
 Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for a person.
 """
@@ -70,3 +71,9 @@ class ClientError(SnellError):
     """A client that is not known or cannot be served."""
 
     id = "client"
+
+
+class SetupError(SnellError):
+    """A client's configuration that cannot be changed."""
+
+    id = "setup"

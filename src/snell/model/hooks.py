@@ -40,6 +40,7 @@ class Inline(Struct, frozen=True):
 
     function: Callable[..., Any]
     kind: str = "python"
+    waits: bool = False  # for files, programs or the network: a daemon goes on with others meanwhile
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -80,6 +81,7 @@ class Webhook(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     allowed_env: tuple[str, ...] = ()
     redact: bool = True
+    secret_env: str = ""  # the variable with the secret that requests are signed with; empty = the user's own secret
     kind: str = "webhook"
 
     @property
@@ -150,6 +152,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     force_sync: bool = False
     timeout: float = DEFAULT_TIMEOUT
     async_timeout: float = ASYNC_TIMEOUT
+    rewakes: bool = False  # a refusal that comes late wakes the agent, where the client can be woken
     on_failure: OnFailure | None = None
     exit_code_mode: ExitCodeMode = "client"
     enabled: bool = True

@@ -23,23 +23,50 @@ class Reply(Struct, frozen=True):
 class Capabilities(Struct, frozen=True, kw_only=True):
     """What a client can do with an answer; tiers and `doctor` are derived from this."""
 
-    hooks: bool = True
-    deny: bool = True
-    ask: bool = True
-    rewrite: bool = True
-    note: bool = True
-    stop: bool = True
+    hooks: bool = True  # it calls hooks at all
+    native: bool = True  # under Claude's event names, so that files written for Claude Code are understood
+    plugin: bool = False  # only through a plugin in its own language, which calls us
+    deny: bool = True  # a tool call can be refused
+    ask: bool = True  # the user can be asked about a tool call
+    rewrite: bool = True  # a tool call can be changed
+    note: bool = True  # the model can be given text
+    stop: bool = True  # the agent can be kept from stopping
+    prompt_block: bool = True  # a prompt can be refused
+    mcp: bool = True
+    rules: bool = True  # it reads a file of instructions
+
+
+def tier_of(capabilities: Capabilities) -> int:
+    """1: hooks in Claude's own terms; 2: hooks that an adapter or a plugin translates; 3: only MCP and rules."""
+    if not capabilities.hooks:
+        return 3
+    return 1 if capabilities.native and not capabilities.plugin else 2
+
+
+class Quirk(Struct, frozen=True):
+    """A habit of a client that shapes what we do, and how we know of it."""
+
+    text: str
+    source: str  # as in "seen in 0.166.0", "read in its source", "its documentation", "reported"
 
 
 class Client(Protocol):
     """A coding agent: a module of `clients/` with these names."""
 
     NAME: str
+    TITLE: str  # its name for people
+    ALIASES: tuple[str, ...]
     CAPABILITIES: Capabilities
+    QUIRKS: tuple[Quirk, ...]
 
-    def decode(self, payload: bytes) -> Event: ...
+    def decode(self, payload: bytes, event: str = "") -> Event:
+        """The event that a payload reports; `event` is its name where the payload does not say."""
 
-    def encode(self, decision: Decision) -> Reply: ...
+    def encode(self, decision: Decision) -> Reply:
+        """What the client is to be told."""
+
+    def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
+        """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
 
 
 class Store(Protocol):
@@ -55,6 +82,8 @@ class Store(Protocol):
 class Transaction(Protocol):
     """SQL that counts together or not at all. Placeholders are `?`, whatever the backend."""
 
+    dialect: str  # `sqlite` or `postgres`, for the little that differs
+
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]: ...
 
     def do(self, sql: str, *values: Any) -> int:
@@ -66,6 +95,9 @@ class Database(Protocol):
 
     def run(self, work: Callable[[Transaction], T]) -> T:
         """Do this work in one transaction: kept when it returns, undone when it raises."""
+
+    def do(self, sql: str, *values: Any) -> int:
+        """One statement in a transaction of its own; returns how many rows it changed."""
 
     def close(self) -> None: ...
 

@@ -29,8 +29,15 @@ KINDS: Mapping[str, str] = {
 
 ALL_KINDS = ("shell", "edit", "write", "read", "search", "web", "mcp", "agent", "skill", "other")
 
-# A renamed tool answers to both names, so that a matcher written for the old one keeps working.
-_RENAMED = {"Task": "Agent", "Agent": "Task"}
+# A renamed tool answers to both names, so that a matcher written for the old one keeps working. A patch may write files
+# as well as edit them, whatever the client calls it.
+_ALSO = {
+    "Task": ("Agent",),
+    "Agent": ("Task",),
+    "apply_patch": ("Edit", "Write"),
+    "ApplyPatch": ("Edit", "Write"),
+    "patch": ("Edit", "Write"),
+}
 
 
 def kind_of(tool: str) -> str:
@@ -41,9 +48,9 @@ def kind_of(tool: str) -> str:
 
 
 def names_of(*tools: str) -> tuple[str, ...]:
-    """Every name under which a matcher may find this tool: the given ones and what they were called before."""
+    """Every name under which a matcher may find this tool: the given ones and what else they are called."""
     names = dict.fromkeys(name for name in tools if name)
-    names.update(dict.fromkeys(_RENAMED[name] for name in tuple(names) if name in _RENAMED))
+    names.update(dict.fromkeys(also for name in tuple(names) for also in _ALSO.get(name, ())))
     return tuple(names)
 
 

@@ -1,0 +1,314 @@
+"""Secrets that can be told by what stands around them: a name, a header, a flag, the place in an address."""
+
+import re
+from collections.abc import Callable
+
+from snell.kit.redact.names import Strength, kind_of_name, strength_of
+from snell.kit.redact.rules import Span, known_format
+from snell.kit.redact.values import is_blank, is_fingerprint, is_random, is_wordy
+
+_LONGEST = 4_096
+
+Match = Callable[[str, int], Span | None]
+
+
+def in_context(text: str, at: int) -> Span | None:
+    """What the surroundings that begin here say to be secret."""
+    start = text[at : at + 20].lower()
+    for word, match in _MATCHES:
+        if start.startswith(word) and (span := match(text, at)):
+            return span
+    return None
+
+
+_NAME_GOES_ON = re.compile(r"[A-Za-z0-9_.-]{0,80}")
+_ASSIGNS = re.compile(
+    r"""[A-Za-z0-9_.-]{0,80}[\\"'`\]]{0,6}(\s{0,8})(?:(=>|:=|=(?![=~])|:(?!:)|(?<=[\w"'])>)(\s{0,8})"""
+    r"""|(,)\s{0,3}(?=\\{0,3}["'`]))"""
+)
+_VALUE_OF = re.compile(r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4},?\s{1,24}\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""")
+_FLAG = re.compile(r"--[A-Za-z0-9-]{1,70}[ \t]{1,3}")
+_SET = re.compile(r"set[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
+_QUOTE = re.compile(r"""\\{0,3}["'`]""")
+_LINE = re.compile(r"""[^\s"'`\\]{3,256}(?=[ \t]*(?:\n|\\n|\Z))""")
+_BARE = re.compile(r"""(?:[^\s"'`,;&|<>(){}\[\]\\]|,(?=[^\s"'`,;&|<>(){}\[\]\\])|\\(?=[^\s"'`\\nrtu])){1,4096}""")
+_PATH = re.compile(  # the first part in small letters, because a key in base64 may begin with a slash, too
+    r"(?:~|\.{1,2}|/[a-z]{2,12})/[\w./-]+\Z|[\w./-]+\.(?:pem|key|json|ya?ml|toml|txt|py|js|ts|md|crt|env|com|org"
+    r"|io)\Z|https?://[^@]*\Z"
+)
+_CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|new\s|await\s|[a-z_]+(?:\.[a-z_]+)+\Z", re.IGNORECASE)
+_LETTERS = re.compile(r"[A-Za-z_][A-Za-z_.]*\Z")
+
+
+def _assigned(text: str, at: int) -> Span | None:
+    """`NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, when the name is that of a secret."""
+    sign = _ASSIGNS.match(text, at)
+    if not sign:
+        return _value_of(text, at)
+    before = _name_before(text, at)
+    name = (before + _goes_on(text, at)).strip("-.")
+    strength = strength_of(name)
+    if not strength:
+        return None
+    if sign[4]:
+        strength = "weak"  # arguments one after the other: only what looks like a secret
+    tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
+    return _value(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
+
+
+def _value_of(text: str, at: int) -> Span | None:
+    """`name: DB_PASSWORD` on one line, `value: x` on the next."""
+    found = _VALUE_OF.match(text, at)
+    name = _name_before(text, at) + _goes_on(text, at)
+    strength = strength_of(name) if found else None
+    return _value(text, found.end(), name, strength, tight=True, sure=True) if found and strength else None
+
+
+def _flag(text: str, at: int) -> Span | None:
+    found = _FLAG.match(text, at)
+    name = found[0].strip(" \t-") if found else ""
+    strength = strength_of(name)
+    return _value(text, found.end(), name, strength, tight=True, sure=True) if found and strength else None
+
+
+def _set(text: str, at: int) -> Span | None:
+    found = _SET.match(text, at)
+    name = found[0].split()[-1] if found else ""
+    return _value(text, found.end(), name, "weak", tight=True, sure=True) if found and strength_of(name) else None
+
+
+def _said(text: str, at: int) -> Span | None:
+    """`the password is x`: prose, so only what nobody would write by hand."""
+    found = _SAID.match(text, at)
+    if not found or is_blank(found[1]) or is_wordy(found[1]) or not is_random(found[1].rstrip(".,;"), 8):
+        return None
+    return found.start(1), found.start(1) + len(found[1].rstrip(".,;")), kind_of_name(found[0].split()[0])
+
+
+_SAID = re.compile(r"""[a-z]+[ \t](?:is|was)[ \t:]{1,3}\\{0,3}["'`]?([^\s"'`\\]{8,256})""", re.IGNORECASE)
+
+
+def _name_before(text: str, at: int) -> str:
+    """The part of the name that stands before the word that was found."""
+    backwards = _NAME_GOES_ON.match(text[max(0, at - 60) : at][::-1])
+    return backwards[0][::-1] if backwards else ""
+
+
+def _goes_on(text: str, at: int) -> str:
+    found = _NAME_GOES_ON.match(text, at)
+    return found[0] if found else ""
+
+
+def _value(text: str, at: int, name: str, strength: Strength, *, tight: bool, sure: bool) -> Span | None:
+    quote = _QUOTE.match(text, at)
+    start = quote.end() if quote else at
+    known = known_format(text, start)
+    if known:
+        return known
+    kind = kind_of_name(name)
+    if quote:
+        end = _closing(text, start, quote.group())
+        accepted = _is_quoted_secret(text[start:end], name, strength)
+    else:
+        # Nothing but a password is likely to hold any sign at all, and then the line ends with it.
+        bare = (strength == "password" and not tight and _LINE.match(text, start)) or _BARE.match(text, start)
+        end = bare.end() if bare else start
+        is_call = text[end : end + 1] in {"(", "["}
+        accepted = not is_call and _is_bare_secret(text[start:end], name, strength, tight=tight, sure=sure)
+    return (start, end, kind) if accepted else None
+
+
+def _closing(text: str, start: int, quote: str) -> int:
+    end = text.find(quote, start, start + _LONGEST)
+    line = text.find("\n", start, start + _LONGEST)
+    if end < 0 or 0 <= line < end:
+        end = line if line >= 0 else end
+    return end if end >= 0 else min(len(text), start + _LONGEST)
+
+
+def _is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
+    if is_blank(value) or _PATH.match(value):
+        return False
+    if strength == "password":
+        return len(value) >= 3
+    if strength == "weak":
+        return _looks_secret(value, name)
+    return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_plain(value)
+
+
+def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
+    """Without quotes it may as well be code: `token: str`, `password=password`, `key = other.key`."""
+    if is_blank(value) or _PATH.match(value) or _CALL.match(value):
+        return False
+    if strength == "weak":
+        return _looks_secret(value, name)
+    if _LETTERS.match(value):
+        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
+        if strength == "password":
+            return tight and len(value) >= 4 and (sure or not says_the_same)
+        return tight and sure and len(value) >= 8 and not is_wordy(value)
+    if strength == "password":
+        return len(value) >= 3
+    return len(value) >= (6 if tight else 10) and not _is_plain(value)
+
+
+def _is_plain(value: str) -> bool:
+    """Words, a small number, a reference: under the name of a key still none."""
+    return (value.isdigit() and len(value) <= 10) or is_wordy(value)
+
+
+def _looks_secret(value: str, name: str) -> bool:
+    """A hash under a plain `key` is a hash; under `acme_key` it is Acme's key."""
+    return is_random(value) and (len(name) > _PLAIN_NAME or not is_fingerprint(value))
+
+
+_PLAIN_NAME = 6
+
+
+_AUTHORIZATION = re.compile(
+    r"""authorization\\{0,3}["']?\s{0,3}[:=,]\s{0,3}\\{0,3}["']?((?:[a-z0-9-]{3,20}\s{1,3})?)([^\s"'\\][^\n"'\\]{2,4000})""",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"bearer[ \t]{1,3}([A-Za-z0-9._~+/=|:-]{12,4096})", re.IGNORECASE)
+_COOKIE = re.compile(
+    r"""cookie\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']?([^\n"'\\=]{1,80}=[^\n"'\\]{4,4000})""", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"""://(?:([^\s:/?#@"'<>]{0,128}):([^\s"'<>/?#]{1,256})|([^\s:/?#@"'<>]{16,256}))@""")
+_OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
+_PROGRAMS = re.compile(
+    rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p([^\s"';|&]{{2,128}})"""
+    rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
+    rf"""|redis-cli\b[^\n;|&]{{0,100}}?\s(?:-a|--pass){_OPTION}"""
+    rf"""|(?:curl|wget)\b[^\n;|]{{0,400}}?\s(?:-u|--user"""
+    rf"""|--proxy-user)[\s=]{{0,3}}["']?[^\s:"'<$]{{1,64}}:([^\s"']{{1,128}})"""
+    rf"""|(?:docker|podman)\s{{1,3}}login\b[^\n;|&]{{0,200}}?\s-p\s{{1,3}}["']?([^\s"';|&]{{3,512}})"""
+    rf"""|(?:sqlcmd|isql|bcp)\b[^\n;|&]{{0,200}}?\s-P{_OPTION}"""
+    rf"""|mongo(?:sh)?\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
+    rf"""|htpasswd\s{{1,3}}-\w{{0,4}}b\w{{0,4}}\s{{1,3}}\S{{1,200}}\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';"""
+    rf"""|&]{{2,128}})"""
+    rf"""|ldap(?:search|add)\b[^\n;|&]{{0,300}}?\s-w{_OPTION}"""
+    rf"""|smbclient\b[^\n;|&]{{0,200}}?\s(?:-U|--user)[\s=]["']?[^\s%"']{{1,64}}%([^\s"';|&]{{2,128}})"""
+    rf"""|openssl\b[^\n;|]{{0,300}}?\s-(?:passin|passout|pass|k)\s{{1,3}}["']?(?:pass:)?([^\s"';|&:]{{4,128}})"""
+    rf"""|(?:unzip|7z)\b[^\n;|&]{{0,200}}?\s(?:-P\s?|-p)["']?([^\s"';|&]{{4,128}})"""
+    rf"""|sqlplus\s{{1,3}}(?:-\w\s{{1,3}})?["']?[^\s/"']{{1,64}}/([^\s@"']{{2,128}})@"""
+    rf"""|machine\s{{1,3}}\S{{1,256}}\s{{1,8}}login\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}(\S{{1,256}})"""
+    rf"""|jdbc:oracle:\w{{1,10}}:[^\s/@"']{{1,64}}/([^\s@"']{{2,128}})@"""
+    rf"""|sig(?:nature)?(?:=|%3d)([A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
+    rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
+    re.IGNORECASE,
+)
+_PIPED = re.compile(
+    r"""(?:echo|printf)\s{1,3}(?:-n\s{1,3}|"?%s(?:\\n)?"?\s{1,3})?["']?([^\s"'|]{6,4096})["']?\s{0,3}\|[^\n"""
+    r"""|]{0,200}\Z"""
+)
+
+
+def _authorization(text: str, at: int) -> Span | None:
+    found = _AUTHORIZATION.match(text, at)
+    if not found:
+        return None
+    value, start = found[2], found.start(2)
+    if is_blank(value) or is_wordy(value) or not (found[1] or any(map(str.isdigit, value))):
+        return None
+    if not found[1] and len(value) < 8:
+        return None
+    known = known_format(text, start)
+    return (start, max(known[1], found.end()), known[2]) if known else (start, found.end(), "authorization")
+
+
+def _bearer(text: str, at: int) -> Span | None:
+    found = _BEARER.match(text, at)
+    if not found or is_blank(found[1]) or not any(map(str.isdigit, found[1])):
+        return None
+    return known_format(text, found.start(1)) or (found.start(1), found.end(1), "bearer-token")
+
+
+def _address(text: str, at: int) -> Span | None:
+    """The password between a user and a host; a token in the place of the user."""
+    found = _ADDRESS.match(text, at)
+    if not found:
+        return None
+    group = 2 if found[2] is not None else 3
+    value = found[group]
+    if is_blank(value) or value == found[1] or (group == 3 and not is_random(value, 16)):
+        return None
+    start, end = found.span(group)
+    known = known_format(text, start)
+    return (start, max(end, known[1]), known[2]) if known else (start, end, "url-password")
+
+
+def _captured(pattern: re.Pattern[str], kind: str) -> Match:
+    def match(text: str, at: int) -> Span | None:
+        found = pattern.match(text, at)
+        if not found or not found.lastindex or is_blank(found[found.lastindex]):
+            return None
+        start, end = found.span(found.lastindex)
+        known = known_format(text, start)
+        return (start, max(end, known[1]), known[2]) if known else (start, end, kind)
+
+    return match
+
+
+def _piped(text: str, at: int) -> Span | None:
+    """`echo x | docker login --password-stdin`."""
+    line = text.rfind("\n", max(0, at - 1_000), at) + 1
+    found = _PIPED.search(text, max(line, at - 1_000), at)
+    if not found or is_blank(found[1]):
+        return None
+    return found.start(1), found.end(1), "password"
+
+
+def private_key(text: str, at: int) -> Span | None:
+    """From the first line to the last; without a last line as long as the lines look like a key."""
+    first = _KEY_BEGINS.match(text, at)
+    if not first:
+        return None
+    last = _KEY_ENDS.search(text, first.end(), at + _LONGEST_KEY)
+    body = _KEY_BODY.match(text, first.end(), at + _LONGEST_KEY)
+    if last:
+        return (at, last.end(), "private-key") if last.start() - first.end() >= _SHORTEST_KEY else None
+    end = body.end() if body else first.end()
+    return (at, end, "private-key") if end - first.end() >= _SHORTEST_KEY else None
+
+
+_LONGEST_KEY, _SHORTEST_KEY = 65_536, 16
+_KEY_BEGINS = re.compile(
+    r"-----BEGIN[A-Z0-9 _-]{0,100}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:", re.IGNORECASE
+)
+_KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}-----|KEY(?: BLOCK)?-----|Private-MAC: ?[0-9a-f]{20,80}")
+_KEY_BODY = re.compile(r"""(?:[A-Za-z0-9+/=:,.\s"'-]|\\[nrt]|\\){0,65536}""")
+_SECRET_DATA = re.compile(
+    r"""^[ \t]*["']?[\w.-]{1,80}["']?:[ \t]{1,4}["']?([A-Za-z0-9+/]{4,4096}={0,2})["']?[ \t,]*$""", re.MULTILINE
+)
+
+
+def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
+    """Every value under `data:` of a manifest of kind Secret, whatever its name."""
+    end = text.find("\n---", at)
+    block = text.find("data:", at, end if end >= 0 else len(text))
+    if block < 0 or block - at > _LONGEST:
+        return []
+    spans = []
+    for line in _SECRET_DATA.finditer(text, block + 5, min(len(text), block + _LONGEST)):
+        if text[line.start()] not in " \t":
+            break
+        spans.append((line.start(1), line.end(1), "secret"))
+    return spans
+
+
+_MATCHES: tuple[tuple[str, Match], ...] = (
+    ("://", _address),
+    ("--from-literal", _captured(_PROGRAMS, "secret")),
+    ("--password-stdin", _piped),
+    ("-----begin", private_key),
+    ("putty-user", private_key),
+    ("--", _flag),
+    ("set", _set),
+    ("authorization", _authorization),
+    ("bearer", _bearer),
+    ("cookie", _captured(_COOKIE, "cookie")),
+    ("sig", _captured(_PROGRAMS, "signature")),
+    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth", "salt")),
+    *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
+    ("", _captured(_PROGRAMS, "password")),
+)

@@ -1,0 +1,94 @@
+"""
+How a format is written down: literal text, with `{w36}` for 36 letters or digits and `{w36-40}` for 36 to 40.
+
+One notation gives the pattern that recognises the format, the literal that a scan looks for, and made-up examples, so
+that these three cannot disagree. `(a|b)` in a form stands for two forms. A `!` at the end wants the secret to end
+there, a `~` at the beginning wants it to look random.
+"""
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+_LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+_UUID = "{h8}-{h4}-{h4}-{h4}-{h12}"
+
+CLASSES = {  # one letter, the characters, and how a pattern writes them
+    "w": (_LOWER + _UPPER + _DIGITS, "A-Za-z0-9"),
+    "s": (_LOWER + _UPPER + _DIGITS + "_-", "A-Za-z0-9_-"),
+    "p": (_LOWER + _UPPER + _DIGITS + "_.-", "A-Za-z0-9_.-"),
+    "e": (_LOWER + _UPPER + _DIGITS + "_-+/=", "A-Za-z0-9_+/=-"),
+    "t": (_LOWER + _UPPER + _DIGITS + "_-.~", "A-Za-z0-9_.~-"),
+    "q": (_LOWER + _UPPER + _DIGITS + "_.=-", "A-Za-z0-9_.=-"),
+    "b": (_LOWER + _UPPER + _DIGITS + "+/", "A-Za-z0-9+/"),
+    "l": (_LOWER + _DIGITS, "a-z0-9"),
+    "U": (_UPPER + _DIGITS, "A-Z0-9"),
+    "a": (_LOWER, "a-z"),
+    "A": (_UPPER, "A-Z"),
+    "h": (_DIGITS + "abcdef", "a-fA-F0-9"),
+    "d": (_DIGITS, "0-9"),
+}
+
+
+class Part(NamedTuple):
+    """A literal, or a number of characters of one class."""
+
+    literal: str = ""
+    chars: str = ""
+    of: str = ""
+    least: int = 0
+    most: int = 0
+
+
+def expanded(form: str) -> Iterator[str]:
+    """The forms that one form with `(a|b)` stands for."""
+    choice = re.search(r"\(([^()]*)\)", form)
+    if not choice:
+        yield form.replace("{u}", _UUID)
+        return
+    for each in choice[1].split("|"):
+        yield from expanded(form[: choice.start()] + each + form[choice.end() :])
+
+
+def parts_of(form: str) -> tuple[Part, ...]:
+    parts = []
+    for literal, letter, least, most in re.findall(r"([^{}]+)|\{(\w)(\d+)(?:-(\d+))?\}", form):
+        if literal:
+            parts.append(Part(literal=literal))
+        else:
+            chars, of = CLASSES[letter]
+            parts.append(Part("", chars, of, int(least), int(most or least)))
+    return tuple(parts)
+
+
+def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
+    """
+    The pattern. A last part that is longer than we know is taken whole: a longer secret is still a secret.
+
+    With `ends_there` it is none, because the format is too plain to be told by its beginning alone.
+    """
+    written = [re.escape(each.literal) if each.literal else f"[{each.of}]{_times(each)}" for each in parts]
+    last = parts[-1]
+    if not last.chars:
+        return "".join(written)
+    if ends_there:
+        return "".join(written) + f"(?![_{last.of}])"
+    return "".join(written[:-1]) + f"[{last.of}]{{{last.least},{last.most + _LONGER}}}"
+
+
+_LONGER = 255
+
+
+def example_of(parts: tuple[Part, ...], random: Random) -> str:
+    """A made-up secret of this format."""
+    return "".join(each.literal or "".join(random.choices(each.chars, k=each.least)) for each in parts)
+
+
+def masked(parts: tuple[Part, ...], mask: str = "x") -> str:
+    """What a page of documentation shows in place of a secret."""
+    return "".join(each.literal or mask * each.least for each in parts)
+
+
+def _times(part: Part) -> str:
+    return f"{{{part.least}}}" if part.least == part.most else f"{{{part.least},{part.most}}}"

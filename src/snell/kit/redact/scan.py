@@ -1,0 +1,227 @@
+"""
+Where a secret may begin: one pass over the text for all formats, and one for all surroundings.
+
+With google-re2 a pass costs less than a hundredth of one search per rule; without it the same places are found by the
+standard library, with patterns that share their beginnings. Whatever is found here is only a place to look at, so both
+ways lead to the same secrets.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from snell.kit.redact.notation import Part
+from snell.kit.redact.rules import ENOUGH, TELLING, Format, formats
+
+Scan = Callable[[bytes], list[int]]
+BEFORE = 6  # characters of its class that stand in front of a literal in the middle
+
+# Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
+_WORD = "pass|pwd|secret|token|key|cred|auth|salt"
+_NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
+_PROGRAMS = (
+    "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
+    "|openssl|unzip|7z|docker|podman|sqlplus|isql|bcp"
+)
+SURROUNDINGS = (
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])",
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}},?[ \t\r\n]{{1,24}}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
+    rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
+    rf"set{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
+    r"://[^ \t\r\n/?#\"'<>]{1,512}@",
+    r"bearer[ \t]{1,3}[a-z0-9]",
+    r"cookie[\"'\\]{0,4}[ \t]{0,2}:",
+    rf"(?:{_PROGRAMS})[ \t]",
+    r"machine[ \t]{1,3}[a-z0-9.-]{1,200}[ \t\r\n]",
+    r"jdbc:oracle:",
+    r"sig(?:nature)?(?:=|%3d)[A-Za-z0-9%+/_-]{16}",
+    r"kind[\"']?:[ \t]{0,3}[\"']?secret",
+    r"-----begin[a-z0-9 _-]{0,100}private key",
+    r"putty-user-key-file-",
+    r"--password-stdin",
+    r"--from-literal[= ]",
+)
+# What is written so that it has to be read once more: escapes, and strings in several pieces.
+REWRITTEN = (
+    r"%[2-7][0-9a-fA-F]",
+    r"\\u00[2-7][0-9a-fA-F]",
+    r"\\x[2-7][0-9a-fA-F]",
+    r"\\/",
+    r"&#x?[0-9a-fA-F]{2,3};",
+    r"[A-Za-z0-9_.-][\"'`][ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?[\"'`][A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
+)
+_BROKEN = r"(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?"
+_PIECES = (  # the last of these begin with a sign, which the standard library finds sooner
+    rf"[\"'`](?<={_NAME}.)[ \t]{{0,3}}[+.&~]{{0,2}}[ \t]{{0,3}}{_BROKEN}[\"'`]{_NAME}",
+    r"\\(?<=[A-Za-z0-9_.-].)\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
+    r"[${][{]?[\"']{2}[}]?[A-Za-z0-9_.-]",
+)
+RUNS = r"[A-Za-z0-9+/_-]{22}"
+
+
+class Scans(NamedTuple):
+    """One way of looking: with google-re2, or with the standard library."""
+
+    worth: Callable[[bytes], Sequence[int]]  # which of the following can find anything, in one pass
+    beginnings: Scan
+    middles: Scan
+    surroundings: Scan
+    rewritten: Scan
+    runs: Scan
+
+
+EVERYTHING = BEGINNINGS, MIDDLES, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(5))
+
+
+@cache
+def scans() -> Scans:
+    try:
+        return _fast() if _wanted else _plain()
+    except ImportError:
+        return _plain()
+
+
+def use_re2(wanted: bool) -> None:
+    """For comparisons: switch google-re2 off and on again."""
+    global _wanted
+    _wanted = wanted
+    scans.cache_clear()
+
+
+_wanted = True
+
+
+def _fast() -> Scans:
+    import re2  # type: ignore[import-untyped]  # it has no types
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.max_mem = 64 << 20
+    options.log_errors = False
+    patterns = (
+        "|".join(_grouped([_start(each) for each in formats() if not each.before])),
+        "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
+        "(?i:" + _unbounded("|".join(SURROUNDINGS)) + ")",
+        _unbounded("|".join(REWRITTEN)),
+        RUNS + "[A-Za-z0-9+/_-]*",
+    )
+    together = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        together.Add(pattern.encode())
+    together.Compile()
+
+    def scan(pattern: str) -> Scan:
+        search = re2.compile(pattern.encode(), options)
+        return lambda data: [found.start() for found in search.finditer(data)]
+
+    def overlapping(pattern: str) -> Scan:
+        search = re2.compile(pattern.encode(), options)
+        return lambda data: list(_starts(search.search, data))
+
+    ways = (overlapping, overlapping, scan, scan, scan)
+    found = (way(pattern) for way, pattern in zip(ways, patterns, strict=True))
+
+    def worth(data: bytes) -> Sequence[int]:
+        return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
+
+    return Scans(worth, *found)
+
+
+_SHORT = 4_096
+
+
+def _starts(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
+    """Also those inside an earlier one, which may turn out to be nothing."""
+    at = 0
+    while found := search(data, at):
+        yield found.start()
+        at = found.start() + 1
+
+
+def _unbounded(pattern: str) -> str:
+    """Counting costs an automaton a state for every number; the limits are for the standard library alone."""
+    return re.sub(r"\{(0|1),\d{2,3}\}", lambda limit: "*" if limit[1] == "0" else "+", pattern)
+
+
+def _plain() -> Scans:
+    def scan(pattern: str) -> Scan:
+        search = re.compile(pattern.encode())
+        return lambda data: [found.start() for found in search.finditer(data)]
+
+    def literals(words: list[str]) -> Scan:
+        free = re.compile(("(?<![A-Za-z0-9])" + any_of(words)).encode())
+        escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
+
+        def found(data: bytes) -> list[int]:
+            return sorted({*_starts(free.search, data), *(each.end() for each in escaped.finditer(data))})
+
+        return found
+
+    def lowered(patterns: Iterable[str]) -> Scan:
+        # One after the other: each has a beginning that `re` can look for, all together have none.
+        searches = [re.compile(pattern.replace("A-Z", "").encode()) for pattern in patterns]
+
+        def found(data: bytes) -> list[int]:
+            small = data.lower()
+            return sorted({each.start() for search in searches for each in search.finditer(small)})
+
+        return found
+
+    return Scans(
+        lambda _data: EVERYTHING,
+        literals(sorted({each.literal for each in formats() if not each.before})),
+        scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before}))),
+        lowered(SURROUNDINGS),
+        scan("|".join((*REWRITTEN[:5], *_PIECES))),
+        scan(r"(?<![A-Za-z0-9+/_-])" + RUNS + "[A-Za-z0-9+/_-]*"),
+    )
+
+
+_ESCAPES = r"(?:\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|033\[[0-9;]*m)|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
+
+
+def any_of(words: list[str]) -> str:
+    """A pattern for these words that shares their beginnings, several times faster than one alternative each."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    is_whole = by_letter.pop("", None) is not None
+    branches = [re.escape(letter) + (any_of(rest) if any(rest) else "") for letter, rest in by_letter.items()]
+    return f"(?:{'|'.join(branches)}){'?' if is_whole else ''}"
+
+
+def _start(each: Format) -> tuple[str, str]:
+    """The literal, and as much of what follows as it takes to be rarely wrong."""
+    after = each.after[0] if each.after else Part()
+    enough = ENOUGH if len(each.literal) < TELLING else 3
+    return each.literal, f"[{after.of}]{{{min(after.least, enough)}}}" if after.chars else ""
+
+
+def _grouped(starts: list[tuple[str, str]]) -> Iterator[str]:
+    """One alternative for all literals that are followed by the same."""
+    table: dict[str, list[str]] = {}
+    for literal, after in starts:
+        table.setdefault(after, []).append(literal)
+    for after, literals in table.items():
+        yield any_of(sorted(set(literals))) + after
+
+
+def _around(each: Format, *, look_behind: bool) -> str:
+    index = next(i for i, part in enumerate(each.parts) if part.literal == each.literal)
+    before = each.parts[index - 1]
+    follows = ""
+    for part in each.after[:3]:
+        follows += re.escape(part.literal) or f"[{part.of}]{{{min(part.least, ENOUGH)}}}"
+        if part.least > ENOUGH or part.least != part.most:
+            break
+    literal, front = re.escape(each.literal), f"[{before.of}]{{{min(before.least, BEFORE)}}}"
+    return f"{literal}(?<={front}{literal})(?={follows})" if look_behind else f"{front}{literal}{follows}"
+
+
+def encoded(text: str) -> bytes:
+    """One byte per character, so that places agree; what is not ASCII is in no format."""
+    return text.encode("ascii", "replace")

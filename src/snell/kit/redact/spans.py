@@ -1,0 +1,121 @@
+"""What has to go from a text: in order, without overlaps, as places in the text that was given."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Container
+
+from snell.kit.redact import scan
+from snell.kit.redact.contexts import in_context, of_a_kubernetes_secret
+from snell.kit.redact.encodings import decoded, run_at
+from snell.kit.redact.joins import joined
+from snell.kit.redact.rewritten import View, read_again
+from snell.kit.redact.rules import Span, formats, known_format, stands_free
+
+_DEPTH = 2  # an encoding inside an encoding is looked into, no further
+
+
+def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
+    """The places of all secrets; linear in the length of the text."""
+    data = scan.encoded(text)
+    worth = scan.scans().worth(data)
+    if not worth:
+        return []
+    found = _plain(text, data, worth)
+    if depth and scan.ENCODED in worth:
+        found += _encoded(text, data, found, depth)
+    if depth and scan.READ_AGAIN in worth:
+        found += _rewritten(text, data, depth)
+    return merged(found) if len(found) > 1 else found
+
+
+def merged(spans: list[Span]) -> list[Span]:
+    """Overlapping places are one; the longer one names it."""
+    done: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda each: (each[0], -each[1])):
+        if done and start < done[-1][1]:
+            first, last, name = done[-1]
+            longer = kind if end - start > last - first else name
+            done[-1] = (first, max(last, end), longer)
+        else:
+            done.append((start, end, kind))
+    return done
+
+
+def _plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
+    found = _formats(text, data) if scan.BEGINNINGS in worth else []
+    if scan.MIDDLES in worth:
+        found += [span for at in scan.scans().middles(data) if (span := _around(text, at))]
+    if scan.SURROUNDED not in worth:
+        return found
+    kept = _PLACEHOLDER.search(text) is not None
+    end = 0
+    for at in scan.scans().surroundings(data):
+        span = in_context(text, at) if at >= end else None
+        end = span[1] if span else end
+        if span and not (kept and _is_placeholder(text, span)):
+            found.append(span)
+        if text[at : at + 4].lower() == "kind":
+            found += of_a_kubernetes_secret(text, at)
+    return found
+
+
+def _formats(text: str, data: bytes) -> list[Span]:
+    found: list[Span] = []
+    end = 0
+    for at in scan.scans().beginnings(data):
+        if at < end or not stands_free(text, at):
+            continue
+        span = known_format(text, at) or joined(text, at)
+        if span:
+            found.append(span)
+            end = span[1]
+    return found
+
+
+def _around(text: str, at: int) -> Span | None:
+    near = text[at : at + scan.BEFORE + _LONGEST_MIDDLE]
+    for each in _WITH_MIDDLES:
+        place = text.find(each.literal, at, at + scan.BEFORE + len(each.literal)) if each.literal in near else -1
+        if place >= 0 and (span := each.match(text, place)):
+            return span
+    return None
+
+
+_WITH_MIDDLES = tuple(each for each in formats() if each.before)
+_LONGEST_MIDDLE = max(len(each.literal) for each in _WITH_MIDDLES)
+
+
+def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:
+    """Base64 and hex that hold a secret go as a whole."""
+    found = []
+    taken = merged(list(known)) if known else []
+    starts = [span[0] for span in taken]
+    for at in scan.scans().runs(data):
+        index = bisect_right(starts, at) - 1
+        if index >= 0 and at < taken[index][1]:
+            continue
+        start, end = run_at(text, at)
+        for inner_start, inner in decoded(text, start, end):
+            if spans := secrets_in(inner, depth - 1):
+                found.append((inner_start, end, max(spans, key=lambda span: span[1] - span[0])[2]))
+                break
+    return found
+
+
+def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
+    """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
+    if not scan.scans().rewritten(data):
+        return []
+    view = read_again(text)
+    return [_original(view, span) for span in secrets_in(view.text, depth - 1)] if view else []
+
+
+def _original(view: View, span: Span) -> Span:
+    return view.place(span[0]), view.end(span[1]), span[2]
+
+
+def _is_placeholder(text: str, span: Span) -> bool:
+    return text.startswith("[redacted:", span[0]) or text.startswith("redacted:", span[0])
+
+
+_PLACEHOLDER = re.compile(r"\[redacted:")

@@ -1,0 +1,98 @@
+"""What a value looks like: random, made of words, or a blank that somebody is to fill in."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from math import log2
+
+PLACEHOLDER = "[redacted:"
+
+
+@lru_cache(maxsize=4_096)
+def is_blank(value: str) -> bool:
+    """A reference, a mask, a placeholder, a sample from a page of documentation: nothing that opens anything."""
+    return (
+        not value or bool(_REFERENCE.match(value)) or bool(_SAMPLE.search(value)) or is_mask(value) or _is_flat(value)
+    )
+
+
+def _is_flat(value: str) -> bool:
+    return len(value) >= 12 and entropy(value[:256]) < 2.0
+
+
+def is_mask(value: str) -> bool:
+    """`xxxxxxxx`, `********`, `0000-0000`: as good as one character."""
+    body = value.strip("-_. ")
+    if len(body) < 3:
+        return False
+    return len(set(body.lower())) <= (1 if len(body) < 5 else 2 if len(body) < 12 else 3) or "xxxxx" in body.lower()
+
+
+def is_sample_of(body: str) -> bool:
+    """The part of a known format that should be random, and is not."""
+    if "EXAMPLE" in body or is_mask(body):
+        return True
+    return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.6)
+
+
+def is_random(value: str, least: int = 12) -> bool:
+    """Nobody wrote this by hand: long enough, letters among digits, and hardly any repetition."""
+    if len(value) < least or not _KEY_LIKE.fullmatch(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    if digits == len(value):
+        return len(value) >= 14
+    if not digits:
+        return len(value) >= 20 and _changes(value) >= len(value) // 5 and not _WORDS.fullmatch(value)
+    if _NAMED.fullmatch(value):  # release-2024-05, linux-x64-node20, SalesResults-1.2
+        return False
+    return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
+
+
+def is_wordy(value: str) -> bool:
+    """`my-secret-name`, `Some text`, `app.tokens.refresh`: words, and what joins them."""
+    return bool(_WORDS.fullmatch(value))
+
+
+def is_fingerprint(value: str) -> bool:
+    """A hash or an id: 40 hex digits under a plain name are far more often a commit than a key."""
+    return bool(_FINGERPRINT.fullmatch(value))
+
+
+def entropy(value: str) -> float:
+    """Bits per character."""
+    size = len(value)
+    return -sum(n / size * log2(n / size) for n in (value.count(each) for each in set(value))) if size else 0.0
+
+
+def _changes(value: str) -> int:
+    """How often upper and lower case alternate: often in a key, rarely in a name."""
+    return sum(1 for a, b in pairwise(value) if a.isupper() != b.isupper())
+
+
+_REFERENCE = re.compile(
+    r"""\$\{?[\w:.-]+\}?(?:\Z|[\s"'\\/@&;,)])|\$[({]|\$[A-Z_]{3,}|\{\{|\{[\w.$ -]*\}|<|%\(|%[sdvqr]\b|%[A-Z_]{2,}%"""
+    r"""|\#\{|@@|\[redacted:"""
+    r"""|\*{3}|\.{3}|`|\(|\[|env[.:(\[]|secrets?\.|vars?\.|vault:|process\.env|os\.environ|ref\+|op://"""
+    r"""|file:|!(?:vault|Ref|Sub|ENC)|data\.|local\.|self\.|this\.|ENC\[|AQICAH""",
+    re.IGNORECASE,
+)
+_SAMPLE = re.compile(
+    r"""^(?:changeme|change[_-]?(?:me|it|this)|example|replace|your|my[_-]|test|dummy|fake|placeholder|insert"""
+    r"""|enter|put[_-]"""
+    r"""|sample|todo|tbd|fixme|none|null|nil|true|false|undefined|redacted|removed|masked|hidden|secret\Z"""
+    r"""|password\d?\Z|passwd\Z"""
+    r"""|pass\Z|pwd\Z|token\Z|string\Z|value\Z|foo|bar\Z|baz\Z|x{3,}|s?3?cr3t\Z|not[_-]?a?[_-]|some[_-]"""
+    r"""|no[_-]?t?[_-]|<|sk-\.\.\.)"""
+    r"""|[_-]here\b|your[_-]|[_-]your|\bexample\b|EXAMPLE|fake|dummy|placeholder|change_?me|\.\.\.|…|<[a-z _-]+>""",
+    re.IGNORECASE,
+)
+_KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
+_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
+_NAMED = re.compile(rf"{_PART}(?:[-_./:@ ]{_PART})*")
+_WORDS = re.compile(r"(?:[A-Z]{0,3}[a-z]+|[A-Z]+)(?:[-_./:, ]+(?:[A-Z]{0,3}[a-z]+|[A-Z]+))*\d{0,2}")
+_FINGERPRINT = re.compile(
+    r"(?:[0-9a-fA-F]{7,8}|[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{56}|[0-9a-fA-F]{64}|[0-9a-fA-F]{96}"
+    r"|[0-9a-fA-F]{128}"
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|(?:sha\d+|md5)[-:=][A-Za-z0-9+/=]+)"
+)
