@@ -7,17 +7,17 @@ plain text where the client shows that to the model. An answer that cannot be re
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
-import regex
 
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
 
-_WORD_STARTS = regex.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JUDGEMENTS: dict[str, Callable[[str], Effect]] = {
     "allow": Allow,
     "approve": Allow,

@@ -28,6 +28,7 @@ class Switches(Struct, frozen=True):
     policy_disables_all: bool = False  # by the policy itself: everything
     allow_managed_hooks_only: bool = False
     rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
+    paused: str = ""  # by whom and until when everything but policy hooks is silent
 
     def off(self, hook: Hook) -> str:
         """Why the switches keep this hook from running; empty when they do not."""
@@ -37,6 +38,8 @@ class Switches(Struct, frozen=True):
             return ""
         if self.disable_all_hooks:
             return "disable_all_hooks is set"
+        if self.paused:
+            return self.paused
         return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
 
 
@@ -74,13 +77,14 @@ class Book:
         self._condition = condition
         self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
         self._memo: dict[tuple[str, ...], Pick] = {}
+        self._considered: dict[tuple[str, ...], list[Skipped]] = {}
         for hook in sorted(hooks, key=lambda hook: hook.scope):  # stable: declared order inside a scope
             self._enter(hook)
 
     def pick(self, event: Event, marks: Store) -> Pick:
         """The hooks that apply to this event now, by tier and role."""
         # INVARIANT: the key holds all that `_never` looks at.
-        key = (event.name, event.tool, event.tool_name, event.kind) if event.tool else _key_without_tool(event)
+        key = _key(event)
         found = self._memo.get(key)
         if found is None:
             found = self._remember(key, event)
@@ -88,6 +92,18 @@ class Book:
 
     def considered(self, event: Event, marks: Store) -> list[Skipped]:
         """Every hook of this event that does not apply, and why; for people who ask."""
+        key = _key(event)
+        known = self._considered.get(key)
+        if known is None:
+            known = self._look_at(event, marks)
+            entries = self._by_event.get(event.name, ())
+            if not any(hook.condition or hook.once or hook.session_id for hook, _ in entries):
+                if len(self._considered) >= MEMO_LIMIT:
+                    self._considered.clear()
+                self._considered[key] = known
+        return known
+
+    def _look_at(self, event: Event, marks: Store) -> list[Skipped]:
         entries = self._by_event.get(event.name, ())
         reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
         running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
@@ -171,7 +187,9 @@ def once_mark(hook: Hook) -> str:
     return f"once:{hook.id}"
 
 
-def _key_without_tool(event: Event) -> tuple[str, ...]:
+def _key(event: Event) -> tuple[str, ...]:
+    if event.tool:
+        return (event.name, event.tool, event.tool_name, event.kind)
     return (event.name, event.tool_name, event.kind, *targets(event))
 
 

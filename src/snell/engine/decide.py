@@ -102,6 +102,8 @@ class Case:
     def run(self, name: str, hooks: Sequence[Hook]) -> Generator[Run, Sequence[Outcome], Answers]:
         """Have those of these hooks run that apply to the event as it is now."""
         running = tuple(hook for hook in hooks if self.book.applies(hook, self.event))
+        if len(running) == len(hooks) and isinstance(hooks, tuple):
+            running = hooks  # the same object for the same kind of event, by which drivers know it again
         answers: Answers = {}
         if running:
             answers = self.took(name, running, (yield Run(running, self.event)))

@@ -1,6 +1,6 @@
 """
 Notes that wait. A note given while the agent stops would keep it going, so it waits for the next prompt; a note from
-a hook that ran in the background waits for the next event that can carry one.
+a hook that ran in the background, or given where the client would drop it, waits for the next event that can carry one.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,9 @@ def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
     """Add the notes that were waiting for an event like this one; hold those that cannot go out now."""
     event = decision.event
     if event.name in TURN_ENDS:
-        return _held(decision, marks) if decision.notes else decision
+        return _held(decision, marks, "prompt") if decision.notes else decision
+    if not event.takes_notes:
+        return _held(decision, marks, "event") if decision.notes else decision
     waiting = marks.get(_scope(event), "held_notes")
     # An event that the catalogue does not list may reach no model at all, and the note would be lost.
     carries = waiting and "note" in event.row.can and event.name in CATALOGUE
@@ -35,11 +37,14 @@ def hold(event: Event, notes: Iterable[Reason], marks: Store, until: str) -> Non
     marks.put(_scope(event), "held_notes", [*waiting, *added])
 
 
-def _held(decision: Decision, marks: Store) -> Decision:
+def _held(decision: Decision, marks: Store, until: str) -> Decision:
     if decision.verdict is Verdict.DENY:
-        return decision  # the turn goes on, and the note with it
-    hold(decision.event, decision.notes, marks, until="prompt")
-    return replace(decision, notes=(), merge=(*decision.merge, "notes wait for the next prompt"))
+        return decision  # the note goes with the reason
+    # A hook that says the same at every call is heard once.
+    waiting = (marks.get(_scope(decision.event), "held_notes") or []) if until == "event" else []
+    fresh = [note for note in decision.notes if [until, note.hook, note.text] not in waiting]
+    hold(decision.event, fresh, marks, until=until)
+    return replace(decision, notes=(), merge=(*decision.merge, f"notes wait for the next {until}"))
 
 
 def _with(waiting: list[list[str]], decision: Decision, marks: Store) -> Decision:

@@ -7,9 +7,8 @@ plain name with a trailing `*` is a prefix. An explicit type overrides the guess
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
-
-import regex
 
 from snell.model.catalogue import EventRow
 from snell.model.errors import PatternError
@@ -24,13 +23,13 @@ LONGEST_LIST = 50_000  # names of many tools are long, and harmless
 MOST_REPEATS = 100_000
 TIME_LIMIT = 0.05
 
-_LIST = regex.compile(r"[A-Za-z0-9_\-, |]*")
-_LIST_BAR_ONLY = regex.compile(r"[A-Za-z0-9_|]*")
-_PREFIX = regex.compile(r"[A-Za-z0-9_\-]+\*")
-_COMMA_OR_BAR = regex.compile(r"[,|]")
-_DOLLAR = regex.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", regex.DOTALL)  # escapes and classes are passed over
-_COUNTS = regex.compile(r"[{,](\d{1,30})(?=[},])")
-_CONTEXT_SUFFIX = regex.compile(r"\[[0-9]+m\]$")
+_LIST = re.compile(r"[A-Za-z0-9_\-, |]*")
+_LIST_BAR_ONLY = re.compile(r"[A-Za-z0-9_|]*")
+_PREFIX = re.compile(r"[A-Za-z0-9_\-]+\*")
+_COMMA_OR_BAR = re.compile(r"[,|]")
+_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)  # escapes and classes are passed over
+_COUNTS = re.compile(r"[{,](\d{1,30})(?=[},])")
+_CONTEXT_SUFFIX = re.compile(r"\[[0-9]+m\]$")
 
 
 def compiled(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
@@ -95,6 +94,8 @@ def _one_of(text: str, row: EventRow) -> Predicate:
 def _glob(text: str, _row: EventRow) -> Predicate:
     if "*" not in text[:-1] and "?" not in text and text.endswith("*"):
         return lambda value: value.startswith(text[:-1])
+    import regex  # slow to import, and most matchers are plain names
+
     parts = (".*" if char == "*" else "." if char == "?" else regex.escape(char) for char in text)
     return _searching(regex.compile("".join(parts), regex.DOTALL).fullmatch, text)
 
@@ -103,6 +104,8 @@ def _regular(text: str, _row: EventRow) -> Predicate:
     if math.prod(int(count) for count in _COUNTS.findall(text) if int(count)) > MOST_REPEATS:
         # Compiling unrolls the repeats: ten million of them take seconds and gigabytes.
         raise PatternError(f"`{text}` repeats too often", advice=f"keep the product of its counts under {MOST_REPEATS}")
+    import regex  # likewise
+
     try:
         # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
         pattern = regex.compile(_DOLLAR.sub(_end, text), regex.ASCII | regex.VERSION0)
@@ -112,7 +115,7 @@ def _regular(text: str, _row: EventRow) -> Predicate:
     return _searching(pattern.search, text)
 
 
-def _end(found: regex.Match[str]) -> str:
+def _end(found: re.Match[str]) -> str:
     """JavaScript's `$` is the very end; Python's also stands before a last line break, where a name could hide."""
     return r"\Z" if found[0] == "$" else str(found[0])
 

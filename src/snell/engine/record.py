@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from snell.model.decision import Decision, Outcome, Reason, Skipped
-from snell.model.effects import Effect, Note, Rewrite
+from snell.model.decision import QUIET, Decision, Outcome, Reason, Skipped
+from snell.model.effects import Effect, Note, Rewrite, Tell
 from snell.model.hooks import Hook
 
 
@@ -47,8 +47,8 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
 
 def late_run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
     """What a hook did after the answer had left."""
-    ignored = [effect for effect in outcome.effects if not isinstance(effect, Note) or hook.role == "watches"]
-    run = _run(hook, outcome)
+    ignored = [effect for effect in outcome.effects if not isinstance(effect, Note | Tell) or hook.role == "watches"]
+    run = _told(hook, outcome)
     if ignored:
         words = ", ".join(type(effect).__name__.lower() for effect in ignored)
         run["remarks"] = [*run.get("remarks", ()), f"{words} came too late to count"]
@@ -69,6 +69,22 @@ def _reason(reason: Reason) -> dict[str, str]:
 
 
 def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
+    """INVARIANT: nobody changes what this returns, since hooks that say nothing always get the same one."""
+    if outcome is not QUIET:
+        return _told(hook, outcome)
+    known = _quiet.get(id(hook))
+    if known is None or known[0] is not hook:
+        if len(_quiet) >= REMEMBERED:
+            _quiet.clear()
+        known = _quiet[id(hook)] = (hook, _told(hook, outcome))
+    return known[1]
+
+
+REMEMBERED = 4096
+_quiet: dict[int, tuple[Hook, dict[str, Any]]] = {}
+
+
+def _told(hook: Hook, outcome: Outcome) -> dict[str, Any]:
     full = {
         "hook": hook.id,
         "role": hook.role or "undeclared",

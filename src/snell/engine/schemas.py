@@ -74,8 +74,10 @@ def wrongs(value: Any, schema: Schema, path: str) -> list[str]:
 
 def _members(value: dict[str, Any], schema: Schema, path: str) -> list[str]:
     prefix = f"{path}." if path else ""
-    found = [f"`{prefix}{name}` is missing" for name in schema.get("required", ()) if name not in value]
-    for name, inner in schema.get("properties", {}).items():
+    required, properties = schema.get("required"), schema.get("properties")
+    names = required if isinstance(required, list | tuple) else ()
+    found = [f"`{prefix}{name}` is missing" for name in names if name not in value]
+    for name, inner in (properties if isinstance(properties, dict) else {}).items():
         if name in value and isinstance(inner, dict):
             found += wrongs(value[name], inner, f"{prefix}{name}")
     return found
@@ -92,8 +94,8 @@ def _lengths(value: str | list[Any], schema: Schema, at: str) -> list[str]:
 
 
 def _has_type(value: Any, wanted: Any) -> bool:
-    names = [wanted] if isinstance(wanted, str) else wanted or []
-    types = [_TYPES[name] for name in names if name in _TYPES]
+    names = wanted if isinstance(wanted, list | tuple) else [wanted]
+    types = [_TYPES[name] for name in names if isinstance(name, str) and name in _TYPES]
     if not types:
         return True
     if isinstance(value, bool):

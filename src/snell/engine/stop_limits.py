@@ -13,6 +13,7 @@ from snell.model.ports import Store
 
 PER_TURN = 3
 PER_SESSION = 10
+LOOP_HOOK, LOOP_MARK = "harness/promise", "harness/loop"  # the promise loop that a person started
 
 
 def limited(decision: Decision, marks: Store) -> Decision:
@@ -22,6 +23,8 @@ def limited(decision: Decision, marks: Store) -> Decision:
         _begin_turn(event, marks)
     if event.name not in TURN_ENDS or decision.verdict is not Verdict.DENY:
         return decision
+    if _is_a_persons_loop(decision, marks):
+        return decision  # it has a maximum of its own, which a person set
     turn, in_turn, in_session = _count(event, marks)
     limit = _limit_reached(in_turn, in_session)
     if not limit:
@@ -35,6 +38,11 @@ def limited(decision: Decision, marks: Store) -> Decision:
         tells=(*decision.tells, told),
         merge=(*decision.merge, f"the block is lifted: {limit}"),
     )
+
+
+def _is_a_persons_loop(decision: Decision, marks: Store) -> bool:
+    asked = any(reason.hook == LOOP_HOOK for reason in decision.reasons)
+    return asked and bool(marks.get(_scope(decision.event), LOOP_MARK))
 
 
 def _limit_reached(in_turn: int, in_session: int) -> str:

@@ -1,16 +1,18 @@
 """Which value of each setting holds, and who set it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from snell.engine.book import Switches
 from snell.settings.reading import Value
-from snell.settings.schema import LIST_KEYS, TOP_KEYS, Key
+from snell.settings.schema import LIST_KEYS, TABLE_KEYS, TOP_KEYS, Key
 
 # For most settings the first of these that has it wins. Lists add up instead.
 PRECEDENCE = ("policy", "local", "project", "user")
 ADDED_POLICY = "policy:added"  # named by the environment, beside the machine's own
+_WEAKEST_FIRST = ("project", "local", "user", "policy")
 _NARROWED = ("status_line", "file_suggestion")
 
 
@@ -40,12 +42,26 @@ def _holding(key: Key, given: Sequence[Value]) -> Value:
         return Value(key.name, key.default)
     if key.name in LIST_KEYS:
         return replace(ordered[0], value=tuple(dict.fromkeys(each for value in given for each in value.value)))
+    if key.name in TABLE_KEYS:
+        return replace(ordered[0], value=_merged(given))
     if key.name == "rewrites_from":
         return next((value for value in ordered if value.value == "policy"), ordered[0])
     if key.name == "disable_all_hooks":
         # A `false` of the policy is no reason to overrule somebody who wants quiet.
         ordered = [value for value in ordered if value.value or not _is_policy(value)] or ordered
     return ordered[0]
+
+
+def _merged(given: Sequence[Value]) -> dict[str, Any]:
+    """
+    What all layers say about each pack. A person's own file wins over what a project brings: nobody loses a guard by
+    opening a folder. The policy wins over both.
+    """
+    merged: dict[str, Any] = {}
+    for value in sorted(given, key=lambda value: _WEAKEST_FIRST.index(value.layer.partition(":")[0])):
+        for name, options in value.value.items():
+            merged[name] = {**merged.get(name, {}), **options}
+    return merged
 
 
 def _narrowed(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:

@@ -131,6 +131,9 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
     if part.row.name in ("prompt", "agent") and event in CATALOGUE and not row.has_conversation:
         message = f"{event} has no conversation that a {part.row.name} hook could look at"
         complain(found.entry.line, message, "use a command", "warning")
+    if found.values.get("redact") is False and found.reading.layer not in ("policy", "user"):
+        message = f"`redact = false` is not for {found.reading.layer} settings"
+        found.wrong(WrongError(message, found.line("redact"), "move the hook to your own settings, or remove the key"))
     name = found.values.get("id", "")
     if name and not (name.isprintable() and len(name) <= 200):
         found.wrong(WrongError("the name has unprintable or too many characters", found.line("id"), "shorten it"))
@@ -184,7 +187,8 @@ def _built(found: _Fields, event: str, part: HandlerPart) -> Declared:
         kinds=values.get("kinds", ()),
         condition=values.get("if"),
         once=values.get("once", False),
-        is_async=values.get("async", False),
+        is_async=values.get("async", False) or values.get("async_rewake", False),
+        rewakes=values.get("async_rewake", False),
         force_sync=values.get("force_sync", False),
         timeout=time_limit(values, found.lines, part, event, found.entry, found.reading),
         async_timeout=async_limit(values),

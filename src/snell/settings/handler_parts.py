@@ -131,6 +131,7 @@ def _webhook(_part: HandlerPart, values: dict[str, Any], _reading: Reading) -> H
         method=values.get("method", "POST"),
         headers=values.get("headers", {}),
         allowed_env=values.get("allowed_env", ()),
+        secret_env=values.get("secret_env", ""),
         redact=values.get("redact", True),
     )
 

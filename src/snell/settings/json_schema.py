@@ -18,7 +18,13 @@ _TYPES: dict[str, dict[str, Any]] = {
     "seconds": {"type": "number", "exclusiveMinimum": 0},
     "milliseconds": {"type": "number", "exclusiveMinimum": 0},
     "table": {"type": "object"},
+    "tables by name": {"type": "object", "additionalProperties": {"type": "object"}},
     "texts by name": {"type": "object", "additionalProperties": _TEXT},
+    "http endpoint": {
+        "type": "object",
+        "properties": {"enabled": {"type": "boolean"}, "port": {"type": "integer", "minimum": 0, "maximum": 65535}},
+        "additionalProperties": False,
+    },
     "command setting": {"anyOf": [_TEXT, {"type": "object", "required": ["command"]}]},
     "matcher": {
         "anyOf": [
@@ -26,6 +32,9 @@ _TYPES: dict[str, dict[str, Any]] = {
             {"type": "object", "properties": {"type": _TEXT, "pattern": _TEXT}, "additionalProperties": False},
         ]
     },
+    "count": {"type": "integer", "exclusiveMinimum": 0},
+    "keys": {"type": "object"},
+    "keys by name": {"type": "object", "additionalProperties": {"type": "object"}},
     "any": {},
 }
 
@@ -67,6 +76,7 @@ def docs_rows() -> list[DocsRow]:
     """Every key, for the reference page."""
     rows = [("settings", key) for key in TOP_KEYS] + [("hook", key) for key in HOOK_KEYS]
     rows += [(f"{row.name} handler", key) for row in HANDLERS for key in row.keys]
+    rows += [(f"`{key.name}` table", inner) for key in TOP_KEYS for inner in key.inner]
     return [
         DocsRow(place, key.name, key.type, _default_text(key), key.says, spellings(key))
         for place, key in rows
@@ -112,6 +122,13 @@ def _handler(row: HandlerRow) -> dict[str, Any]:
 
 def _properties(key: Key) -> dict[str, dict[str, Any]]:
     shape: dict[str, Any] = dict(_TYPES[key.type])
+    if key.inner:
+        table = {
+            "type": "object",
+            "properties": {name: each for inner in key.inner for name, each in _properties(inner).items()},
+            "additionalProperties": False,
+        }
+        shape = table if key.type == "keys" else {"type": "object", "additionalProperties": table}
     if key.choices and key.type == "text":
         shape["enum"] = [*key.choices, *key.stands_for]
     if key.says:

@@ -16,7 +16,8 @@ from snell.settings.complaints import Complaint
 from snell.settings.effective import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
 from snell.settings.items import Workshop
-from snell.settings.locate import Located, SettingsFile, locate
+from snell.settings.locate import Located, SettingsFile, locate, with_imports
+from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
 from snell.settings.policy import standing_in, standing_in_for_guards
@@ -35,10 +36,12 @@ class Loaded(Struct, frozen=True):
     packs: tuple[PackSource, ...] = ()
     files: tuple[Watched, ...] = ()
     project_root: str = ""
+    is_trusted: bool = False  # did a person approve what this project brings?
+    pause: Pause | None = None
 
     def is_stale(self) -> bool:
-        """Whether a file that was looked at, or looked for, has changed."""
-        return have_changed(self.files)
+        """Whether a file that was looked at, or looked for, has changed, or a pause has run out."""
+        return have_changed(self.files) or (self.pause is not None and not self.pause.is_on())
 
     def value(self, name: str) -> Any:
         """The value that holds for a setting."""
@@ -60,16 +63,26 @@ def load(
     _take_user(found, gathering)
     _take_packs(gathering)
     _take_project(found, gathering, places, cwd, env, digests or FileDigests())
+    pause = _take_pause(gathering, places)
     return Loaded(
         hooks=tuple(_with_own_ids(gathering.hooks)),
-        switches=switches(gathering.values),
+        switches=replace(switches(gathering.values), paused=str(pause) if pause else ""),
         problems=tuple(gathering.problems),
         values=effective(gathering.values),
         python=tuple(gathering.python),
         packs=tuple(gathering.packs),
         files=tuple(gathering.files.values()),
         project_root=str(found.project.root) if found.project else "",
+        is_trusted=gathering.is_trusted,
+        pause=pause,
     )
+
+
+def imports(values: Iterable[Value]) -> frozenset[str]:
+    """The clients whose own hook files count here too."""
+    named = {name for value in values if value.name == "import_hooks" for name in value.value}
+    claude = any(value.name == "import_claude" and value.value for value in values)
+    return frozenset(named | {"claude-code"} if claude else named)
 
 
 class _Gathering(Struct):
@@ -79,6 +92,7 @@ class _Gathering(Struct):
     values: list[Value] = field(default_factory=list)
     python: list[PythonSource] = field(default_factory=list)
     packs: list[PackSource] = field(default_factory=list)
+    is_trusted: bool = False
 
     @property
     def extra_events(self) -> frozenset[str]:
@@ -98,7 +112,7 @@ def _watched(found: Located, places: Places) -> dict[str, Watched]:
     """Stamps are taken before anything is read, so that a change in between is noticed later."""
     files = [*found.policy, *found.user, *(found.project.settings if found.project else ())]
     paths: list[Path] = [file.path for file in files]
-    paths += [*found.looked_for, pins_file(places)]
+    paths += [*found.looked_for, pins_file(places), pause_file(places)]
     if found.project:
         paths += [found.project.root / ".snell" / "hooks", *found.project.python]
     return {str(path): watched(path) for path in paths}
@@ -120,19 +134,11 @@ def _take_user(found: Located, gathering: _Gathering) -> None:
         parsed = read_file(file, gathering.extra_events)
         gathering.take(parsed)
         gathering.hooks += standing_in_for_guards(parsed.faults, str(file.path), file.layer)
-    wanted = any(value.name == "import_claude" and value.value for value in gathering.values)
-    for file in found.imported if wanted else ():
-        gathering.watch([watched(file.path)])
-        gathering.take(_imported(file, gathering.extra_events))
-
-
-def _imported(file: SettingsFile, extra_events: frozenset[str]) -> Parsed:
-    """Another program's hooks; what it switches off there is off here, and it switches nothing of ours."""
-    parsed = read_file(file, extra_events)
-    if any(value.name == "disable_all_hooks" and value.value for value in parsed.values):
-        off = tuple(replace(each, hook=replace(each.hook, enabled=False)) for each in parsed.declared)
-        parsed = replace(parsed, declared=off)
-    return replace(parsed, values=())
+    wanted = imports(gathering.values)
+    for file in found.imported:
+        if file.layer.partition(":")[0] in wanted:
+            gathering.watch(watched(path) for path in _with_folder(file))
+            gathering.take(read_file(file, gathering.extra_events))
 
 
 def _take_packs(gathering: _Gathering) -> None:
@@ -153,10 +159,13 @@ def _take_project(
         return
     pins, problem = read_pins(places)
     gathering.problems += [problem] if problem else []
-    workshop = Workshop(found.project, digests, env)
-    approved = pins_of(pins, found.project.root, found.project.identity)
+    project = with_imports(found.project, imports(gathering.values))
+    gathering.watch(watched(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
+    workshop = Workshop(project, digests, env)
+    approved = pins_of(pins, project.root, project.identity)
     brought: Believed
     if approved:
+        gathering.is_trusted = True
         brought = believed(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
     else:
         brought = unopened(workshop)
@@ -165,6 +174,21 @@ def _take_project(
     gathering.python += brought.python
     gathering.problems += brought.complaints
     gathering.watch(brought.files)
+
+
+def _take_pause(gathering: _Gathering, places: Places) -> Pause | None:
+    """Whoever asks about a decision should see at once that most hooks were silent."""
+    pause = current_pause(places)
+    if pause:
+        message = f"{pause}: only policy hooks run"
+        advice = "`snell pause --end` ends that"
+        gathering.problems.append(Complaint(str(pause_file(places)), 1, message, advice, "warning"))
+    return pause
+
+
+def _with_folder(file: SettingsFile) -> tuple[Path, ...]:
+    """Where every file of a folder counts, the folder is watched too."""
+    return (file.path, file.path.parent) if file.path.parent.name == "hooks" else (file.path,)
 
 
 def _with_own_ids(hooks: list[Hook]) -> list[Hook]:

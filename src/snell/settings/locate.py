@@ -1,13 +1,15 @@
 """Which settings files there are, and whose they are. Looks at names only, and opens nothing."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.machine.paths import POLICY_FILE, Places
 from snell.model.hooks import Scope
+from snell.settings.foreign import FORMS, project_files, user_files
 
 FOLDER = ".snell"
 
@@ -37,7 +39,7 @@ class Project(Struct, frozen=True):
 class Located(Struct, frozen=True):
     policy: tuple[SettingsFile, ...]
     user: tuple[SettingsFile, ...]
-    imported: tuple[SettingsFile, ...]  # read only if `import_claude` says so
+    imported: tuple[SettingsFile, ...]  # read only if `import_hooks` says so
     project: Project | None
     looked_for: tuple[Path, ...]  # a change of any of these may change what is found
 
@@ -50,7 +52,7 @@ def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequ
     return Located(
         policy=_policy(env, policy_files),
         user=_files(places.config, ("snell.toml", "snell.json", "hooks.toml"), "user"),
-        imported=(_claude_settings(env),),
+        imported=_foreign(env),
         project=project_at(root) if root else None,
         looked_for=tuple(folder / FOLDER for folder in looked_for),
     )
@@ -69,6 +71,16 @@ def project_at(root: Path) -> Project:
         python=_python_files(folder / "hooks"),
         identity=_identity(root),
     )
+
+
+def with_imports(project: Project, names: Iterable[str]) -> Project:
+    """The project with the hook files of these clients; they need approval like everything that it brings."""
+    files = tuple(
+        SettingsFile(path, f"{name}:project", is_foreign=True)
+        for name in sorted(names)
+        for path in project_files(name, project.root)
+    )
+    return replace(project, settings=(*project.settings, *files)) if files else project
 
 
 def _identity(root: Path) -> str:
@@ -106,9 +118,11 @@ def _files(folder: Path, names: Sequence[str], layer: str) -> tuple[SettingsFile
     return tuple(SettingsFile(folder / name, layer) for name in names)
 
 
-def _claude_settings(env: Mapping[str, str]) -> SettingsFile:
-    folder = env.get("CLAUDE_CONFIG_DIR") or home_of(env) / ".claude"
-    return SettingsFile(Path(folder, "settings.json"), "claude-code:user", is_foreign=True)
+def _foreign(env: Mapping[str, str]) -> tuple[SettingsFile, ...]:
+    home = home_of(env)
+    return tuple(
+        SettingsFile(path, f"{name}:user", is_foreign=True) for name in FORMS for path in user_files(name, home, env)
+    )
 
 
 def _python_files(folder: Path) -> tuple[Path, ...]:

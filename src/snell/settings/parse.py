@@ -5,6 +5,7 @@ from itertools import islice
 
 from snell.settings.complaints import WrongError
 from snell.settings.entries import declared
+from snell.settings.foreign import adapted
 from snell.settings.forms import entries, top_level
 from snell.settings.read_json import read_json
 from snell.settings.read_toml import read_toml
@@ -18,6 +19,8 @@ MOST_HOOKS = 10_000
 
 def parse(data: bytes, reading: Reading) -> Parsed:
     """What a settings file holds; its name says whether it is JSON, and everything else is TOML."""
+    if reading.is_foreign:
+        return parse_tree(lambda: adapted(_read(data, reading.file), reading.layer), reading)
     return parse_tree(lambda: _read(data, reading.file), reading)
 
 

@@ -15,6 +15,9 @@ from snell.engine.match import TYPES
 from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT
 from snell.model.tools import ALL_KINDS
 
+# Clients whose own hook files can be read; see `foreign.py`.
+IMPORTABLE = ("claude-code", "codex", "copilot", "cursor", "gemini")
+
 
 class Key(Struct, frozen=True):
     name: str
@@ -28,6 +31,7 @@ class Key(Struct, frozen=True):
     in_handler: bool = False  # may also stand in the handler's own table
     layers: tuple[str, ...] = ()  # the only layers that may set it; empty = all
     ignored: str = ""  # accepted because a client has it; why it does nothing here
+    inner: tuple["Key", ...] = ()  # the keys of a table
 
 
 class HandlerRow(Struct, frozen=True):
@@ -98,7 +102,13 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key("status_message", "text", "what to show while the hook runs", default="", in_handler=True),
     Key("group", "text", "a name to remove several hooks together by", default=""),
     Key("description", "text", "for people who read the file", default=""),
-    Key("async_rewake", "any", "", ignored="no client but Claude Code can be woken by a hook", in_handler=True),
+    Key(
+        "async_rewake",
+        "flag",
+        "async, and a late refusal wakes the agent, where the client can be woken",
+        default=False,
+        in_handler=True,
+    ),
     Key("rewake_message", "any", "", ignored="it belongs to asyncRewake", in_handler=True),
     Key("rewake_summary", "any", "", ignored="it belongs to asyncRewake", in_handler=True),
     Key("cloud", "any", "", ignored="hooks run on this machine", in_handler=True),
@@ -129,7 +139,8 @@ HANDLERS: tuple[HandlerRow, ...] = (
             Key("method", "method", "the HTTP method", default="POST", choices=("POST", "PUT")),
             Key("headers", "texts by name", "headers; `${NAME}` is filled in from `allowed_env`"),
             Key("allowed_env", "texts", "environment variables that headers may use", also=("allowed_env_vars",)),
-            Key("redact", "flag", "take secrets out of what is sent", default=True),
+            Key("secret_env", "text", "the variable with the secret to sign with; absent = your own", default=""),
+            Key("redact", "flag", "take secrets out of what is sent; off only in user and policy files", default=True),
         ),
         tables=("http",),
         types=("http",),
@@ -178,6 +189,28 @@ HANDLERS: tuple[HandlerRow, ...] = (
     ),
 )
 
+MODEL_KEYS: tuple[Key, ...] = (
+    Key("name", "text", "the model of hooks that name none; absent = a small one", default=""),
+    Key("api", "text", "how to talk to it; absent = what there is a key for", choices=("anthropic", "openai", "cli")),
+    Key("url", "text", "the server; absent = the maker's own", default=""),
+    Key("key_env", "text", "the variable with the key; absent = the usual one", default=""),
+    Key("key_command", "text", "a command that prints the key", default=""),
+    Key("cli", "text", "the program to ask instead of a server", choices=("claude", "codex", "gemini")),
+    Key("max_answer_tokens", "count", "the longest answer", default=1_000),
+    Key("max_input_characters", "count", "the longest question; a longer one is a failure", default=60_000),
+    Key("max_session_tokens", "count", "what all model hooks of a session may use", default=500_000),
+    Key("max_daily_cost", "seconds", "what all model hooks may cost a day; needs the prices", default=0.0),
+    Key("input_price", "seconds", "the price of a million tokens of questions", default=0.0),
+    Key("output_price", "seconds", "the price of a million tokens of answers", default=0.0),
+    Key("in_batch", "flag", "let model hooks run for callers that run headless too", default=False),
+)
+
+SERVER_KEYS: tuple[Key, ...] = (
+    Key("command", "text", "the program", is_required=True),
+    Key("args", "texts", "its arguments", default=()),
+    Key("env", "texts by name", "further environment variables"),
+)
+
 TOP_KEYS: tuple[Key, ...] = (
     Key("hooks", "any", "the hooks: a list of entries, or lists by event"),
     Key("disable_all_hooks", "flag", "turn off all hooks but the policy's; in the policy: all hooks", default=False),
@@ -197,11 +230,49 @@ TOP_KEYS: tuple[Key, ...] = (
     ),
     Key("extra_events", "texts", "further event names that hooks may react to", default=()),
     Key("packs", "texts", "folders of packs and plugins, relative to this settings file", default=()),
+    Key("pack", "tables by name", "built-in packs: `enabled`, and what each has as options", default={}),
     Key(
         "import_claude",
         "flag",
         "run the hooks of your own Claude Code settings in every other client",
         default=False,
+        layers=("policy", "user"),
+    ),
+    Key("model", "keys", "the model that prompt and agent hooks ask", layers=("policy", "user"), inner=MODEL_KEYS),
+    Key(
+        "webhook_hosts",
+        "texts",
+        "hosts, addresses and networks that webhooks may call although they are private or without TLS",
+        default=(),
+        layers=("policy", "user"),
+    ),
+    Key(
+        "mcp_servers",
+        "keys by name",
+        "the servers of MCP tool hooks, by name",
+        layers=("policy", "user"),
+        inner=SERVER_KEYS,
+    ),
+    Key(
+        "database",
+        "text",
+        "a PostgreSQL server that gets every decision too, as `postgresql://USER@HOST/DATABASE`; read when the daemon"
+        " starts; a password belongs into `~/.pgpass`",
+        layers=("policy", "user"),
+    ),
+    Key(
+        "http",
+        "http endpoint",
+        "an endpoint for HTTP hooks on this machine, `{ enabled = true, port = 8744 }`; read when the daemon starts;"
+        " without a port, any free one",
+        layers=("policy", "user"),
+    ),
+    Key(
+        "import_hooks",
+        "texts",
+        "run the hooks in these clients' own files in every other client",
+        default=(),
+        choices=IMPORTABLE,
         layers=("policy", "user"),
     ),
     Key("status_line", "command setting", "the command that makes the status line"),
@@ -210,7 +281,8 @@ TOP_KEYS: tuple[Key, ...] = (
     Key("$schema", "any", "", ignored=" "),
 )
 
-LIST_KEYS = frozenset({"extra_events", "packs"})  # every layer adds to them
+TABLE_KEYS = frozenset({"pack"})  # merged, entry by entry
+LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # every layer adds to them
 GROUP_KEYS = ("matcher", "matcher_type", "hooks", "event", "description")
 
 

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from snell.machine.files import FileError, read_capped
 from snell.settings.locate import SettingsFile
 from snell.settings.parse import LONGEST_FILE, parse
@@ -14,8 +16,16 @@ def read_file(file: SettingsFile, extra_events: frozenset[str] = frozenset()) ->
     reading = reading_of(file, extra_events)
     data = bytes_of(file.path, reading, must_exist=file.must_exist)
     if isinstance(data, bytes):
-        return parse(data, reading)
+        return _imported(parse(data, reading)) if file.is_foreign else parse(data, reading)
     return Parsed(complaints=tuple(reading.complaints), faults=(data,) if data else ())
+
+
+def _imported(parsed: Parsed) -> Parsed:
+    """Another program's hooks; what it switches off there is off here, and it switches nothing of ours."""
+    if any(value.name == "disable_all_hooks" and value.value for value in parsed.values):
+        off = tuple(replace(each, hook=replace(each.hook, enabled=False)) for each in parsed.declared)
+        parsed = replace(parsed, declared=off)
+    return replace(parsed, values=())
 
 
 def reading_of(file: SettingsFile, extra_events: frozenset[str] = frozenset()) -> Reading:

@@ -18,8 +18,8 @@ from snell.settings.complaints import Complaint
 from snell.settings.digests import digest_of
 from snell.settings.file_digests import FileDigests
 from snell.settings.items import Item, Workshop
-from snell.settings.load import load
-from snell.settings.locate import project_at
+from snell.settings.load import imports, load
+from snell.settings.locate import project_at, with_imports
 from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
 from snell.settings.project import brought, changes_of
 from snell.settings.skills import files_of, skill_items
@@ -129,10 +129,11 @@ def _looked_at(
 ) -> tuple[list[Item], list[Complaint], ProjectPins | None]:
     if not Path(root).is_dir():
         raise TrustError("is not a folder", where=f"`{root}`", advice="name the root of a project")
-    project = project_at(root)
+    settings = load(places, Path(os.sep), env)
+    project = with_imports(project_at(root), imports(settings.values))
     workshop = Workshop(project, FileDigests(), env)
     pins, problem = read_pins(places)
-    announced = frozenset(load(places, Path(os.sep), env).value("extra_events"))
+    announced = frozenset(settings.value("extra_events"))
     found = brought(workshop, announced)
     items, complaints = list(found.items), [*found.complaints, *([problem] if problem else [])]
     for path, is_agent in files_of(project.root):

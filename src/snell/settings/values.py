@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from snell.settings.complaints import WrongError
-from snell.settings.schema import Key
+from snell.settings.schema import Key, Spellings
 from snell.settings.tree import Node, noun, plain
 
 
@@ -92,6 +92,11 @@ def _texts_by_name(key: Key, node: Node, name: str) -> dict[str, str]:
     return {each: _text(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
 
 
+def _tables_by_name(key: Key, node: Node, name: str) -> dict[str, Any]:
+    _table(key, node, name)
+    return {each: _table(key, found, f"{name[:-1]}.{each[:80]}`") for each, found in node.value.items()}
+
+
 def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
     """A command as text, or Claude Code's table with `command` and options of the display."""
     if isinstance(node.value, str):
@@ -100,6 +105,49 @@ def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
     if not isinstance(table.get("command"), str) or not table["command"].strip():
         raise WrongError(f"{name} has no `command`", node.line, "give the command as text")
     return table
+
+
+def _count(key: Key, node: Node, name: str) -> int:
+    number = _number(key, node, name)
+    if number != int(number):
+        raise WrongError(f"{name} must be a whole number, not {node.value}", node.line, "round it")
+    return int(number)
+
+
+def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
+    """A table with keys of its own."""
+    _table(key, node, name)
+    known = Spellings(key.inner)
+    found: dict[str, Any] = {}
+    for spelled, each in node.value.items():
+        row = known.find(spelled)
+        full = f"{name[1:-1]}.{spelled[:80]}"
+        if row is None:
+            raise WrongError(f"`{full}` is not a setting", each.line, known.nearest(spelled))
+        if row.name in found:
+            raise WrongError(f"`{full}` is given twice", each.line, "keep one of them")
+        found[row.name] = value_of(row, each, full)
+    if missing := next((row for row in key.inner if row.is_required and row.name not in found), None):
+        raise WrongError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.says}")
+    return found
+
+
+def _keys_by_name(key: Key, node: Node, name: str) -> dict[str, dict[str, Any]]:
+    _table(key, node, name)
+    return {each: _keys(key, inner, f"{name[:-1]}.{each[:80]}`") for each, inner in node.value.items()}
+
+
+def _http_endpoint(key: Key, node: Node, name: str) -> dict[str, Any]:
+    """Whether it is on, and its port; 0 = any free one."""
+    table = _table(key, node, name)
+    if wrong := next((each for each in table if each not in ("enabled", "port")), None):
+        raise WrongError(f"{name} has no `{wrong[:80]}`", node.line, "use `enabled` and `port`")
+    enabled, port = table.get("enabled", True), table.get("port", 0)
+    if not isinstance(enabled, bool):
+        raise WrongError(f"`enabled` of {name} must be true or false", node.line, "write it without quotes")
+    if isinstance(port, bool) or not isinstance(port, int) or not (port == 0 or 1024 <= port <= 65535):
+        raise WrongError(f"`port` of {name} cannot be `{str(port)[:80]}`", node.line, "use 1024 to 65535")
+    return {"enabled": enabled, "port": port}
 
 
 def _any(_key: Key, node: Node, _name: str) -> Any:
@@ -117,6 +165,11 @@ READERS: dict[str, Callable[[Key, Node, str], Any]] = {
     "method": _method,
     "table": _table,
     "texts by name": _texts_by_name,
+    "tables by name": _tables_by_name,
     "command setting": _command_setting,
+    "count": _count,
+    "keys": _keys,
+    "keys by name": _keys_by_name,
+    "http endpoint": _http_endpoint,
     "any": _any,
 }

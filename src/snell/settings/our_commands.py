@@ -1,0 +1,55 @@
+"""Which commands in other programs' files are ours."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_SHIM = re.compile(r"""^(?:exec )?["']?(?:[^"'\n]*[/\\])?snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
+
+
+def runs_shim(value: Any) -> bool:
+    """Is this an entry of ours: a command that is `snell-hook`, however the client nests it?"""
+    return any(_SHIM.match(command) for command in commands_in(value))
+
+
+def wrapped_command(command: str) -> str | None:
+    """The command that one of ours wraps, empty when it wraps none; None when it is not ours at all."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    words = words[1:] if words[:1] == ["exec"] else words
+    if len(words) < 2 or re.split(r"[/\\]", words[0])[-1] not in ("snell", "snell.exe"):
+        return None
+    if words[1] not in ("statusline", "suggest-files"):
+        return None
+    return words[words.index("--then") + 1] if "--then" in words[:-1] else ""
+
+
+def runs_only_shim(value: Any) -> bool:
+    """Does a whole file run ours and nothing else?"""
+    commands = list(commands_in(value))
+    return bool(commands) and all(_SHIM.match(command) for command in commands)
+
+
+def others_in(value: Any) -> list[str]:
+    """The commands that are not ours; an entry without any command counts as one."""
+    commands = list(commands_in(value))
+    return [each for each in commands if not _SHIM.match(each)] or (
+        [] if commands else ["something that is no command"]
+    )
+
+
+def commands_in(value: Any) -> Iterator[str]:
+    """Every command of an entry or a file, however deep it stands."""
+    if isinstance(value, Mapping):
+        for key in ("command", "bash", "powershell"):
+            if isinstance(value.get(key), str):
+                yield value[key]
+        for name, inner in value.items():
+            if name in ("hooks", "action") or isinstance(inner, list):
+                yield from commands_in(inner)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from commands_in(each)

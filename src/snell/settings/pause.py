@@ -1,0 +1,81 @@
+"""
+A person's break: for some minutes every hook but the policy's is silent.
+
+The file holds when the pause began, by the clock on the wall and by the one that nobody can set, and how long it
+lasts. It holds only while both agree that it does: a clock that jumps, in whatever direction, can end a pause and
+cannot make it longer.
+"""
+
+import contextlib
+import time
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from snell.machine.files import FileError, read_capped, write_atomically
+from snell.machine.paths import Places, make_private
+
+PAUSE_FILE = "pause.json"
+LONGEST_MINUTES = 240
+LONGEST_WHY = 200
+LONGEST_FILE = 16_384
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
+
+
+class Pause(Struct, frozen=True):
+    began: float  # seconds since 1970
+    steady: float  # seconds since the machine was started
+    minutes: float
+    why: str = ""
+
+    @property
+    def ends(self) -> float:
+        return self.began + self.minutes * 60
+
+    def is_on(self) -> bool:
+        passed = (time.time() - self.began, steady_clock() - self.steady)
+        return 0 < self.minutes <= LONGEST_MINUTES and all(0 <= each < self.minutes * 60 for each in passed)
+
+    def __str__(self) -> str:
+        until = time.strftime("%H:%M", time.localtime(self.ends))
+        return f"paused by a person until {until}" + (f" ({self.why})" if self.why else "")
+
+
+def pause_file(places: Places) -> Path:
+    return places.state / PAUSE_FILE
+
+
+def current_pause(places: Places) -> Pause | None:
+    """The pause that holds now. A file that cannot be read is none: then hooks run."""
+    try:
+        found = msgspec.json.decode(read_capped(pause_file(places), LONGEST_FILE, follow_links=False), type=Pause)
+        return found if found.is_on() else None
+    except (OSError, FileError, ValueError, OverflowError):
+        return None
+
+
+def begin_pause(places: Places, minutes: float, why: str = "") -> Pause:
+    """Begin a pause now, or let one that holds end at another time."""
+    pause = Pause(time.time(), steady_clock(), min(minutes, LONGEST_MINUTES), _one_line(why))
+    make_private(places.state)
+    write_atomically(pause_file(places), msgspec.json.encode(pause) + b"\n")
+    return pause
+
+
+def end_pause(places: Places) -> Pause | None:
+    """End the pause; returns the one that held."""
+    held = current_pause(places)
+    with contextlib.suppress(FileNotFoundError):
+        pause_file(places).unlink()
+    return held
+
+
+def steady_clock() -> float:
+    return time.clock_gettime(_STEADY)
+
+
+def _one_line(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(plain.split())[:LONGEST_WHY]
