@@ -2,6 +2,10 @@
 Put `snell-hook` into the wheel: a native program where there is a C compiler, else a script that runs its Python twin.
 
 A native one makes the wheel one for this platform, whatever the Python; SNELL_NO_SHIM=1 asks for the script.
+
+On Linux the program is linked statically, most often without any C library in it, so it runs wherever the kernel does.
+The wheel says so with the names that installers look for: manylinux (glibc, from the oldest that any Python of ours
+runs on) and musllinux. Linked dynamically it is for machines like the one it was built on: plain `linux_x86_64`.
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ class ShimBuildHook(BuildHookInterface[Any]):
         if made_by:
             self.app.display_info(f"snell-hook compiled by: {shlex.join(made_by)}")
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+            build_data["tag"] = f"py3-none-{platforms(is_static='-static' in made_by)}"
         else:
             reason = "as SNELL_NO_SHIM asks" if unwanted else "since no C compiler makes one here"
             self.app.display_info(f"snell-hook is its Python twin, which is slower, {reason}")
@@ -66,6 +70,15 @@ class ShimBuildHook(BuildHookInterface[Any]):
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         shutil.rmtree(self.folder)
+
+
+def platforms(*, is_static: bool) -> str:
+    """The platforms that a program built here runs on, as wheels name them."""
+    here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    if not (here.startswith("linux_") and is_static):
+        return here
+    machine = here.removeprefix("linux_")
+    return f"manylinux_2_17_{machine}.manylinux2014_{machine}.musllinux_1_1_{machine}"
 
 
 def compiled(program: Path, version: str, *options: str) -> list[str] | None:

@@ -143,6 +143,10 @@ pid_t waitpid(pid_t child, int *status, int options) {
     return (pid_t)CALL(wait4, child, status, options);
 }
 
+int kill(pid_t process, int number) {
+    return (int)CALL(kill, process, number);
+}
+
 void *mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset) {
     return (void *)CALL(mmap, at, length, protection, flags, fd, offset);
 }

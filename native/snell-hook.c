@@ -28,6 +28,7 @@
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
 #else
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
 
@@ -58,9 +59,11 @@ enum {
     REQUEST_PREFIX = 8,
     REPLY_PREFIX = 16,
     RETRIES = 5,
-    STARTS = 2, /* a daemon that died twice without an answer would die a third time */
+    STARTS = 2,    /* a daemon that died twice without an answer would die a third time */
+    BACK_OFF = 30, /* seconds after that in which nobody tries again, and each event is decided without it */
 };
 
+enum { CANNOT_START = 127 }; /* an exit code, as shells have it */
 enum { UNREACHABLE = -1, NOBODY = -2, NOT_YET = -3 }; /* in place of a connected socket */
 enum answer { WHOLE, BROKEN, NONE };
 
@@ -76,10 +79,13 @@ struct flow {
 };
 
 static int hook(char **argv), bridge(const char *name), hand_over(void), decide_here(int argc, char **argv);
+static const char *cwd_in_hex(void);
 static int find_place(void), name_place(const char *base, const char *rest);
 static int reach(void), connected(void), start_alone(void), start(void), make_private(const char *path),
     listening(void);
-static void become_daemon(int listener);
+static int gave_up_lately(void);
+static void become_daemon(int listener), become_decision(char **words, char *script), ends_with_parent(void);
+static int waited(pid_t child);
 static int write_head(char **argv), put_list(char **texts, size_t most), read_stdin(long long until);
 static void put_field(const char *text, size_t length);
 static enum answer ask(int daemon, long long until), read_reply(int daemon, long long until);
@@ -98,7 +104,7 @@ static void close_from(int first);
 
 extern char **environ;
 
-static char run_path[LONGEST_ADDRESS], lock_path[LONGEST_ADDRESS];
+static char run_path[LONGEST_ADDRESS], lock_path[LONGEST_ADDRESS], gave_up_path[LONGEST_ADDRESS];
 static struct sockaddr_un address;
 static char head_room[MOST_ARGUMENTS + MOST_ENVIRONMENT + LONGEST_PATH + 256], stdin_room[USUAL], reply_room[USUAL];
 static struct bytes head = {head_room, 0, sizeof head_room};
@@ -150,11 +156,24 @@ static int bridge(const char *name) {
         return report("", "");
     }
     int daemon = find_place() == 0 ? reach() : UNREACHABLE;
-    if (daemon < 0 || JOIN(up.held, USUAL, "{\"cmd\":\"bridge\",\"args\":{\"name\":\"", name, "\"}}\n") != 0)
+    if (daemon < 0 || JOIN(up.held, USUAL, "{\"cmd\":\"bridge\",\"args\":{\"name\":\"", name, "\",\"cwd\":\"",
+                           cwd_in_hex(), "\"}}\n") != 0)
         return report("", "");
     up.end = strlen(up.held);
     relay(daemon, &up, &down);
     return 0;
+}
+
+/* Two digits for each byte, so that nothing in a path needs quoting; nothing when the directory was removed. */
+static const char *cwd_in_hex(void) {
+    static char cwd[LONGEST_PATH], hex[2 * LONGEST_PATH];
+    if (!getcwd(cwd, sizeof cwd))
+        return "";
+    for (size_t i = 0; cwd[i] != '\0'; i++) {
+        hex[2 * i] = "0123456789abcdef"[(unsigned char)cwd[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[cwd[i] & 15];
+    }
+    return hex;
 }
 
 /* The rules of src/snell/machine/paths.py. */
@@ -176,6 +195,7 @@ static int name_place(const char *base, const char *rest) {
     address.sun_family = AF_UNIX;
     if (JOIN(run_path, LONGEST_ADDRESS, base, rest) != 0 ||
         JOIN(lock_path, LONGEST_ADDRESS, base, rest, "/start.lock") != 0 ||
+        JOIN(gave_up_path, LONGEST_ADDRESS, base, rest, "/gave-up") != 0 ||
         JOIN(address.sun_path, LONGEST_ADDRESS, base, rest, "/snell.sock") != 0)
         return trouble(base, "is too long: a socket's path has at most 103 bytes; set SNELL_HOME to a shorter one");
     return 0;
@@ -243,8 +263,13 @@ static int start(void) {
 #endif
     if (daemon != NOBODY)
         return daemon;
-    if (starts++ == STARTS)
+    if (starts == 0 && gave_up_lately())
+        return trouble(address.sun_path, "the daemon did not stay; it is tried again soon, `snell daemon run` shows why");
+    if (starts++ == STARTS) {
+        unlink(gave_up_path);
+        close(open(gave_up_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         return trouble(address.sun_path, "the daemon was started and did not stay");
+    }
     int listener = listening();
     if (listener < 0)
         return UNREACHABLE;
@@ -257,6 +282,14 @@ static int start(void) {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     return connected(); /* into the queue, where it waits for the daemon to be ready */
+}
+
+/* A broken installation must not make every event pay for starting a daemon that ends at once. */
+static int gave_up_lately(void) {
+    struct stat found;
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return lstat(gave_up_path, &found) == 0 && found.st_mtime <= time.tv_sec && time.tv_sec < found.st_mtime + BACK_OFF;
 }
 
 static int make_private(const char *path) {
@@ -297,12 +330,12 @@ static void become_daemon(int listener) {
     static const char *const kept[] = {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
     static char *environment[128] = {"SNELL_LISTEN_FD=3"};
-    char python[LONGEST_PATH];
-    char *words[] = {python, "-I", "-m", "snell.runtime.daemon", NULL};
+    char python[LONGEST_PATH], script[LONGEST_PATH];
+    char *words[] = {python, "-I", "-m", "snell.runtime.daemon", NULL}, *others[] = {script, "daemon", "run", NULL};
     setsid();
     if (fork() != 0)
         _exit(0);
-    int usable = find_python(python) == 0, nothing = open("/dev/null", O_RDWR);
+    int usable = find_python(python) == 0 && beside(script, "snell") == 0, nothing = open("/dev/null", O_RDWR);
 #ifdef SNELL_TESTING
     if (getenv("SNELL_DAEMON"))
         usable = JOIN(python, LONGEST_PATH, getenv("SNELL_DAEMON")) == 0;
@@ -317,8 +350,10 @@ static void become_daemon(int listener) {
     umask(077);
     signal(SIGPIPE, usual_sigpipe);
     pick(environment + 1, 126, kept, 1);
-    if (usable && chdir("/") == 0)
+    if (usable && chdir("/") == 0) {
         execve(python, words, environment);
+        execve(script, others, environment); /* see become_decision */
+    }
     _exit(127);
 }
 
@@ -458,9 +493,11 @@ static int hand_over(void) {
     return (int)number(reply.at + 4);
 }
 
-/* The same decision by a Python of our own, slower; the id lets it know an event that the daemon decided already. */
+/*
+ * The same decision by a Python of our own, slower; the id lets it know an event that the daemon decided already.
+ * We stay: a hook may kill or stop whoever runs it, and then the failure policy counts.
+ */
 static int decide_here(int argc, char **argv) {
-    static const char *const dropped[] = {"LD_", "DYLD_", "GCONV_PATH=", "GLIBC_TUNABLES=", "PYTHON", NULL};
     char python[LONGEST_PATH], script[LONGEST_PATH];
     char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id};
     char *words[7 + argc]; /* one less for its own name, one more for the final NULL */
@@ -469,13 +506,41 @@ static int decide_here(int argc, char **argv) {
         return failure_policy(argv);
     memcpy(words, first, sizeof first);
     memcpy(words + 7, argv + 1, (size_t)argc * sizeof *argv);
+    signal(SIGCHLD, SIG_DFL); /* where the client ignores it, nobody would learn how the child ended */
+    pid_t child = fork();
+    if (child == 0)
+        become_decision(words, script);
+    int status = child < 0 ? -1 : waited(child);
+    if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != CANNOT_START)
+        return WEXITSTATUS(status);
+    trouble(python, status > 0 && WIFEXITED(status) ? "cannot be started; install Snell again"
+                                                    : "was killed or hung while it decided; see what your hooks do");
+    return failure_policy(argv);
+}
+
+static void become_decision(char **words, char *script) {
+    static const char *const dropped[] = {"LD_", "DYLD_", "GCONV_PATH=", "GLIBC_TUNABLES=", "PYTHON", NULL};
     pick(environ, SIZE_MAX, dropped, 0);
     signal(SIGPIPE, usual_sigpipe);
-    execve(python, words, environ);
+    ends_with_parent();
+    execve(words[0], words, environ);
     words[3] = script; /* in a user's own ~/.local/bin there is no Python, but a script that knows where it is */
     execve(script, words + 3, environ);
-    trouble(python, "cannot be started; install Snell again");
-    return failure_policy(argv);
+    _exit(CANNOT_START);
+}
+
+/* How a child ended; -1 when it had to be ended. */
+static int waited(pid_t child) {
+    long long until = now() + SNELL_ANSWER_MS;
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) != child) {
+        if (now() > until) {
+            kill(child, SIGKILL);
+            return -1;
+        }
+        nap(2);
+    }
+    return status;
 }
 
 static int replay_stdin(void) {
@@ -707,6 +772,13 @@ static int memory_file(void) {
     int fd = mkstemp(path);
     unlink(path);
     return fd;
+#endif
+}
+
+/* Whoever ends us, such as a client at its own time limit, ends the decision, too. */
+static void ends_with_parent(void) {
+#ifdef __linux__
+    syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0);
 #endif
 }
 

@@ -9,9 +9,14 @@ from .running import Finished, Running
 JOIN_SECONDS = 2.5
 
 
-def finish_in_background(running: Running, timeout: float, on_done: Callable[[Finished], None]) -> None:
-    """Wait for the run in a thread, at most `timeout` from now, then call `on_done` there."""
-    keeper = _Keeper(running, time.monotonic() + timeout, on_done)
+def finish_in_background(
+    running: Running,
+    timeout: float,
+    on_done: Callable[[Finished], None],
+    cancel: threading.Event | None = None,
+) -> None:
+    """Wait for the run in a thread, at most `timeout` from now or until `cancel`, then call `on_done` there."""
+    keeper = _Keeper(running, time.monotonic() + timeout, on_done, cancel or threading.Event())
     with _lock:
         _keepers.add(keeper)
     try:
@@ -40,9 +45,11 @@ def end_background_runs() -> None:
 
 
 class _Keeper:
-    def __init__(self, running: Running, deadline: float, on_done: Callable[[Finished], None]) -> None:
+    def __init__(
+        self, running: Running, deadline: float, on_done: Callable[[Finished], None], cancel: threading.Event
+    ) -> None:
         self.running = running
-        self.cancel = threading.Event()
+        self.cancel = cancel
         self.thread = threading.Thread(target=self.keep, name=f"snell-background-{running.pid}", daemon=True)
         self._deadline = deadline
         self._on_done = on_done

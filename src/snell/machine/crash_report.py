@@ -13,6 +13,8 @@ from snell.model.errors import SnellError
 
 def write_report(error: BaseException, words: Sequence[str]) -> str:
     """Write what went wrong and return where; the words of the command line stay out, they may hold secrets."""
+    from snell.kit.redact import redact
+
     lines = [
         f"snell {_version()} on Python {platform.python_version()}, {platform.system()} {platform.machine()}",
         f"command: {words[0] if words else '-'} ({max(len(words) - 1, 0)} more words)",
@@ -20,10 +22,12 @@ def write_report(error: BaseException, words: Sequence[str]) -> str:
         *traceback.format_exception(type(error), error, error.__traceback__),
     ]
     try:
-        folder = places(os.environ).state / "crashes"
+        state = places(os.environ).state
+        folder = state / "crashes"
+        make_private(state)  # first: in somebody else's directory nothing of ours is private
         make_private(folder)
         path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-        write_atomically(path, "\n".join(lines).encode("utf-8", "replace"))
+        write_atomically(path, redact("\n".join(lines)).encode("utf-8", "replace"))
         return str(path)
     except (OSError, SnellError) as problem:
         return f"not written: {problem}"

@@ -18,12 +18,21 @@ class DaemonError(SnellError):
     """The daemon is not there, or answered with an error."""
 
     id = "daemon"
+    code = ""  # of the error that the daemon answered with
 
 
-def ask(run: Path, command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+class NoDaemonError(DaemonError):
+    """Nobody is listening."""
+
+    id = "no-daemon"
+
+
+def ask(
+    run: Path, command: str, arguments: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None
+) -> Any:
     """The answer of the daemon to a command; raises DaemonError when there is none."""
     path = socket_path(run)
-    line = json_bytes({"cmd": command, "args": dict(arguments or {})}) + b"\n"
+    line = json_bytes({"cmd": command, "args": dict(arguments or {}), "env": dict(env or {})}) + b"\n"
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(ANSWER_SECONDS)
@@ -32,11 +41,13 @@ def ask(run: Path, command: str, arguments: Mapping[str, Any] | None = None) -> 
             with connection.makefile("rb") as answers:
                 answer = msgspec.json.decode(answers.readline())
     except (FileNotFoundError, ConnectionRefusedError):
-        raise DaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
+        raise NoDaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
     except (OSError, msgspec.DecodeError) as error:
         raise DaemonError(
             f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"
         ) from None
     if not answer.get("ok"):
-        raise DaemonError(answer.get("message", "the daemon answered with an error"))
+        refused = DaemonError(answer.get("message", "the daemon answered with an error"))
+        refused.code = str(answer.get("error", ""))
+        raise refused
     return answer["data"]

@@ -74,11 +74,12 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
 def _xdg(env: Mapping[str, str], variable: str, usual: str) -> Path:
     """One XDG directory of ours; a relative value does not count, as that standard has it."""
     chosen = env.get(variable, "")
-    base = Path(chosen) if os.path.isabs(chosen) else _home(env) / usual
+    base = Path(chosen) if os.path.isabs(chosen) else home_directory(env) / usual
     return base / "snell"
 
 
-def _home(env: Mapping[str, str]) -> Path:
+def home_directory(env: Mapping[str, str]) -> Path:
+    """The user's home: what HOME says, else what the system knows."""
     home = env.get("HOME")
     if home:
         return _absolute("HOME", home)

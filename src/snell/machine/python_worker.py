@@ -7,7 +7,6 @@ from the bytes that the parent checked, not read again. Whatever a hook prints g
 for an answer.
 """
 
-import asyncio
 import inspect
 import json
 import mmap
@@ -29,6 +28,9 @@ from snell.model.events import Event
 
 Planned = tuple[str, Callable[[Event], Any] | None]
 Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
+
+UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
+_NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
 
 
 def main() -> None:
@@ -99,42 +101,52 @@ def _planned(address: list[str], loaded: Functions) -> Planned:
 
 
 def _run(plan: list[Planned], request: dict[str, Any], progress: mmap.mmap, answers: BinaryIO) -> None:
-    """A line for each hook that has something to say, at once, and a last one with everybody's time."""
-    clock = time.perf_counter
-    times = []
+    """
+    A line for each hook that has something to say, at once, and a last one with everybody's time where it matters.
+
+    Most hooks have no opinion, so what every one of them costs is kept small.
+    """
+    clock, encoded = time.perf_counter, json_bytes
     event, number = msgspec.convert(request["event"], Event), request["number"]
-    came = json_bytes(event.payload)
+    came, times = encoded(event.payload), []
+    now = clock()
     for index, (path, function) in enumerate(plan):
-        progress[:4] = index.to_bytes(4, "little")
-        start = clock()
+        start = now
+        progress[0:4] = _NUMBERS[index] if index < 256 else index.to_bytes(4, "little")
         answer = _answer(function, event, path)
-        spent = clock() - start
-        times.append(spent)
-        if json_bytes(event.payload) != came:
+        now = clock()
+        times.append(now - start)
+        if encoded(event.payload) != came:
             event = msgspec.structs.replace(event, payload=decoded(came))  # the hooks after it see what really came
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
         if answer is not None:
-            _say(answers, {"hook": index, **answer, "seconds": spent, "number": number})
-    _say(answers, {"done": times, "number": number})
+            _say(answers, {"hook": index, **answer, "seconds": times[-1], "number": number})
+    is_long = max(times, default=0.0) >= UNNOTICEABLE
+    _say(answers, {"done": times if is_long else [], "number": number})
 
 
 def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any] | None:
-    if function is None:
-        return {"error": f"{path} has not been loaded"}
     try:
+        if function is None:
+            return {"error": f"{path} has not been loaded"}
         result = function(event)
         if result is None:
             return None
         if inspect.isawaitable(result):
-            result = asyncio.run(_awaited(result))
+            result = _waited_for(result)
         effects = effects_as_data(result)
         return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
     except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
         return {"error": _told(error, path)}
 
 
-async def _awaited(result: Any) -> Any:
-    return await result
+def _waited_for(result: Any) -> Any:
+    import asyncio  # takes longer to import than everything else here, and most hooks are plain functions
+
+    async def awaited() -> Any:
+        return await result
+
+    return asyncio.run(awaited())
 
 
 def decoded(line: bytes) -> Any:

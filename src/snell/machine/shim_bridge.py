@@ -1,6 +1,7 @@
 """`snell-hook --bridge NAME`: stdin and stdout joined to the daemon, for a protocol that the daemon speaks."""
 
 import _socket
+import posix
 import select
 import time
 
@@ -21,8 +22,16 @@ def bridge(name: bytes) -> int:
     except NoDaemonError as trouble:
         write_all(2, b"snell-hook: " + trouble.text + b"\n")
         return 1
-    Relay(daemon, b'{"cmd":"bridge","args":{"name":"' + name + b'"}}\n').run()
+    Relay(daemon, b'{"cmd":"bridge","args":{"name":"' + name + b'","cwd":"' + _cwd_in_hex() + b'"}}\n').run()
     return 0
+
+
+def _cwd_in_hex() -> bytes:
+    """Two digits for each byte, so that nothing in a path needs quoting; nothing when the directory was removed."""
+    try:
+        return posix.getcwdb().hex().encode()
+    except OSError:
+        return b""
 
 
 class Relay:

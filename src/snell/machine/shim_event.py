@@ -1,5 +1,6 @@
 """One event: to the daemon and back; without a daemon, decided by a Python of our own."""
 
+import _signal  # type: ignore[import-not-found] # what `signal` is made of, without enum
 import _socket
 import posix
 import sys
@@ -10,6 +11,7 @@ from snell.machine.shim_place import Place
 
 PROTOCOL = b"1"
 RETRIES = 5
+CANNOT_START = 127  # an exit code, as shells have it
 LARGEST_STDIN = 16 * 1024 * 1024
 LARGEST_REPLY = 17 * 1024 * 1024
 LARGEST_ARGUMENTS = 128 * 1024
@@ -23,6 +25,7 @@ class NoAnswerError(Exception):
 
 def main(version: str, words: list[str]) -> int:
     _keep_standard_descriptors()
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
     arguments = [_bytes(word) for word in words]
     if arguments == [b"--version"]:
         return 0 if write_all(1, f"snell-hook {version}\n".encode()) else 1
@@ -67,16 +70,29 @@ class ShimEvent:
         raise NoDaemonError(place.socket, "the daemon ended without an answer")
 
     def decide_here(self, trouble: NoDaemonError) -> int:
-        """The same decision by Python itself; the id lets it know an event that the daemon decided already."""
+        """
+        The same decision by Python itself; the id lets it know an event that the daemon decided already.
+
+        We stay: a hook may kill or stop whoever runs it, and then the failure policy counts.
+        """
         write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
         program = _bytes(sys.executable)
         words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *self.arguments]
         env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
         try:
             self._replay_stdin()
-            posix.execve(program, [program, *words], env)
+            child = posix.fork()
         except OSError:
+            return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be handed on"))
+        if child == 0:
+            _become(program, [program, *words], env)
+        status = _waited(child)
+        if status is not None and posix.WIFEXITED(status) and posix.WEXITSTATUS(status) != CANNOT_START:
+            return posix.WEXITSTATUS(status)
+        if status is not None and posix.WIFEXITED(status):
             return self._failure_policy(NoDaemonError(program, "cannot be started; install Snell again"))
+        text = "was killed or hung while it decided; see what your hooks do"
+        return self._failure_policy(NoDaemonError(program, text))
 
     def _failure_policy(self, trouble: NoDaemonError) -> int:
         closed = b"--fail-closed" in self.arguments
@@ -109,6 +125,25 @@ class ShimEvent:
         fields = (version, self.request_id, _working_directory(), arguments, _environment(), self.stdin or b"")
         rest = b"".join(part for field in fields for part in (len(field).to_bytes(4, "little"), field))
         return b"SNL1" + len(rest).to_bytes(4, "little") + rest
+
+
+def _become(program: bytes, words: list[bytes], env: dict[bytes, bytes]) -> None:
+    try:
+        posix.execve(program, words, env)
+    finally:
+        posix._exit(CANNOT_START)
+
+
+def _waited(child: int) -> int | None:
+    """How a child ended; None when it had to be ended."""
+    until = time.monotonic() + ANSWER_SECONDS
+    while time.monotonic() < until:
+        ended, status = posix.waitpid(child, posix.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.002)
+    posix.kill(child, 9)
+    return None
 
 
 def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> tuple[int, bytes, bytes]:

@@ -17,6 +17,7 @@ class Place:
     def __init__(self) -> None:
         self.run = _run_directory()
         self.socket = self.run + b"/snell.sock"
+        self.gave_up = self.run + b"/gave-up"
         self.starts = 0
         if len(self.socket) > LONGEST_ADDRESS:
             limit = f"a socket's path has at most {LONGEST_ADDRESS} bytes"

@@ -10,6 +10,7 @@ from snell.machine.shim_descriptors import NoDaemonError
 from snell.machine.shim_place import Place
 
 STARTS = 2  # a daemon that died twice without an answer would die a third time
+BACK_OFF = 30  # seconds after that in which nobody tries again, and each event is decided without it
 KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
@@ -42,7 +43,11 @@ def _start(place: Place) -> _socket.socket | None:
         daemon = _connected(place)
         if daemon:
             return daemon
+    if place.starts == 0 and _gave_up_lately(place.gave_up):
+        advice = "it is tried again soon, `snell daemon run` shows why"
+        raise NoDaemonError(place.socket, f"the daemon did not stay; {advice}")
     if place.starts == STARTS:
+        _remember_giving_up(place.gave_up)
         raise NoDaemonError(place.socket, "the daemon was started and did not stay")
     place.starts += 1
     listener = _listening(place.socket)
@@ -52,6 +57,23 @@ def _start(place: Place) -> _socket.socket | None:
     listener.close()
     posix.waitpid(child, 0)
     return _connected(place)  # into the queue, where it waits for the daemon to be ready
+
+
+def _gave_up_lately(path: bytes) -> bool:
+    """A broken installation must not make every event pay for starting a daemon that ends at once."""
+    try:
+        return 0 <= time.time() - posix.lstat(path).st_mtime < BACK_OFF
+    except OSError:
+        return False
+
+
+def _remember_giving_up(path: bytes) -> None:
+    try:
+        file = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+        posix.utime(file)
+        posix.close(file)
+    except OSError:
+        return  # then the next event tries again
 
 
 def _connected(place: Place) -> _socket.socket | None:

@@ -69,7 +69,7 @@ class Worker:
             return None
         child = self._child
         try:
-            is_ready = child and child.is_alive and self._sources.keys() <= child.loaded
+            is_ready = child and child.is_quiet and self._sources.keys() <= child.loaded
             if child and is_ready and child.ask(hooks, event, at_once=True):
                 return Flight(self, child, hooks, event)
         except WorkerError:

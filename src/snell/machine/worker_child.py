@@ -24,7 +24,7 @@ from snell.machine.json_output import json_bytes
 from snell.machine.orphans import FAMILY, Span
 from snell.machine.process_tree import Tree
 from snell.machine.processes import environment, spare, unspare
-from snell.machine.python_worker import decoded, effects_from_data
+from snell.machine.python_worker import UNNOTICEABLE, decoded, effects_from_data
 from snell.machine.undertaker import end_tree
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
@@ -32,8 +32,8 @@ from snell.model.hooks import Hook, PythonFile
 
 STARTING = 20.0  # a cold interpreter on a busy machine
 LOADING = 10.0  # importing somebody's module
-UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
 LOOK_AGAIN = 0.1  # how often a waiting parent looks which hook is running
+PLANS = 64  # sets of hooks that both sides know by a number
 PIPE_SIZE = 60_000  # what surely fits into a pipe without waiting
 
 _NO_TIME = Span(start=1, end=0)  # a child lives through many runs, so nothing is its own by its time of birth alone
@@ -60,6 +60,7 @@ class Child:
         self._buffer = b""
         self._mark = os.urandom(16).hex()  # by which processes that a hook started are found
         self._plans: dict[int, tuple[int, tuple[Hook, ...]]] = {}
+        self._planned = 0
         starting = FAMILY.begin_span()  # until it is spared, it could be taken for somebody's orphan
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.machine.python_worker import main; main()"
@@ -86,11 +87,18 @@ class Child:
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._to, False)
         os.set_blocking(self._from, False)
+        self._listening = select.poll()
+        self._listening.register(self._from, select.POLLIN)
 
     @property
     def is_alive(self) -> bool:
         """Alive, and with nothing left to say that nobody asked for."""
-        return self._process.poll() is None and not self._buffer and not _ready(self._from, select.POLLIN, 0)
+        return self.is_quiet and self._process.poll() is None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing has come that nobody asked for, such as the end of the process."""
+        return not self._buffer and not self._listening.poll(0)
 
     def load(self, path: str, digest: str, source: bytes) -> dict[str, Any]:
         text = source.decode("utf-8", "replace")
@@ -103,7 +111,7 @@ class Child:
         """Hand a request over; with `at_once` only if that needs no waiting."""
         plan, addresses = self._plan(hooks)
         self._number += 1
-        request = {"plan": plan, "event": msgspec.structs.asdict(event), "number": self._number}
+        request: dict[str, Any] = {"plan": plan, "event": msgspec.structs.asdict(event), "number": self._number}
         if addresses:
             request["hooks"] = addresses
         data = json_bytes(request) + b"\n"
@@ -116,16 +124,18 @@ class Child:
     def has_finished(self, seconds: float) -> bool:
         """Wait for the last line of the answer, but not longer than this."""
         deadline = time.monotonic() + seconds
-        while not self._has_last_line():
+        left = seconds
+        while left > 0 and self._listening.poll(left * 1000):
+            if not self._read() or self._has_last_line():
+                return True  # or it is gone, which `collect` will find out
             left = deadline - time.monotonic()
-            if left <= 0 or not _ready(self._from, select.POLLIN, left):
-                return False
-            if not self._read():
-                return True  # it is gone, which `collect` will find out
-        return True
+        return False
 
     def collect(self, hooks: tuple[Hook, ...]) -> tuple[list[Outcome], WorkerError | None]:
         """All outcomes; those up to the culprit, and why it stopped there, when the child did not get through."""
+        if self._buffer == self._nothing_said():
+            self._buffer = b""
+            return [QUIET] * len(hooks), None
         said: dict[int, Outcome] = {}
         try:
             seconds = self._until_last_line(hooks, said)
@@ -133,6 +143,8 @@ class Child:
             culprit = min(self._running(), len(hooks) - 1)
             said[culprit] = Outcome(failure=Failure(error.kind, str(error)), seconds=hooks[culprit].time_limit)
             return [said.get(index, QUIET) for index in range(culprit + 1)], error
+        if not seconds:
+            return [said.get(index, QUIET) for index in range(len(hooks))], None
         return [said.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
 
     def end(self) -> None:
@@ -153,9 +165,11 @@ class Child:
         known = self._plans.get(id(hooks))
         if known and known[1] is hooks:
             return known[0], None
-        number = len(self._plans) + 1
-        self._plans[id(hooks)] = (number, hooks)
-        return number, [_address(hook) for hook in hooks]
+        # The child keeps as many; a number that comes again means something else from then on.
+        self._planned = self._planned % PLANS + 1
+        self._plans = {key: each for key, each in self._plans.items() if each[0] != self._planned}
+        self._plans[id(hooks)] = (self._planned, hooks)
+        return self._planned, [_address(hook) for hook in hooks]
 
     def _until_last_line(self, hooks: tuple[Hook, ...], said: dict[int, Outcome]) -> list[float]:
         running, since = self._running(), time.monotonic()
@@ -176,6 +190,10 @@ class Child:
             if "done" in answer:
                 return list(answer["done"])
             said[answer["hook"]] = _outcome(answer)
+
+    def _nothing_said(self) -> bytes:
+        """The answer to most requests, which need not be taken apart."""
+        return b'{"done":[],"number":%d}\n' % self._number
 
     def _running(self) -> int:
         return int(_PROGRESS.unpack_from(self._progress, 0)[0])
@@ -202,7 +220,7 @@ class Child:
         """The next line; None when there is none before the deadline."""
         while b"\n" not in self._buffer:
             left = deadline - time.monotonic()
-            if left <= 0 or not _ready(self._from, select.POLLIN, left):
+            if left <= 0 or not self._listening.poll(left * 1000):
                 return None
             if not self._read():
                 raise WorkerError("crash", "the hook took its process down")

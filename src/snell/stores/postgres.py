@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import psycopg
 
 CONNECT_SECONDS = 5
+HEARING_SECONDS = 1.0  # between two looks whether somebody still listens
 STATEMENT_MS = 10_000
 MIGRATION_LOCK = 0x5E11  # any number, as long as it is always the same one
 
@@ -43,7 +44,7 @@ class PostgresDatabase:
     def __init__(self, address: str, *, schema: str = "snell", wanted: Sequence[Step] | None = None) -> None:
         self.problems: list[str] = []
         self._psycopg = _driver()
-        self._address = address
+        self._address = _readable(address, self._psycopg)
         self._schema = schema
         self._wanted = steps("postgres") if wanted is None else wanted
         self._lock = threading.RLock()
@@ -76,11 +77,31 @@ class PostgresDatabase:
                     raise
             return self._attempt(work)
 
+    def listen(self, channel: str, hear: Callable[[str], None], ended: threading.Event) -> None:
+        """Hear what is notified, on a connection of its own, until it has ended. A lost connection is made again."""
+        name = self._psycopg.sql.Identifier(channel)
+        while not ended.is_set():
+            try:
+                options = {**self._safe_options(), "connect_timeout": CONNECT_SECONDS, "application_name": "snell"}
+                with self._psycopg.connect(self._address, **options, autocommit=True) as connection:
+                    connection.execute(self._psycopg.sql.SQL("LISTEN {}").format(name))
+                    while not ended.is_set():
+                        for notice in connection.notifies(timeout=HEARING_SECONDS):
+                            hear(notice.payload)
+            except self._psycopg.Error:
+                ended.wait(HEARING_SECONDS)
+
+    def checkpoint(self) -> None:
+        """Nothing to do: the server looks after its own log."""
+
     def close(self) -> None:
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()
+
+    def do(self, sql: str, *values: Any) -> int:
+        return self.run(lambda tx: tx.do(sql, *values))
 
     def _attempt(self, work: Callable[[Transaction], T]) -> T:
         self.open()
@@ -179,6 +200,8 @@ class PostgresDatabase:
 
 
 class _PostgresTransaction:
+    dialect = "postgres"
+
     def __init__(self, connection: "psycopg.Connection[Any]") -> None:
         self._connection = connection
 
@@ -187,6 +210,16 @@ class _PostgresTransaction:
 
     def do(self, sql: str, *values: Any) -> int:
         return self._connection.execute(_translated(sql), values).rowcount
+
+
+def _readable(address: str, psycopg: Any) -> str:
+    """What the driver says about a bad address quotes it, password and all; so it is asked before, and not quoted."""
+    try:
+        psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        advice = "write `postgresql://USER@HOST/DATABASE`"
+        raise StoreError("the address of the PostgreSQL server cannot be read", advice=advice) from None
+    return address
 
 
 @lru_cache(maxsize=512)

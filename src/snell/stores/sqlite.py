@@ -55,7 +55,8 @@ class SqliteDatabase:
                 with self._clear_errors():
                     self._open()
 
-    def run(self, work: Callable[[Transaction], T]) -> T:
+    def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
+        """`only_reads`: work that changes nothing, and so holds up nobody who writes."""
         with self._lock:
             if self._connection is None:
                 self.open()
@@ -64,7 +65,7 @@ class SqliteDatabase:
             if connection.in_transaction:
                 raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
             try:
-                connection.execute(self._begin)
+                connection.execute("BEGIN" if only_reads else self._begin)
                 result = work(_SqliteTransaction(connection))
                 connection.execute("COMMIT")
             except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
@@ -74,6 +75,22 @@ class SqliteDatabase:
                 self._undo(connection)
                 raise
             return result
+
+    def do(self, sql: str, *values: Any) -> int:
+        """One statement by itself is a transaction already; saying so would cost half as much again."""
+        with self._lock:
+            if self._connection is None:
+                self.open()
+            connection = self._connection
+            assert connection is not None
+            if connection.in_transaction:
+                raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+            try:
+                connection.execute(sql, values)
+                return connection.changes()
+            except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
+                self._undo(connection)
+                raise self._trouble(error) from None
 
     def checkpoint(self) -> None:
         """
@@ -231,6 +248,8 @@ class SqliteDatabase:
 
 
 class _SqliteTransaction:
+    dialect = "sqlite"
+
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 

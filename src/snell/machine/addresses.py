@@ -1,0 +1,259 @@
+"""
+Which addresses a hook may call.
+
+A URL is taken apart strictly, its name is resolved once, every address it has is looked at, and whoever connects uses
+those addresses and nothing else: a name that answers differently the next time cannot lead elsewhere. What is private,
+link-local, reserved, a cloud's metadata service, or an address hidden in another form, is refused.
+"""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[[str, int], list[str]]
+
+LONGEST_URL = 2_000
+
+
+class RefusedError(Exception):
+    """This URL may not be called; the text says why."""
+
+
+class Target(Struct, frozen=True):
+    """A URL whose addresses were looked at."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    addresses: tuple[str, ...]
+
+    @property
+    def authority(self) -> str:
+        """What the Host header says."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """All addresses of a name, as the system knows them."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+def vetted(url: str, *, loopback: bool = False, allowed: Iterable[str] = (), resolve: Resolve = resolved) -> Target:
+    """The target of a URL that may be called. `allowed` holds names, addresses and networks, each maybe with a port."""
+    scheme, host, port, path = _parts(url)
+    literal = _literal(host)
+    allowance = _Allowance(tuple(allowed), host, port)
+    if literal is None and host in _METADATA_NAMES and not allowance.names_host:
+        raise RefusedError(f"`{host}` is a cloud's metadata service")
+    names_loopback = host in _LOOPBACK_NAMES or bool(literal and _is_plain_loopback(literal))
+    addresses = [literal] if literal else _looked_up(host, port, resolve)
+    for address in addresses:
+        if why := _why_not(address, allowance, names_loopback and loopback):
+            raise RefusedError(f"`{host}`{'' if literal else f' is {address}, which'} {why}")
+    if scheme == "http" and not names_loopback and not allowance.allows_plain(addresses):
+        raise RefusedError("only loopback may be called without TLS; use https")
+    return Target(scheme, host, port, path, tuple(map(str, addresses)))
+
+
+_PORTS = {"http": 80, "https": 443}
+_ODD_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\U0010ffff\\]")
+_HOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMERIC_END = re.compile(r"(?:^|\.)(?:0x[0-9a-f]*|[0-9]+)$")
+_LOOPBACK_NAMES = frozenset({"localhost"})
+_METADATA_NAMES = frozenset(
+    {
+        "metadata",
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata.azure.internal",
+        "metadata.azure.com",
+        "instance-data",
+        "instance-data.ec2.internal",
+    }
+)
+
+
+def _parts(url: str) -> tuple[str, str, int, str]:
+    if len(url) > LONGEST_URL:
+        raise RefusedError(f"the URL has more than {LONGEST_URL:,} characters")
+    if _ODD_CHARACTERS.search(url):
+        raise RefusedError("the URL has a space, a backslash, or a character that is not ASCII")
+    try:
+        found = urlsplit(url)
+        port = found.port
+    except ValueError as error:
+        raise RefusedError(f"the URL cannot be read: {error}") from None
+    if found.scheme not in _PORTS or not url[len(found.scheme) :].startswith("://"):
+        raise RefusedError("the URL must begin with https:// (or http:// for loopback)")
+    if "@" in found.netloc:
+        raise RefusedError("the URL holds a user name; use a header")
+    host = _host(found.netloc)
+    if port == 0 or found.netloc.endswith(":"):
+        raise RefusedError("the URL has a port that is none")
+    path = (found.path or "/") + (f"?{found.query}" if found.query else "")
+    return found.scheme, host, port or _PORTS[found.scheme], path
+
+
+def _host(netloc: str) -> str:
+    if netloc.startswith("["):
+        host, bracket, rest = netloc[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")) or "%" in host:
+            raise RefusedError("the URL has an IPv6 address that cannot be read")
+        return host.lower()
+    host = netloc.partition(":")[0].lower()
+    if netloc.count(":") > 1 or not _HOST.fullmatch(host) or len(host) > 253:
+        raise RefusedError("the URL has no host name that can be read")
+    return host
+
+
+def _literal(host: str) -> Address | None:
+    """The address that is written out; None for a name. Other ways of writing a number are refused, not guessed."""
+    if ":" in host:
+        try:
+            return ipaddress.IPv6Address(host)
+        except ValueError:
+            raise RefusedError(f"`{host}` is not an IPv6 address") from None
+    if not _NUMERIC_END.search(host):
+        return None
+    try:
+        return ipaddress.IPv4Address(host)
+    except ValueError:
+        raise RefusedError(f"`{host}` is an odd way of writing an address") from None
+
+
+def _looked_up(host: str, port: int, resolve: Resolve) -> list[Address]:
+    if host in _LOOPBACK_NAMES:
+        return [ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1")]
+    try:
+        texts = resolve(host, port)
+    except (OSError, UnicodeError) as error:
+        raise RefusedError(f"`{host}` is not known: {error}") from None
+    if not texts:
+        raise RefusedError(f"`{host}` has no address")
+    try:
+        return [ipaddress.ip_address(text) for text in texts]
+    except ValueError:
+        raise RefusedError(f"`{host}` has an address with a zone, or none that can be read") from None
+
+
+def _why_not(address: Address, allowance: "_Allowance", loopback: bool) -> str:
+    if _is_plain_loopback(address):
+        return "" if loopback or allowance.names(address) else "is loopback, which only your own and policy hooks call"
+    if allowance.names(address):
+        return ""
+    if address in _METADATA:
+        return "is a cloud's metadata service"
+    if isinstance(address, ipaddress.IPv6Address) and _is_hiding(address):
+        return "hides an IPv4 address"
+    if address.is_link_local:
+        return "is link-local"
+    if not _is_public(address) and not (allowance.names_host and address.is_private):
+        return "is private or reserved; list it in `webhook_hosts` if it may be called"
+    return ""
+
+
+_V4 = ipaddress.IPv4Network
+_V6 = ipaddress.IPv6Network
+_NOT_PUBLIC = tuple(
+    map(
+        _V4,
+        (
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.31.196.0/24",
+            "192.52.193.0/24",
+            "192.88.99.0/24",
+            "192.168.0.0/16",
+            "192.175.48.0/24",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/3",
+        ),
+    )
+)
+_GLOBAL_V6 = _V6("2000::/3")
+_NOT_GLOBAL_V6 = (_V6("2001::/23"), _V6("2001:db8::/32"), _V6("2002::/16"), _V6("3fff::/20"), _V6("2620:4f:8000::/48"))
+_HIDING_V6 = tuple(
+    map(_V6, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+)
+_COMPATIBLE = _V6("::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+_METADATA = frozenset(
+    map(
+        ipaddress.ip_address,
+        (
+            "169.254.169.254",
+            "169.254.170.2",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+        ),
+    )
+)
+
+
+def _is_plain_loopback(address: Address) -> bool:
+    return address.is_loopback and not (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped)
+
+
+def _is_hiding(address: ipaddress.IPv6Address) -> bool:
+    number = int(address)
+    is_compatible = address in _COMPATIBLE and number > 1  # :: and ::1 are themselves
+    return is_compatible or any(address in each for each in _HIDING_V6) or (number >> 32) & 0xFFFFFFFF in _ISATAP
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in each for each in _NOT_PUBLIC)
+    return address in _GLOBAL_V6 and not any(address in each for each in _NOT_GLOBAL_V6)
+
+
+class _Allowance:
+    """What `webhook_hosts` says about one host and its addresses."""
+
+    def __init__(self, allowed: tuple[str, ...], host: str, port: int) -> None:
+        self._networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
+        self.names_host = False
+        for entry in allowed:
+            name, wanted = _entry(entry)
+            if wanted not in (None, port):
+                continue
+            try:
+                self._networks.append(ipaddress.ip_network(name))
+            except ValueError:
+                self.names_host |= name.lower() == host
+
+    def names(self, address: Address) -> bool:
+        return any(address.version == each.version and address in each for each in self._networks)
+
+    def allows_plain(self, addresses: Iterable[Address]) -> bool:
+        return self.names_host or all(map(self.names, addresses))
+
+
+def _entry(text: str) -> tuple[str, int | None]:
+    """`host`, `host:port`, `[v6]:port`, an address or a network."""
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        port = rest.removeprefix(":")
+    elif text.count(":") == 1:
+        host, _, port = text.partition(":")
+    else:
+        return text, None
+    return host, int(port) if port.isascii() and port.isdigit() else None

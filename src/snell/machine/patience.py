@@ -1,0 +1,34 @@
+"""How long somebody is willing to wait for a whole piece of work, and whether they still are."""
+
+import threading
+import time
+
+SLICE = 0.05  # seconds after which whoever waits looks up to see whether it was cancelled
+
+
+class OutOfTimeError(Exception):
+    """The time limit has passed."""
+
+
+class CancelledError(Exception):
+    """Somebody does not want it any more."""
+
+
+class Patience:
+    def __init__(self, seconds: float, cancel: threading.Event | None = None) -> None:
+        self.seconds = seconds
+        self.cancel = cancel
+        self._deadline = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds left. Raises when there are none, or when it was cancelled."""
+        if self.cancel and self.cancel.is_set():
+            raise CancelledError
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise OutOfTimeError
+        return left
+
+    def slice(self) -> float:
+        """Seconds to wait before asking again."""
+        return min(SLICE, self.left())

@@ -1,0 +1,60 @@
+"""The project that a folder belongs to, for memories: by its repository's remote, else by the folder itself."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from snell.machine.files import FileError, read_capped
+from snell.memory.projects import origin_in, project_of_remote
+
+LARGEST = 256_000
+DEEPEST = 64
+
+
+def project_of(folder: str) -> str:
+    """`host/owner/name` of the remote; without one, the real path of the repository or of the folder."""
+    if not folder or not os.path.isabs(folder) or "\0" in folder:
+        return ""
+    root, config = _repository(Path(os.path.realpath(folder)))
+    stamp = _stamp(config)
+    return _named(str(config), stamp) or str(root) if stamp else str(root)
+
+
+def _repository(folder: Path) -> tuple[Path, Path]:
+    """The root of the repository and the file of its settings; the folder itself where there is none."""
+    for place in (folder, *folder.parents[:DEEPEST]):
+        git = place / ".git"
+        if git.is_dir():
+            return place, git / "config"
+        if git.is_file():
+            config = _linked(git)
+            # All worktrees of a repository are one project.
+            return config.parent.parent if config.parent.name == ".git" else place, config
+    return folder, folder / ".git" / "config"
+
+
+def _linked(git: Path) -> Path:
+    """A worktree says in a file where the repository's own folder is."""
+    text = _text(git).partition("gitdir:")[2].strip()
+    place = git.parent / text if text else git
+    common = _text(place / "commondir").strip()
+    return Path(os.path.realpath(place / common if common else place)) / "config"
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=256)
+def _named(config: str, _stamp: int) -> str:
+    return project_of_remote(origin_in(_text(Path(config))))
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_capped(path, LARGEST).decode("utf-8", "replace")
+    except (OSError, FileError):
+        return ""

@@ -1,0 +1,90 @@
+"""
+What model hooks have used: tokens of each session, and money of the day.
+
+Kept in a small file of the user's, so that starting the daemon anew does not start the count anew; in a house without
+files it is kept in memory. A file that cannot be read counts as empty, since a broken counter must not stop the work.
+"""
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from snell.machine.files import FileError, locked, read_capped, write_atomically
+from snell.machine.model_talk import ModelError, Turn
+from snell.machine.surroundings import HandlerSettings, ModelSettings
+
+SESSIONS = 500  # how many sessions are remembered
+_LONGEST_FILE = 1_000_000
+
+
+class Book(msgspec.Struct):
+    day: str = ""
+    cost: float = 0.0
+    sessions: dict[str, int] = {}
+
+
+def check(settings: HandlerSettings, session: str) -> None:
+    """Raises when a session or the day has used up what it may."""
+    model = settings.model
+    book = _read(settings)
+    if book.sessions.get(session, 0) >= model.max_session_tokens:
+        raise ModelError(
+            "launch", f"this session has used its {model.max_session_tokens:,} tokens; see `model.max_session_tokens`"
+        )
+    if model.max_daily_cost and book.day == _today() and book.cost >= model.max_daily_cost:
+        raise ModelError("launch", f"model hooks have cost {book.cost:.2f} today; see `model.max_daily_cost`")
+
+
+def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
+    """Note what an answer took."""
+    with _lock, _file_lock(settings):
+        book = _read(settings)
+        today = _today()
+        spent = book.cost if book.day == today else 0.0
+        sessions = dict(book.sessions)
+        tokens = sessions.pop(session, 0) + turn.input_tokens + turn.output_tokens
+        kept = dict([*sessions.items(), (session, tokens)][-SESSIONS:])
+        _write(settings, Book(today, spent + _cost(settings.model, turn), kept))
+
+
+_lock = threading.Lock()
+_in_memory: dict[str, Book] = {}
+
+
+def _cost(model: ModelSettings, turn: Turn) -> float:
+    return (turn.input_tokens * model.input_price + turn.output_tokens * model.output_price) / 1_000_000
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d")
+
+
+def _path(settings: HandlerSettings) -> Path:
+    return Path(settings.state) / "model-usage.json"
+
+
+def _file_lock(settings: HandlerSettings) -> contextlib.AbstractContextManager[object]:
+    if not settings.state:
+        return contextlib.nullcontext()
+    os.makedirs(settings.state, mode=0o700, exist_ok=True)
+    return locked(_path(settings).with_suffix(".lock"))
+
+
+def _read(settings: HandlerSettings) -> Book:
+    if not settings.state:
+        return _in_memory.get("", Book())
+    try:
+        return msgspec.json.decode(read_capped(_path(settings), _LONGEST_FILE), type=Book)
+    except (OSError, FileError, msgspec.DecodeError):
+        return Book()
+
+
+def _write(settings: HandlerSettings, book: Book) -> None:
+    if settings.state:
+        write_atomically(_path(settings), msgspec.json.encode(book), sync=False)
+    else:
+        _in_memory[""] = book
