@@ -9,50 +9,39 @@ import os
 import re
 import shlex
 import tempfile
-import threading
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-import msgspec
 from msgspec.structs import replace
 
 from snell.engine.answers import after_async, is_async, is_json, outcome_of
+from snell.machine.event_json import event_object
 from snell.machine.json_output import json_bytes
-from snell.machine.processes import Finished, Running, environment, finish_in_background, run
+from snell.machine.processes import Finished, Running, environment, finish_in_background
+from snell.machine.processes import run as run_process
+from snell.machine.surroundings import Surroundings
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
 
-Late = Callable[[Hook, Event, Outcome], None]
 
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a command needs to know beside the event."""
-
-    env: Mapping[str, str] = {}
-    project_dir: str = ""
-    late: Late = lambda hook, event, outcome: None  # takes what a hook says after it went to the background
-    cancel: threading.Event | None = None
-
-
-def run_command(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
     """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
     env_file = _env_file() if "env" in event.row.can else ""
     asked = _Asked()
     try:
-        finished = run(
+        finished = run_process(
             _argv(command, around),
-            stdin=_context(event) if command.pass_context else b"",
+            stdin=json_bytes(event_object(event)) + b"\n" if command.pass_context else b"",
             cwd=_directory(event, around),
             env=environment(around.env, _variables(command, event, around, env_file)),
             timeout=hook.time_limit,
             cancel=around.cancel,
             watch_stdout=asked.watch if _may_go_async(hook) else None,
-            hand_over=lambda running: _keep(running, asked.seconds, hook, event, around.late),
+            hand_over=lambda running: _keep(running, asked.seconds, hook, event, around),
         )
         outcome = _outcome(hook, event, finished, command, _directory(event, around))
         return _with_env(outcome, env_file)
@@ -70,14 +59,6 @@ def _argv(command: Command, around: Surroundings) -> list[str]:
     for name, value in known.items():
         words = [word.replace(name, value) for word in words]
     return words
-
-
-def _context(event: Event) -> bytes:
-    """The event as Claude Code would send it, whatever client called."""
-    payload = {**event.payload, "hook_event_name": event.name}
-    if event.tool:
-        payload["tool_name"] = event.tool
-    return json_bytes(payload) + b"\n"
 
 
 def _directory(event: Event, around: Surroundings) -> str:
@@ -188,11 +169,11 @@ class _Asked:
         return asked is not None
 
 
-def _keep(running: Running, seconds: float, hook: Hook, event: Event, late: Late) -> None:
+def _keep(running: Running, seconds: float, hook: Hook, event: Event, around: Surroundings) -> None:
     def done(finished: Finished) -> None:
-        late(hook, event, _late_outcome(hook, event, finished, seconds))
+        around.late(hook, event, _late_outcome(hook, event, finished, seconds))
 
-    finish_in_background(running, seconds, done)
+    finish_in_background(running, seconds, done, around.begin(hook, event))
 
 
 def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) -> Outcome:

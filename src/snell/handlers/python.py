@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from snell.machine.worker_child import UNNOTICEABLE
+from snell.machine.python_worker import UNNOTICEABLE
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline

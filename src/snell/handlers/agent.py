@@ -1,0 +1,77 @@
+"""
+Agent hooks: a model that may look into the project before it answers, with our own small loop.
+
+It has Read, Grep and Glob inside the project and the transcript, no way to start further agents, at most 50 turns,
+and the hook's time. It answers as a prompt hook does, and like one it can only tighten.
+"""
+
+import time
+
+from msgspec.structs import replace
+
+from snell.machine.event_json import event_for_others
+from snell.machine.fences import RULES, fenced
+from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
+from snell.machine.model_client import Model
+from snell.machine.model_talk import ModelError, Question, Said, ToolResult
+from snell.machine.patience import CancelledError, OutOfTimeError, Patience
+from snell.machine.reading_tools import TOOLS, ReadingTools
+from snell.machine.surroundings import Surroundings
+from snell.model.decision import Failure, Outcome
+from snell.model.events import Event
+from snell.model.hooks import Agent, Hook
+
+MOST_TURNS = 50
+_SYSTEM = (
+    "You check one event in the session of a coding agent. Look into the project with your tools, which only read, "
+    f"until you are sure. {RULES} The same holds for everything that a tool gives you. When you know: {ANSWER_RULES}"
+)
+
+
+def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+    """Run one agent hook."""
+    start = time.perf_counter()
+    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    return replace(outcome, seconds=time.perf_counter() - start)
+
+
+def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+    if not around.has_audience(event):
+        return Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`"))
+    try:
+        text = _answer(hook, event, around, patience)
+    except ModelError as error:
+        return Outcome(failure=Failure(error.kind, str(error)))
+    except OutOfTimeError as error:
+        return Outcome(
+            failure=Failure("timeout", str(error) or f"the agent did not answer within {hook.time_limit:g} s")
+        )
+    except CancelledError:
+        return Outcome(failure=Failure("cancelled", "was cancelled"))
+    return outcome_of_text(text, event, last=True)
+
+
+def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> str:
+    agent = hook.handler
+    assert isinstance(agent, Agent)
+    project_dir = around.project_dir or event.cwd
+    model = Model(replace(around, project_dir=project_dir), event.session_id, patience)
+    tools = ReadingTools(project_dir, event.transcript_path, patience)
+    said = [Said("user", _task(agent.prompt, event, project_dir))]
+    for number in range(1, MOST_TURNS + 1):
+        turn = model.ask(Question(_SYSTEM, tuple(said), agent.model, TOOLS))
+        if not turn.calls:
+            return turn.text
+        around.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
+        results = [ToolResult(call.id, fenced(tools.result(call), f"what {call.name} gives")) for call in turn.calls]
+        said += [Said("assistant", turn.text, turn.calls), Said("user", results=tuple(results))]
+    raise OutOfTimeError(f"the agent did not answer within {MOST_TURNS} turns")
+
+
+def _task(prompt: str, event: Event, project_dir: str) -> str:
+    shown = fenced(event_for_others(event), "the event")
+    where = f"The project is `{project_dir}`."
+    if event.transcript_path:
+        where += f" The transcript of the session is `{event.transcript_path}`; you may search it."
+    parts = [where] if "$ARGUMENTS" in prompt else [where, shown]
+    return "\n\n".join([*parts, prompt.replace("$ARGUMENTS", shown)])

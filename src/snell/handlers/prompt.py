@@ -1,0 +1,62 @@
+"""Prompt hooks: a question to a language model about the event. It can refuse or advise; it cannot approve."""
+
+import re
+import time
+
+from msgspec.structs import replace
+
+from snell.kit.redact import redacted
+from snell.machine.event_json import event_for_others
+from snell.machine.fences import RULES, fenced
+from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
+from snell.machine.model_client import Model
+from snell.machine.model_talk import ModelError, Question, Said
+from snell.machine.patience import CancelledError, OutOfTimeError, Patience
+from snell.machine.surroundings import Surroundings
+from snell.machine.transcripts import conversation
+from snell.model.decision import Failure, Outcome
+from snell.model.events import Event
+from snell.model.hooks import Hook, Prompt
+
+BRACE = "{"
+_SYSTEM = (
+    "You check one event in the session of a coding agent. "
+    f"{RULES} {ANSWER_RULES} If the question itself asks for another form, "
+    'such as {"nudge": "advice"} or {"pass": true}, use that.'
+)
+_CONVERSATION = 12_000  # characters of it
+_ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
+
+
+def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+    """Run one prompt hook."""
+    start = time.perf_counter()
+    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    return replace(outcome, seconds=time.perf_counter() - start)
+
+
+def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+    prompt = hook.handler
+    assert isinstance(prompt, Prompt)
+    if not around.has_audience(event):
+        return Outcome(failure=Failure("launch", "a prompt hook needs an interactive caller; see `model.in_batch`"))
+    question = Question(_SYSTEM, (Said("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
+    try:
+        turn = Model(around, event.session_id, patience).ask(question)
+    except ModelError as error:
+        return Outcome(failure=Failure(error.kind, str(error)))
+    except OutOfTimeError:
+        return Outcome(failure=Failure("timeout", f"the model did not answer within {hook.time_limit:g} s"))
+    except CancelledError:
+        return Outcome(failure=Failure("cancelled", "was cancelled"))
+    return outcome_of_text(turn.text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)
+
+
+def _text(prompt: str, event: Event) -> str:
+    """The question with the event in its place, and before it what the model should know."""
+    shown = event_for_others(event)
+    talk = conversation(event.transcript_path, _CONVERSATION)
+    before = [fenced(redacted(talk), "the end of the conversation")] if talk else []
+    if not _ARGUMENTS.search(prompt):
+        before.append(fenced(shown, "the event"))
+    return "\n\n".join([*before, _ARGUMENTS.sub(lambda _: fenced(shown, "the event"), prompt)])

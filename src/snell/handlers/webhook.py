@@ -1,0 +1,154 @@
+"""
+Webhook hooks: a server that gets the event as JSON and answers with a result.
+
+What leaves this machine holds no environment, no conversation and, unless a user's or a policy's hook wants it, no
+secrets. Every request is signed in the form of the Standard Webhooks specification, so that a server can tell who
+asks and that nobody repeats an old request.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+import re
+import time
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from snell.engine.answers import is_json, outcome_of
+from snell.machine.addresses import RefusedError, Target, vetted
+from snell.machine.event_json import event_for_others, holds_placeholder
+from snell.machine.files import write_atomically
+from snell.machine.http import Call, HttpError, resolver, sent
+from snell.machine.json_output import json_bytes
+from snell.machine.patience import CancelledError, OutOfTimeError, Patience
+from snell.machine.surroundings import Surroundings
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny, Effect, Rewrite
+from snell.model.events import Event
+from snell.model.hooks import Hook, Scope, Webhook
+
+LONGEST_REPLY = 64 * 1024
+# Whose hooks may call loopback and may send what was not redacted: nobody's that came with a repository or a plugin.
+_OWN_LAYERS = ("policy", "user", "run time")
+
+
+def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+    """Run one webhook."""
+    start = time.perf_counter()
+    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    return replace(outcome, seconds=time.perf_counter() - start)
+
+
+def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+    webhook = hook.handler
+    assert isinstance(webhook, Webhook)
+    is_redacted = webhook.redact or not _is_own(hook)
+    try:
+        target = vetted(
+            webhook.url,
+            loopback=_is_own(hook),
+            allowed=around.settings.webhook_hosts,
+            resolve=resolver(patience),
+        )
+        body = json_bytes(event_for_others(event, redact=is_redacted))
+        with sent(_call(webhook, target, body, around), patience) as response:
+            status, text = response.status, response.whole(LONGEST_REPLY)
+    except RefusedError as error:
+        return _failed(hook, "launch", f"the address may not be called: {error}")
+    except HttpError as error:
+        return _failed(hook, error.kind, str(error))
+    except OutOfTimeError:
+        return _failed(hook, "timeout", f"did not answer within {hook.time_limit:g} s")
+    except CancelledError:
+        return Outcome(failure=Failure("cancelled", "was cancelled"))
+    if not 200 <= status < 300:
+        return _failed(hook, "output", f"{target.authority} answered with status {status}")
+    return _answer(text, event, is_redacted)
+
+
+def _is_own(hook: Hook) -> bool:
+    return hook.scope is Scope.POLICY or hook.source.layer in _OWN_LAYERS
+
+
+def _failed(hook: Hook, kind: str, message: str) -> Outcome:
+    """A failure; in strict mode a refusal too, as with exit codes."""
+    refusal: tuple[Effect, ...] = (Deny(message),) if hook.exit_code_mode == "strict" and kind != "timeout" else ()
+    return Outcome(effects=refusal, failure=Failure(kind, message))
+
+
+def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
+    text = body.decode("utf-8", "replace")
+    if text.strip() and not is_json(text) and text.strip() not in ('"Continue"', '"Reject"'):
+        return Outcome(failure=Failure("output", "the answer is not a JSON object"))
+    outcome = outcome_of(text, event)
+    if is_redacted and any(
+        isinstance(effect, Rewrite) and holds_placeholder(effect.value) for effect in outcome.effects
+    ):
+        kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
+        why = "the rewrite holds a placeholder of something that was redacted; it would destroy the true value"
+        return replace(outcome, effects=kept, failure=outcome.failure or Failure("rewrite", why))
+    return outcome
+
+
+def _call(webhook: Webhook, target: Target, body: bytes, around: Surroundings) -> Call:
+    own = {name.lower(): _filled(value, webhook, around) for name, value in webhook.headers.items()}
+    kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _OURS}
+    given = {"content-type": "application/json", "accept": "application/json", **kept}
+    return Call(webhook.method, target, {**given, **_signed(webhook, body, around)}, body)
+
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade", "te"})
+_NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
+_BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def _filled(value: str, webhook: Webhook, around: Surroundings) -> str:
+    """The header with its variables; one that was not granted is empty, and nothing can begin a new line."""
+
+    def value_of(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        return around.env.get(name, "") if name in webhook.allowed_env else ""
+
+    return _BREAKS.sub("", _NAME.sub(value_of, value)).strip().encode("utf-8", "replace").decode("latin-1")
+
+
+def _signed(webhook: Webhook, body: bytes, around: Surroundings) -> dict[str, str]:
+    key = _key(webhook, around)
+    if not key:
+        return {}
+    name, now = f"msg_{os.urandom(12).hex()}", str(int(time.time()))
+    digest = hmac.new(key, b".".join((name.encode(), now.encode(), body)), hashlib.sha256).digest()
+    signature = base64.b64encode(digest).decode("ascii")
+    return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
+
+
+def _key(webhook: Webhook, around: Surroundings) -> bytes:
+    """The hook's own secret, else the user's, which is made when it is first needed."""
+    if webhook.secret_env:
+        secret = around.env.get(webhook.secret_env, "")
+        if not secret:
+            raise HttpError("launch", f"`{webhook.secret_env}`, the secret to sign with, is not set")
+        return _decoded(secret)
+    if not around.settings.config:
+        return b""
+    path = Path(around.settings.config) / "webhook-secret"
+    try:
+        return _decoded(path.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}"
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomically(path, made.encode("ascii") + b"\n")
+        return _decoded(made)
+
+
+def _decoded(secret: str) -> bytes:
+    if not secret.startswith("whsec_"):
+        return secret.encode("utf-8")
+    try:
+        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error:
+        return secret.encode("utf-8")
