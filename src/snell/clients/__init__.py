@@ -9,23 +9,78 @@ from snell.model.errors import ClientError
 from snell.model.ports import Client
 
 CLIENTS: Mapping[str, str] = {
+    "antigravity": "snell.clients.antigravity",
+    "augment": "snell.clients.augment",
     "claude_code": "snell.clients.claude_code",
+    "cline": "snell.clients.cline",
+    "codex": "snell.clients.codex",
+    "copilot": "snell.clients.copilot",
+    "crush": "snell.clients.crush",
+    "cursor": "snell.clients.cursor",
+    "droid": "snell.clients.droid",
+    "gemini": "snell.clients.gemini",
     "generic": "snell.clients.generic",
+    "goose": "snell.clients.goose",
+    "grok": "snell.clients.grok",
+    "jetbrains_ai": "snell.clients.jetbrains_ai",
+    "kimi": "snell.clients.kimi",
+    "kiro": "snell.clients.kiro",
+    "opencode": "snell.clients.opencode",
+    "pi": "snell.clients.pi",
+    "qwen": "snell.clients.qwen",
+    "roo": "snell.clients.roo",
+    "vscode_copilot": "snell.clients.vscode_copilot",
+    "warp": "snell.clients.warp",
+    "windsurf": "snell.clients.windsurf",
+    "zed": "snell.clients.zed",
 }
 
+# Here and not only in the modules, so that a name is found without loading them all; a test compares the two.
 ALIASES: Mapping[str, str] = {
-    "claude": "claude_code",
-    "claude-code": "claude_code",
-    "claudecode": "claude_code",
+    alias: name
+    for name, aliases in {
+        "antigravity": "agy google-antigravity",
+        "augment": "auggie augment-code",
+        "claude_code": "claude claude-code claudecode",
+        "cline": "cline-cli",
+        "codex": "codex-cli openai-codex",
+        "copilot": "copilot-cli github-copilot gh-copilot",
+        "crush": "charm-crush",
+        "cursor": "cursor-ide cursor-cli cursor-agent",
+        "droid": "factory factory-droid",
+        "gemini": "gemini-cli google-gemini",
+        "goose": "goose-cli block-goose",
+        "grok": "grok-build xai grok-cli",
+        "jetbrains_ai": "jetbrains jetbrains-ai intellij",
+        "kimi": "kimi-code kimi-cli",
+        "kiro": "amazonq amazon-q q kiro-cli",
+        "opencode": "open-code kilo kilo-cli",
+        "pi": "pi-coding-agent",
+        "qwen": "qwen-code qwencode",
+        "roo": "roo-code roocode",
+        "vscode_copilot": "vscode vs-code vscode-copilot visual-studio-code",
+        "warp": "warp-terminal",
+        "windsurf": "devin-desktop cascade codeium",
+        "zed": "zed-editor",
+    }.items()
+    for alias in aliases.split()
 }
 
 
 def client_named(name: str) -> Client:
     """The client module of this name or alias; only that one is loaded."""
-    wanted = name.strip().lower()
-    wanted = ALIASES.get(wanted, wanted)
-    if wanted not in CLIENTS:
-        near = nearest(wanted, (*CLIENTS, *ALIASES))
+    wanted = _folded(name)
+    wanted = wanted if wanted in CLIENTS else _BY_FOLDED.get(wanted, "")
+    if not wanted:
+        near = nearest(name, (*CLIENTS, *ALIASES))
         known = f"known are {', '.join(sorted(CLIENTS))}"
         raise ClientError(f"no client `{name}`", advice=f"did you mean `{near}`?" if near else known)
     return cast(Client, import_module(CLIENTS[wanted]))
+
+
+def _folded(name: str) -> str:
+    """Letter case, spaces, dashes and underscores do not matter."""
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+
+
+_BY_FOLDED = {_folded(alias): name for alias, name in ALIASES.items()}

@@ -12,23 +12,31 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from snell.clients.dialect.wording import changed_by, other_prompt, reason_of, stop_reason
 from snell.machine.json_input import check_tool_name, odd_fields, read_payload
 from snell.machine.json_output import json_bytes
-from snell.model.catalogue import canonical
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, event_from, text_in
-from snell.model.ports import Capabilities, Reply
+from snell.model.ports import Capabilities, Quirk, Reply
 
 NAME = "claude_code"
+TITLE = "Claude Code"
+ALIASES = ("claude", "claude-code", "claudecode")
 CAPABILITIES = Capabilities()
+QUIRKS = (
+    Quirk("one value of a wrong type voids the whole answer, a deny included", "seen in 2.1.325"),
+    Quirk("text on stdout that does not begin with `{` is not an answer", "seen in 2.1.325"),
+    Quirk("exit code 2 is forgiven on some events when stderr sounds like a missing file", "seen in 2.1.325"),
+    Quirk("a prompt cannot be replaced, only refused or commented on", "seen in 2.1.325"),
+)
 
 Fields = dict[str, Any]
 Shape = Callable[[Decision], Reply]
 
 NEUTRAL = Reply()
-KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusing means that work goes on
 ANSWERS = ("accept", "decline", "cancel")
 
 EXTRA_TYPES: Mapping[str, type] = {
@@ -51,16 +59,16 @@ EXTRA_TYPES: Mapping[str, type] = {
 EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event")
 
 
-def decode(payload: bytes) -> Event:
+def decode(payload: bytes, event: str = "") -> Event:
     """The event that a payload reports. One that the catalogue does not know is a plain event."""
     given, flags = read_payload(payload)
-    name = canonical(next((text for field in EVENT_FIELDS if (text := text_in(given, field))), ""))
+    name = canonical(next((text for field in EVENT_FIELDS if (text := text_in(given, field))), event))
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
     check_tool_name(given)
-    event = event_from(given, name, NAME)
+    found = event_from(given, name, NAME)
     odd = odd_fields(given)
-    return replace(event, flags=flags + odd) if flags or odd else event
+    return replace(found, flags=flags + odd) if flags or odd else found
 
 
 def encode(decision: Decision) -> Reply:
@@ -70,13 +78,19 @@ def encode(decision: Decision) -> Reply:
     return shape(decision) if shape and says else NEUTRAL
 
 
+def failed(event: str, text: str, *, blocks: bool) -> Reply:
+    """Exit code 1 is a failed hook, which changes nothing; a stop is never refused for a failure."""
+    refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
+    return Reply(stderr=_bytes(f"{text}\n"), exit_code=2 if refuses else 1)
+
+
 def _permission(decision: Decision) -> Reply:
     """PreToolUse, PreModelSwitch. Rewriting is not allowing: without a verdict the client asks as it always does."""
     specific: Fields = {}
     verdict = Verdict.DENY if _refuses(decision) else decision.verdict
     if verdict:
         specific["permissionDecision"] = verdict.name.lower()
-        specific["permissionDecisionReason"] = _reason(decision) if verdict is Verdict.DENY else decision.reason
+        specific["permissionDecisionReason"] = reason_of(decision) if verdict is Verdict.DENY else decision.reason
     if verdict < Verdict.DEFER and isinstance(_rewritten(decision), dict):
         specific["updatedInput"] = _rewritten(decision)
     return _reply(decision, {**specific, **_context(decision)})
@@ -87,13 +101,13 @@ def _dialog(decision: Decision) -> Reply:
     extras = _extras(decision)
     if _refuses(decision):
         interrupt = {"interrupt": True} if extras.get("interrupt") else {}
-        return _reply(decision, {"decision": {"behavior": "deny", "message": _reason(decision), **interrupt}})
+        return _reply(decision, {"decision": {"behavior": "deny", "message": reason_of(decision), **interrupt}})
     rewritten = _rewritten(decision)
     if decision.verdict is Verdict.ALLOW:
         updated = {"updatedInput": rewritten} if isinstance(rewritten, dict) else {}
         permissions = {key: extras[key] for key in ("updatedPermissions",) if key in extras}
         return _reply(decision, {"decision": {"behavior": "allow", **updated, **permissions}})
-    told = f"{_changed_by(decision)} would change this call, which needs an approval too; it is unchanged"
+    told = f"{changed_by(decision)} would change this call, which needs an approval too; it is unchanged"
     return _reply(decision, {}, told=told if decision.is_rewritten else "")
 
 
@@ -109,9 +123,8 @@ def _prompt(decision: Decision) -> Reply:
     """UserPromptSubmit. The client cannot replace a prompt, so the model is given the new wording beside it."""
     if not decision.is_rewritten or _refuses(decision):
         return _block(decision)
-    by = _changed_by(decision)
-    wording = f"The user's prompt was reworded by {by}. Work on this wording of it:\n{_rewritten(decision)}"
-    context = "\n".join(text for text in (wording, decision.note) if text)
+    by = changed_by(decision)
+    context = "\n".join(text for text in (other_prompt(decision, _rewritten(decision)), decision.note) if text)
     told = f"{by} reworded your prompt; the agent was given both wordings"
     return _reply(decision, {"additionalContext": context, **_extras(decision)}, told=told)
 
@@ -140,7 +153,7 @@ def _compaction(decision: Decision) -> Reply:
 def _elicitation(decision: Decision) -> Reply:
     """Elicitation, ElicitationResult: an answer in the user's stead. A refusal has no reason; the user is told it."""
     if _refuses(decision):
-        return _reply(decision, {"action": "decline"}, told=_reason(decision))
+        return _reply(decision, {"action": "decline"}, told=reason_of(decision))
     action = decision.extras.get("action")
     if action not in ANSWERS:
         return _reply(decision, {})
@@ -157,7 +170,7 @@ def _display(decision: Decision) -> Reply:
 def _worktree(decision: Decision) -> Reply:
     """WorktreeCreate. Stdout is read as a path and any exit but 0 is a refusal, so there is no room for messages."""
     if _refuses(decision):
-        return Reply(stderr=_bytes(_reason(decision)), exit_code=2)
+        return Reply(stderr=_bytes(reason_of(decision)), exit_code=2)
     path = str(_extras(decision).get("worktreePath", "")).strip()
     return Reply(stdout=_bytes(path)) if path and len(path.splitlines()) == 1 else NEUTRAL
 
@@ -203,7 +216,7 @@ def _reply(decision: Decision, specific: Fields, top: Fields | None = None, told
     fields: Fields = dict(top or {})
     if decision.stop and "stop" in decision.event.row.can:
         fields["continue"] = False
-        fields["stopReason"] = decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`"
+        fields["stopReason"] = stop_reason(decision)
     if message := "\n".join(text for text in (decision.tell, told) if text):
         fields["systemMessage"] = message
     fields |= {name: decision.extras[name] for name in ("suppressOutput", "terminalSequence") if _fits(decision, name)}
@@ -214,7 +227,7 @@ def _reply(decision: Decision, specific: Fields, top: Fields | None = None, told
 
 
 def _blocking(decision: Decision) -> Fields:
-    return {"decision": "block", "reason": _reason(decision)} if _refuses(decision) else {}
+    return {"decision": "block", "reason": reason_of(decision)} if _refuses(decision) else {}
 
 
 def _context(decision: Decision) -> Fields:
@@ -240,14 +253,6 @@ def _refuses(decision: Decision) -> bool:
     return "deny" in can and decision.verdict > Verdict.ALLOW and (decision.verdict is Verdict.DENY or name not in can)
 
 
-def _reason(decision: Decision) -> str:
-    """Why it is refused; never empty, because the client would make up something about an error."""
-    if text := decision.reason.strip():
-        return text
-    hooks = ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"
-    return f"go on, by order of {hooks}" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
-
-
 def _rewritten(decision: Decision) -> Any:
     return decision.event.rewritable if decision.is_rewritten else None
 
@@ -257,10 +262,6 @@ def _like(before: Any, after: Any) -> Any:
     if isinstance(after, str) and isinstance(before, dict) and "stdout" in before:
         return {**before, "stdout": after, "stderr": ""}
     return after
-
-
-def _changed_by(decision: Decision) -> str:
-    return ", ".join(dict.fromkeys(f"`{change.hook}`" for change in decision.changes))
 
 
 def _bytes(text: str) -> bytes:

@@ -12,15 +12,18 @@ from msgspec.structs import replace
 
 from snell.machine.json_input import check_tool_name, odd_fields, read_payload
 from snell.machine.json_output import json_bytes
-from snell.model.catalogue import canonical
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, event_from, text_in
-from snell.model.ports import Capabilities, Reply
+from snell.model.ports import Capabilities, Quirk, Reply
 
 NAME = "generic"
-CAPABILITIES = Capabilities()
+TITLE = "any program"
+ALIASES: tuple[str, ...] = ()
+CAPABILITIES = Capabilities(mcp=False, rules=False)
+QUIRKS: tuple[Quirk, ...] = ()
 
 # In this order; `event` comes last, because FileChanged has a field of its own called so.
 EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event", "hookEvent", "event")
@@ -34,7 +37,7 @@ CAMEL_CASED = """
     turn_id worktree_path
 """
 
-ALIASES: Mapping[str, str] = {
+SPELLINGS: Mapping[str, str] = {
     **{
         first + "".join(part.title() for part in rest): "_".join((first, *rest))
         for first, *rest in (name.split("_") for name in CAMEL_CASED.split())
@@ -57,13 +60,13 @@ UPDATED: Mapping[str, str] = {
 }
 
 
-def decode(payload: bytes) -> Event:
+def decode(payload: bytes, event: str = "") -> Event:
     """The event that a payload reports."""
     given, flags = read_payload(payload)
     name_field = next((field for field in EVENT_FIELDS if text_in(given, field)), "")
-    if not name_field:
+    if not name_field and not event:
         raise PayloadError("the payload names no event", advice="give its name as `hook_event_name`")
-    name = canonical(text_in(given, name_field))
+    name = canonical(text_in(given, name_field) or event)
     folded, ignored = _folded(given, name_field)
     folded["hook_event_name"] = name
     check_tool_name(folded)
@@ -91,12 +94,18 @@ def encode(decision: Decision) -> Reply:
     return Reply(stdout=json_bytes({**kept, "continue": decision.stop is None}) + b"\n")
 
 
+def failed(event: str, text: str, *, blocks: bool) -> Reply:
+    """Exit code 1: something went wrong, and nothing is decided. Exit code 2: take it for a refusal."""
+    refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
+    return Reply(stderr=f"{text}\n".encode("utf-8", "replace"), exit_code=2 if refuses else 1)
+
+
 def _folded(given: Payload, name_field: str) -> tuple[Payload, list[str]]:
     """The payload under canonical names. Where two spellings are given the canonical one, else the first, counts."""
     folded: Payload = {}
     ignored: list[str] = []
     for field, value in given.items():
-        known = "hook_event_name" if field == name_field else ALIASES.get(field, field)
+        known = "hook_event_name" if field == name_field else SPELLINGS.get(field, field)
         if known == field or (known not in given and known not in folded) or field == name_field:
             folded[known] = value
         else:

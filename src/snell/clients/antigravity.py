@@ -1,0 +1,99 @@
+"""
+Antigravity (CLI `agy` and IDE), by `hooks.json`. Payloads do not name their event, so the command line has to.
+
+An answer without a decision is a refusal in some versions, and so is a crash: something is printed always.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "antigravity"
+TITLE = "Antigravity"
+ALIASES = ("agy", "google-antigravity")
+CAPABILITIES = Capabilities(native=False, prompt_block=False)
+QUIRKS = (
+    Quirk(
+        "before a tool `{}` is a refusal in 1.0.3 to 1.0.15, and nothing at all in some: an allow is printed",
+        "reported",
+    ),
+    Quirk("a crash or a timeout denies every tool of every session on the machine", "reported"),
+    Quirk("events are named on the command line only", "reported"),
+    Quirk("the text of a prompt and the output of a tool are not sent", "reported"),
+    Quirk("the first PreInvocation of a turn is its prompt here, later ones are PostToolBatch", "reported"),
+    Quirk("a changed input is laid over the old one", "reported"),
+    Quirk("`.agents/hooks.json` of a project is ignored by some versions", "reported for 1.2.4"),
+)
+
+
+def _mend(event: str, payload: Payload) -> Payload:
+    step, runs = payload.pop("stepIdx", None), payload.get("executionNum")
+    if isinstance(step, int):
+        payload["tool_use_id"] = f"step-{step}"
+    if event == "Stop" and isinstance(runs, int):
+        payload["stop_hook_active"] = runs > 0
+    if event == "SessionStart":
+        payload.setdefault("source", "startup")
+    return payload
+
+
+def _refine(name: str, payload: Payload) -> str:
+    if name == "PreInvocation":
+        return "PostToolBatch" if payload.get("invocationNum") else "UserPromptSubmit"
+    return "PostToolUseFailure" if name == "PostToolUse" and payload.get("error") else name
+
+
+_INJECT = flat(injectSteps=[{"ephemeralMessage": Slot.NOTE}])
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    fields={
+        "session_id": ("conversationId",),
+        "cwd": ("workspacePaths.0",),
+        "transcript_path": ("transcriptPath",),
+        "tool_name": ("toolCall.name",),
+        "tool_input": ("toolCall.args",),
+        "model": ("modelName",),
+    },
+    drops=frozenset({"toolCall"}),
+    mend=_mend,
+    refine=_refine,
+    merges_input=True,
+    neutral=forms.EMPTY_OBJECT,
+    tools={
+        "run_command": Tool("Bash", {"CommandLine": "command", "Cwd": "cwd"}),
+        "view_file": Tool("Read", {"AbsolutePath": "file_path"}),
+        "write_to_file": Tool("Write", {"TargetFile": "file_path", "CodeContent": "content"}),
+        "replace_file_content": Tool(
+            "Edit", {"TargetFile": "file_path", "TargetContent": "old_string", "ReplacementContent": "new_string"}
+        ),
+        "multi_replace_file_content": Tool("MultiEdit", {"TargetFile": "file_path"}),
+        "grep_search": Tool("Grep", {"Query": "pattern", "SearchPath": "path"}),
+        "find_by_name": Tool("Glob", {"Pattern": "pattern", "SearchDirectory": "path"}),
+        "list_dir": Tool("LS", {"DirectoryPath": "path"}),
+        "read_url_content": Tool("WebFetch", {"Url": "url"}),
+        "search_web": Tool("WebSearch"),
+        "invoke_subagent": Tool("Agent"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.DECISION_DENY,
+            ask=forms.DECISION_ASK,
+            allow=forms.DECISION_ALLOW,
+            rewrite=flat(decision="allow", overwrite=Slot.INPUT),
+            neutral=forms.DECISION_ALLOW,
+        ),
+        "Stop": Answers(deny=flat(decision="continue", reason=Slot.REASON)),
+        "SessionStart": Answers(note=_INJECT),
+        "UserPromptSubmit": Answers(note=_INJECT),
+        "PostToolBatch": Answers(note=_INJECT),
+        "PostToolUse": Answers(),
+        "PostToolUseFailure": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,69 @@
+"""Augment (auggie 0.36). Claude-like answers, its own names for prompt and session, and no shell to run us in."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import specific
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "augment"
+TITLE = "Augment"
+ALIASES = ("auggie", "augment-code")
+CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
+QUIRKS = (
+    Quirk("every answer needs the event's own name in it, or it is ignored", "read in its bundle, 0.36"),
+    Quirk("exit code 2 blocks before a tool only", "read in its bundle, 0.36"),
+    Quirk(
+        "whether a changed input is honoured is not known, so such a call is refused and shown",
+        "read in its bundle, 0.36",
+    ),
+    Quirk("timeouts are in milliseconds, and the command is run without a shell", "read in its bundle, 0.36"),
+    Quirk(
+        "a tool of an MCP server has no server in its name; it matches under its own name", "read in its bundle, 0.36"
+    ),
+)
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "PostToolUseFailure" if name == "PostToolUse" and payload.get("error") else name
+
+
+_TOOL_DONE = Answers(note=forms.CONTEXT)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    events={"PromptSubmit": "UserPromptSubmit"},
+    fields={
+        "session_id": ("conversation_id",),
+        "cwd": ("cwd", "workspace_roots.0"),
+        "prompt": ("user_prompt",),
+        "tool_response": ("tool_output",),
+        "error": ("tool_error",),
+    },
+    refine=_refine,
+    tools={
+        "launch-process": Tool("Bash"),
+        "view": Tool("Read", {"path": "file_path"}),
+        "save-file": Tool("Write", {"path": "file_path", "file_content": "content"}),
+        "str-replace-editor": Tool("Edit", {"path": "file_path", "old_str_1": "old_string", "new_str_1": "new_string"}),
+        "codebase-retrieval": Tool("Grep", {"information_request": "pattern"}),
+        "web-fetch": Tool("WebFetch"),
+        "web-search": Tool("WebSearch"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY, ask=forms.PERMISSION_ASK, allow=forms.PERMISSION_ALLOW, note=forms.CONTEXT
+        ),
+        "PostToolUse": _TOOL_DONE,
+        "PostToolUseFailure": _TOOL_DONE,
+        "UserPromptSubmit": Answers(note=forms.CONTEXT),
+        "SessionStart": Answers(note=forms.CONTEXT),
+        "Stop": Answers(deny=specific(decision="block", reason=Slot.REASON)),
+        "SessionEnd": Answers(),
+        "Notification": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,88 @@
+// Snell in Pi: reports what happens to `snell-hook` and does what it says. Written by `snell setup pi`.
+//
+// Every event is one run of the command below: JSON on stdin, and on stdout nothing, or an object with some of
+// deny (a reason), input (the call as it shall run), output (what the model shall read), note and tell.
+// A command that cannot run changes nothing; one that exits with 2 refuses, with the reason on stderr.
+import { spawn } from "node:child_process"
+
+const COMMAND = ["snell-hook"]
+const LONGEST = 630_000 // milliseconds; hooks have their own, shorter limits
+
+type Said = { deny?: string; input?: Record<string, unknown>; output?: string; note?: string; tell?: string }
+
+function report(cwd: string, hook_event_name: string, fields: object): Promise<Said> {
+  const payload = JSON.stringify({ hook_event_name, cwd, ...fields })
+  return new Promise((answer) => {
+    const output: Buffer[] = [], errors: Buffer[] = []
+    const [program, ...words] = COMMAND
+    const child = spawn(program, [...words, "--client", "pi"], { cwd, timeout: LONGEST })
+    child.on("error", () => answer({}))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (part: Buffer) => output.push(part))
+    child.stderr.on("data", (part: Buffer) => errors.push(part))
+    child.on("close", (code: number | null) => {
+      const said = Buffer.concat(errors).toString().trim()
+      if (code === 2) return answer({ deny: said || "refused by a hook" })
+      try { answer(JSON.parse(Buffer.concat(output).toString())) } catch { answer({}) }
+    })
+    child.stdin.end(payload)
+  })
+}
+
+export default function (pi: any) {
+  let notes: string[] = [], isContinued = false
+
+  const ask = async (event: string, ctx: any, fields: object): Promise<Said> => {
+    const session_id = ctx.sessionManager?.getSessionId?.() ?? ""
+    const transcript_path = ctx.sessionManager?.getSessionFile?.() ?? ""
+    const said = await report(ctx.cwd ?? process.cwd(), event, { session_id, transcript_path, ...fields })
+    if (said.tell && ctx.hasUI) ctx.ui?.notify?.(said.tell, "info")
+    return said
+  }
+  const keep = (said: Said) => { if (said.note) notes.push(said.note) }
+
+  pi.on("session_start", async (event: any, ctx: any) => keep(await ask("SessionStart", ctx, { source: event.reason ?? "startup" })))
+  pi.on("session_shutdown", async (event: any, ctx: any) => void (await ask("SessionEnd", ctx, { reason: event.reason ?? "other" })))
+  pi.on("session_compact", async (_event: any, ctx: any) => void (await ask("PostCompact", ctx, { trigger: "auto" })))
+  pi.on("session_before_compact", async (_event: any, ctx: any) =>
+    (await ask("PreCompact", ctx, { trigger: "auto" })).deny ? { cancel: true } : undefined)
+
+  pi.on("input", async (event: any, ctx: any) => {
+    const said = await ask("UserPromptSubmit", ctx, { prompt: event.text })
+    if (said.deny) {
+      if (ctx.hasUI) ctx.ui?.notify?.(said.deny, "warning")
+      return { action: "handled" }
+    }
+    keep(said)
+    return { action: "continue" }
+  })
+  pi.on("before_agent_start", async () => {
+    if (!notes.length) return
+    const content = notes.join("\n")
+    notes = []
+    return { message: { customType: "snell", content, display: false } }
+  })
+  pi.on("tool_call", async (event: any, ctx: any) => {
+    const call = { tool_name: event.toolName, tool_input: event.input, tool_use_id: event.toolCallId }
+    const said = await ask("PreToolUse", ctx, call)
+    if (said.deny) return { block: true, reason: said.deny }
+    if (!said.input) return
+    for (const key of Object.keys(event.input)) if (!(key in said.input)) delete event.input[key]
+    Object.assign(event.input, said.input)
+  })
+  pi.on("tool_result", async (event: any, ctx: any) => {
+    const text = (part: any) => (part.type === "text" ? part.text : "")
+    const call = { tool_name: event.toolName, tool_input: event.input, tool_use_id: event.toolCallId }
+    const outcome = event.isError ? { error: event.content.map(text).join("\n") } : { tool_response: { content: event.content } }
+    const said = await ask(event.isError ? "PostToolUseFailure" : "PostToolUse", ctx, { ...call, ...outcome })
+    if (said.deny) return { content: [{ type: "text", text: said.deny }], isError: true }
+    const content = said.output === undefined ? event.content : [{ type: "text", text: said.output }]
+    if (said.note) return { content: [...content, { type: "text", text: said.note }] }
+    if (said.output !== undefined) return { content }
+  })
+  pi.on("agent_end", async (_event: any, ctx: any) => {
+    const said = await ask("Stop", ctx, { stop_hook_active: isContinued })
+    isContinued = Boolean(said.deny)
+    if (said.deny) pi.sendUserMessage(said.deny, { deliverAs: "followUp" })
+  })
+}

@@ -1,0 +1,101 @@
+"""Cline 3.0.65, CLI and new extension. One executable file for each event; only those around a tool are waited for."""
+
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "cline"
+TITLE = "Cline"
+ALIASES = ("cline-cli",)
+CAPABILITIES = Capabilities(native=False, stop=False, prompt_block=False)
+QUIRKS = (
+    Quirk("exit codes are ignored; only JSON refuses", "seen in 3.0.65"),
+    Quirk("a refusal ends the whole run", "seen in 3.0.65"),
+    Quirk("a refusal after a tool goes out as context, since it would end the run", "seen in 3.0.65"),
+    Quirk("only hooks before and after a tool are waited for", "seen in 3.0.65"),
+    Quirk("prompts are not reported by the CLI", "seen in 3.0.65"),
+    Quirk("to have the user asked is read in its source only", "read in its source"),
+)
+
+
+def _mend(_event: str, payload: Payload) -> Payload:
+    """The main agent has an id too; in our terms only a subagent has."""
+    if not payload.get("parent_agent_id") and "agent_id" in payload:
+        payload["main_agent_id"] = payload.pop("agent_id")
+    return payload
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "PostToolUseFailure" if name == "PostToolUse" and payload.get("success") is False else name
+
+
+_CONTEXT = flat(context=Slot.NOTE)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    event_fields=("hookName",),
+    events={
+        "agent_start": "SessionStart",
+        "TaskStart": "SessionStart",
+        "TaskResume": "SessionStart",
+        "tool_call": "PreToolUse",
+        "tool_result": "PostToolUse",
+        "agent_end": "Stop",
+        "TaskComplete": "Stop",
+        "agent_error": "StopFailure",
+        "TaskError": "StopFailure",
+        "TaskCancel": "SessionEnd",
+        "SessionShutdown": "SessionEnd",
+        "session_shutdown": "SessionEnd",
+    },
+    fields={
+        "session_id": ("sessionContext.rootSessionId", "taskId"),
+        "cwd": ("workspaceInfo.rootPath", "workspaceRoots.0"),
+        "tool_name": ("tool_call.name", "tool_result.name", "preToolUse.toolName", "postToolUse.toolName"),
+        "tool_input": ("tool_call.input", "tool_result.input", "preToolUse.parameters", "postToolUse.parameters"),
+        "tool_use_id": ("tool_call.id", "tool_result.id"),
+        "tool_response": ("tool_result.output", "postToolUse.result"),
+        "success": ("postToolUse.success",),
+        "duration_ms": ("tool_result.durationMs", "postToolUse.executionTimeMs"),
+        "prompt": ("userPromptSubmit.prompt",),
+        "last_assistant_message": ("turn.outputText",),
+        "client_version": ("clineVersion",),
+    },
+    drops=frozenset({"tool_call", "tool_result", "preToolUse", "postToolUse", "userPromptSubmit"}),
+    mend=_mend,
+    refine=_refine,
+    tools={
+        "run_commands": Tool("Bash", lists={"commands": "command"}),
+        "read_files": Tool("Read", lists={"files": "file_path"}),
+        "editor": Tool(
+            "Edit",
+            {"path": "file_path", "old_text": "old_string", "new_text": "new_string"},
+            creates=Tool("Write", {"path": "file_path", "new_text": "content"}),
+        ),
+        "search_codebase": Tool("Grep"),
+        "fetch_web_content": Tool("WebFetch"),
+        "spawn_agent": Tool("Agent", {"task": "prompt"}),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=flat(cancel=True, errorMessage=Slot.REASON),
+            ask=flat(review=True),
+            rewrite=flat(overrideInput=Slot.INPUT),
+            note=_CONTEXT,
+        ),
+        "PostToolUse": Answers(note=_CONTEXT),
+        "PostToolUseFailure": Answers(note=_CONTEXT),
+        "UserPromptSubmit": Answers(deny=flat(cancel=True, errorMessage=Slot.REASON), note=_CONTEXT),
+        "SessionStart": Answers(),
+        "SessionEnd": Answers(),
+        "Stop": Answers(),
+        "StopFailure": Answers(),
+        "PreCompact": Answers(),
+        "Notification": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

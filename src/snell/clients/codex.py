@@ -1,0 +1,63 @@
+"""
+OpenAI Codex CLI 0.166.0. Claude's events and fields; of Claude's answers it takes few, and rejects a whole answer for
+one field that it does not know at that event. Then the tool runs. So every form here has exactly what is known to work.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "codex"
+TITLE = "Codex CLI"
+ALIASES = ("codex-cli", "openai-codex")
+CAPABILITIES = Capabilities(ask=False)
+QUIRKS = (
+    Quirk("a field it does not know voids the whole answer, and the tool runs", "seen in 0.166.0"),
+    Quirk("an ask, or an allow without a changed input, is a failed hook", "seen in 0.166.0"),
+    Quirk("hooks that the user has not reviewed are skipped without a word in `exec` mode", "seen in 0.166.0"),
+    Quirk("exit code 2 with nothing on stderr does not block", "seen in 0.166.0"),
+    Quirk("a subagent reports its prompt as the user's; it is a SubagentPrompt here", "seen in 0.166.0"),
+    Quirk("SessionEnd has about one second", "seen in 0.166.0"),
+    Quirk("an approval dialog takes no changed input", "read in its source"),
+)
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "SubagentPrompt" if name == "UserPromptSubmit" and payload.get("agent_id") else name
+
+
+_TURN_END = Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    refine=_refine,
+    mcp_name=("mcp__", "__"),
+    tools={
+        "exec_command": Tool("Bash", {"cmd": "command"}),
+        "shell": Tool("Bash", is_argv=True),
+        "apply_patch": Tool("Edit", {"command": "new_string"}, is_patch=True),
+        "spawn_agent": Tool("Agent", {"message": "prompt"}),
+        "update_plan": Tool("TodoWrite"),
+        "web_search": Tool("WebSearch"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY, rewrite=forms.ALLOWED_INPUT, note=forms.CONTEXT, tell=forms.MESSAGE
+        ),
+        "PermissionRequest": Answers(deny=forms.DIALOG_DENY, allow=forms.DIALOG_ALLOW, tell=forms.MESSAGE),
+        "PostToolUse": Answers(deny=forms.BLOCK, note=forms.CONTEXT, tell=forms.MESSAGE, deny_replaces=True),
+        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "Stop": _TURN_END,
+        "SubagentStop": _TURN_END,
+        "SubagentStart": Answers(),
+        "PreCompact": Answers(),
+        "PostCompact": Answers(),
+        "SessionEnd": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,118 @@
+"""
+GitHub Copilot CLI 1.0.102, and everything else that is built on its SDK.
+
+How an event's name is spelt in the configuration selects the payload: PascalCase brings Claude's field and tool names
+(but Copilot's own keys inside the input), camelCase its own. Both are read; answers fit both.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "copilot"
+TITLE = "Copilot CLI"
+ALIASES = ("copilot-cli", "github-copilot", "gh-copilot")
+CAPABILITIES = Capabilities()
+QUIRKS = (
+    Quirk("before a tool any exit code but 0 denies, a crash included", "seen in 1.0.102"),
+    Quirk("exit code 2 loses its reason, and does nothing at a prompt or a stop", "seen in 1.0.102"),
+    Quirk("context is taken beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
+    Quirk("SubagentStart and PermissionRequest do not name themselves; the command line has to", "seen in 1.0.102"),
+    Quirk("it runs the hooks in a project's Claude settings too, without their `args`", "seen in 1.0.102"),
+    Quirk("a hook is shown the call as the one before it changed it", "seen in 1.0.102"),
+    Quirk("it sends no id with a tool call", "seen in 1.0.102"),
+    Quirk(
+        "a subagent reports prompts and turn ends of its own; they are SubagentPrompt and SubagentTurn",
+        "seen in 1.0.102",
+    ),
+    Quirk(
+        "a tool of an MCP server is called `server-tool`; with dashes in either the split is a guess", "seen in 1.0.102"
+    ),
+)
+
+
+def _refine(name: str, payload: Payload) -> str:
+    if not payload.get("parent_agent_id"):
+        return name
+    return {"UserPromptSubmit": "SubagentPrompt", "Stop": "SubagentTurn"}.get(name, name)
+
+
+_SHELL = Tool("Bash")
+_READ = Tool("Read", {"path": "file_path"})
+_WRITE = Tool("Write", {"path": "file_path", "file_text": "content"})
+_EDIT = Tool("Edit", {"path": "file_path", "old_str": "old_string", "new_str": "new_string"})
+_AGENT = Tool("Agent", {"agent_type": "subagent_type"})
+_PERMISSION = Answers(
+    deny=forms.PERMISSION_DENY,
+    ask=forms.PERMISSION_ASK,
+    allow=forms.PERMISSION_ALLOW,
+    rewrite=forms.UPDATED_INPUT,
+    note=forms.CONTEXT,
+)
+_TURN_END = Answers(deny=forms.BLOCK)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    event_fields=("hook_event_name", "hookName"),
+    events={"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop", "errorOccurred": "StopFailure"},
+    fields={
+        "session_id": ("session_id", "sessionId"),
+        "transcript_path": ("transcript_path", "transcriptPath"),
+        "tool_name": ("tool_name", "toolName"),
+        "tool_input": ("tool_input", "toolArgs", "toolInput"),
+        "tool_response": ("tool_result", "toolResult"),
+        "stop_hook_active": ("stop_hook_active", "stopHookActive"),
+        "stop_reason": ("stop_reason", "stopReason"),
+        "agent_type": ("agent_type", "agent_name", "agentName"),
+        "initial_prompt": ("initial_prompt", "initialPrompt"),
+        "permission_suggestions": ("permissionSuggestions",),
+    },
+    values={"source": {"new": "startup"}},
+    refine=_refine,
+    response_text=("text_result_for_llm", "textResultForLlm"),
+    mcp_name=("", "-"),
+    tools={
+        "bash": _SHELL,
+        "Bash": _SHELL,
+        "powershell": Tool("PowerShell"),
+        "view": _READ,
+        "Read": _READ,
+        "create": _WRITE,
+        "Write": _WRITE,
+        "edit": _EDIT,
+        "Edit": _EDIT,
+        "grep": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "web_fetch": Tool("WebFetch"),
+        "task": _AGENT,
+        "Agent": _AGENT,
+        "Task": _AGENT,
+    },
+    answers={
+        "PreToolUse": _PERMISSION,
+        "preToolUse": Answers(
+            deny=flat(permissionDecision="deny", permissionDecisionReason=Slot.REASON),
+            ask=flat(permissionDecision="ask", permissionDecisionReason=Slot.REASON),
+            allow=flat(permissionDecision="allow"),
+            rewrite=flat(modifiedArgs=Slot.INPUT),
+        ),
+        "PermissionRequest": Answers(deny=flat(behavior="deny", message=Slot.REASON), allow=flat(behavior="allow")),
+        "PostToolUse": Answers(deny=forms.BLOCK, note=forms.FLAT_CONTEXT, deny_replaces=True),
+        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.FLAT_CONTEXT),
+        "SessionStart": Answers(note=forms.FLAT_CONTEXT),
+        "Stop": _TURN_END,
+        "SubagentStop": _TURN_END,
+        "PostToolUseFailure": Answers(),
+        "SubagentStart": Answers(),
+        "PreCompact": Answers(),
+        "SessionEnd": Answers(),
+        "StopFailure": Answers(),
+        "Notification": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

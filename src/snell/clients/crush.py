@@ -1,0 +1,49 @@
+"""Crush. It asks before a tool and at no other time."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "crush"
+TITLE = "Crush"
+ALIASES = ("charm-crush",)
+CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=False)
+QUIRKS = (
+    Quirk("an ask is ignored, and the tool runs", "read in its source"),
+    Quirk("a changed input is laid over the old one", "read in its source"),
+    Quirk("hooks do not run inside its subagents", "read in its source"),
+    Quirk("exit code 49 ends the turn", "read in its source"),
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    event_fields=("event",),
+    merges_input=True,
+    mcp_name=("mcp_", "_"),
+    tools={
+        "bash": Tool("Bash"),
+        "view": Tool("Read"),
+        "write": Tool("Write"),
+        "edit": Tool("Edit"),
+        "multiedit": Tool("MultiEdit"),
+        "grep": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "ls": Tool("LS"),
+        "fetch": Tool("WebFetch"),
+        "web_search": Tool("WebSearch"),
+        "agent": Tool("Agent"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.DECISION_DENY,
+            allow=forms.DECISION_ALLOW,
+            rewrite=flat(updated_input=Slot.INPUT),
+            note=flat(context=Slot.NOTE),
+        ),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

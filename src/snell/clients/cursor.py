@@ -1,0 +1,147 @@
+"""
+Cursor, IDE and CLI: its own event names, flat answers. One call may be reported twice, by `preToolUse` and by a
+specific event such as `beforeShellExecution`; set-up registers only the former, but both are understood.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.machine.json_input import read_payload
+from snell.model.errors import PayloadError
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "cursor"
+TITLE = "Cursor"
+ALIASES = ("cursor-ide", "cursor-cli", "cursor-agent")
+CAPABILITIES = Capabilities(native=False, ask=False)
+QUIRKS = (
+    Quirk("an ask before a tool is not enforced", "read in its hook module, SDK 1.0.32"),
+    Quirk(
+        "an answer that is not JSON, or a value of a wrong type, blocks the call", "read in its hook module, SDK 1.0.32"
+    ),
+    Quirk("with `failClosed` an empty answer blocks, so `{}` is printed", "read in its hook module, SDK 1.0.32"),
+    Quirk("context of more than 10,000 characters is dropped, so it is cut", "read in its hook module, SDK 1.0.32"),
+    Quirk("one event name that it does not know drops the whole file", "read in its hook module, SDK 1.0.32"),
+    Quirk("a tool of an MCP server does not say which server", "read in its hook module, SDK 1.0.32"),
+    Quirk("it runs the hooks in Claude settings too when third-party files are enabled", "its documentation"),
+    Quirk("the IDE drops context at the start of a session; the CLI does not", "reported for 3.12.17"),
+    Quirk("an allow does not skip the CLI's own list of approvals", "reported"),
+)
+
+
+def _mend(event: str, payload: Payload) -> Payload:
+    """The specific events say what they are about at the top level."""
+    if event in _TOOL_OF:
+        payload |= {"tool_name": _TOOL_OF[event], "tool_input": _moved(payload, _INPUT_OF[event])}
+    elif event in ("beforeMCPExecution", "afterMCPExecution") and isinstance(payload.get("tool_name"), str):
+        payload["tool_name"] = f"MCP:{payload['tool_name']}"
+    if isinstance(output := payload.get("tool_response"), str) and output.startswith("{"):
+        payload["tool_response"] = _json(output)
+    if event == "sessionStart":
+        payload.setdefault("source", "startup")
+    if isinstance(loops := payload.get("loop_count"), int):
+        payload["stop_hook_active"] = loops > 0
+    return payload
+
+
+_TOOL_OF = {
+    "beforeShellExecution": "Shell",
+    "afterShellExecution": "Shell",
+    "beforeReadFile": "Read",
+    "afterFileEdit": "Write",
+}
+_INPUT_OF = {
+    "beforeShellExecution": ("command",),
+    "afterShellExecution": ("command",),
+    "beforeReadFile": ("file_path",),
+    "afterFileEdit": ("file_path", "edits"),
+}
+
+
+def _moved(payload: Payload, keys: tuple[str, ...]) -> Payload:
+    return {key: payload.pop(key) for key in keys if key in payload}
+
+
+def _json(text: str) -> Payload | str:
+    try:
+        return read_payload(text.encode("utf-8", "replace"))[0]
+    except PayloadError:
+        return text
+
+
+_DENY = flat(permission="deny", user_message=Slot.REASON, agent_message=Slot.REASON)
+_ALLOW = flat(permission="allow")
+_CONTEXT = flat(additional_context=Slot.NOTE)
+_GO_ON = flat(followup_message=Slot.REASON)
+_SPECIFIC = Answers(deny=_DENY, allow=_ALLOW)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    events={
+        "beforeSubmitPrompt": "UserPromptSubmit",
+        "beforeShellExecution": "PreToolUse",
+        "beforeMCPExecution": "PreToolUse",
+        "beforeReadFile": "PreToolUse",
+        "afterShellExecution": "PostToolUse",
+        "afterMCPExecution": "PostToolUse",
+        "afterFileEdit": "PostToolUse",
+    },
+    fields={
+        "session_id": ("session_id", "conversation_id"),
+        "cwd": ("cwd", "workspace_roots.0"),
+        "tool_response": ("tool_output", "result_json", "output"),
+        "error": ("error_message",),
+        "agent_id": ("subagent_id",),
+        "agent_type": ("subagent_type",),
+        "last_assistant_message": ("summary",),
+    },
+    mend=_mend,
+    mcp_name=("MCP:", ""),
+    neutral=forms.EMPTY_OBJECT,
+    longest_note=10_000,
+    response_text=("output",),
+    tools={
+        "Shell": Tool("Bash"),
+        "Read": Tool("Read", {"path": "file_path", "target_file": "file_path"}),
+        "Write": Tool("Write", {"path": "file_path", "contents": "content"}),
+        "Grep": Tool("Grep"),
+        "Task": Tool("Task"),
+        "WebFetch": Tool("WebFetch"),
+        "WebSearch": Tool("WebSearch"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=_DENY,
+            allow=_ALLOW,
+            rewrite=flat(permission="allow", updated_input=Slot.INPUT),
+            note=_CONTEXT,
+        ),
+        "beforeShellExecution": _SPECIFIC,
+        "beforeMCPExecution": _SPECIFIC,
+        "beforeReadFile": _SPECIFIC,
+        "PostToolUse": Answers(note=_CONTEXT),
+        "afterShellExecution": Answers(neutral=forms.EMPTY_OBJECT),
+        "afterMCPExecution": Answers(neutral=forms.EMPTY_OBJECT),
+        "afterFileEdit": Answers(neutral=forms.EMPTY_OBJECT),
+        "UserPromptSubmit": Answers(
+            deny=flat(**{"continue": False, "user_message": Slot.REASON}),
+            note=_CONTEXT,
+        ),
+        "SessionStart": Answers(
+            note=flat(**{"continue": True, "additional_context": Slot.NOTE}),
+            env=flat(**{"continue": True, "env": Slot.ENV}),
+            neutral=flat(**{"continue": True}),
+        ),
+        "Stop": Answers(deny=_GO_ON),
+        "SubagentStop": Answers(deny=_GO_ON),
+        "PostToolUseFailure": Answers(),
+        "SubagentStart": Answers(),
+        "PreCompact": Answers(),
+        "SessionEnd": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

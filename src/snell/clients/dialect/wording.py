@@ -1,0 +1,56 @@
+"""What is said in words: reasons that are never empty, and what to do where a client cannot do what was asked for."""
+
+from typing import Any
+
+from snell.machine.json_output import json_bytes
+from snell.model.decision import Decision
+
+KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusing means that work goes on
+
+
+def reason_of(decision: Decision) -> str:
+    """Why it is refused; never empty, because a client would make up something, or not refuse at all."""
+    if text := decision.reason.strip():
+        return text
+    hooks = ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"
+    return f"go on, by order of {hooks}" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
+
+
+def stop_reason(decision: Decision) -> str:
+    """Why the turn ends; empty when it does not."""
+    return decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`" if decision.stop else ""
+
+
+def cannot_ask(decision: Decision, title: str) -> str:
+    """An ask, or a defer, for a client that has nobody to turn to."""
+    why = f"{reason_of(decision)}\n" if decision.reason.strip() else ""
+    return f"{why}The user has to decide this, and {title} cannot ask here, so it is refused. Tell the user."
+
+
+def cannot_change(decision: Decision, title: str, after: Any) -> str:
+    """A rewrite for a client that runs what the model asked for, or nothing."""
+    by = changed_by(decision)
+    return f"{by} changes this call, and {title} cannot change it, so it is refused. Call it like this: {shown(after)}"
+
+
+def other_prompt(decision: Decision, text: Any) -> str:
+    """A prompt cannot be replaced, so the model is given the new wording beside it."""
+    return f"The user's prompt was reworded by {changed_by(decision)}. Work on this wording of it:\n{text}"
+
+
+def unheard(event: str, refusal: str) -> str:
+    """A refusal where the client takes none: all that is left is to tell the model."""
+    return f"Do not act on the user's prompt: {refusal}" if event == "UserPromptSubmit" else refusal
+
+
+def unsaid(title: str, event: str, text: str) -> str:
+    """For whoever reads the client's log: a decision that nothing in this client can express."""
+    return f"snell: {title} takes no such answer at {event}: {text}"
+
+
+def changed_by(decision: Decision) -> str:
+    return ", ".join(dict.fromkeys(f"`{change.hook}`" for change in decision.changes))
+
+
+def shown(value: Any) -> str:
+    return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")

@@ -1,0 +1,69 @@
+"""Factory Droid 0.225.2. Claude's events and answers under its own tool names; failed tools report nothing."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "droid"
+TITLE = "Factory Droid"
+ALIASES = ("factory", "factory-droid")
+CAPABILITIES = Capabilities()
+QUIRKS = (
+    Quirk(
+        "a changed input is taken with an approval only, so without one the call is refused and shown",
+        "seen in 0.225.2",
+    ),
+    Quirk("a changed input is laid over the old one", "seen in 0.225.2"),
+    Quirk("context before a tool is ignored", "seen in 0.225.2"),
+    Quirk("`decision: block` is ignored before and after a tool; exit code 2 is not", "seen in 0.225.2"),
+    Quirk("`hooks.json` with a `hooks` wrapper is accepted and never fires", "seen in 0.225.2"),
+    Quirk("a tool that failed reports nothing", "seen in 0.225.2"),
+    Quirk("a subagent is a session of its own", "seen in 0.225.2"),
+    Quirk("the main prompt is not reported in `exec` mode", "seen in 0.225.2"),
+    Quirk("exit code 3 ends the agent", "seen in 0.225.2"),
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    fields={"agent_type": ("task_name",), "last_assistant_message": ("task_result",)},
+    merges_input=True,
+    rewrite_allows=True,
+    free_modes=frozenset({"auto-high"}),
+    mcp_name=("", "___"),
+    tools={
+        "Execute": Tool("Bash"),
+        "Read": Tool("Read"),
+        "Create": Tool("Write"),
+        "Edit": Tool("Edit", {"old_str": "old_string", "new_str": "new_string"}),
+        "ApplyPatch": Tool("Edit", {"input": "new_string"}, is_patch=True),
+        "Grep": Tool("Grep"),
+        "Glob": Tool("Glob", lists={"patterns": "pattern"}),
+        "LS": Tool("LS", {"directory_path": "path"}),
+        "FetchUrl": Tool("WebFetch"),
+        "WebSearch": Tool("WebSearch"),
+        "Task": Tool("Task"),
+        "TodoWrite": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY,
+            ask=forms.PERMISSION_ASK,
+            allow=forms.PERMISSION_ALLOW,
+            rewrite=forms.ALLOWED_INPUT,
+            stop=forms.HALT,
+            tell=forms.MESSAGE,
+        ),
+        "PostToolUse": Answers(deny=forms.EXIT_2, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "Stop": Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE),
+        "SubagentStop": Answers(stop=forms.HALT, tell=forms.MESSAGE),
+        "PreCompact": Answers(tell=forms.MESSAGE),
+        "SessionEnd": Answers(),
+        "Notification": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

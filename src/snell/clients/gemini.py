@@ -1,0 +1,89 @@
+"""Gemini CLI 0.61.0. Its own event names and answers; Claude's are ignored, and then the tool runs."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import specific
+from snell.clients.dialect.reading import dig
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "gemini"
+TITLE = "Gemini CLI"
+ALIASES = ("gemini-cli", "google-gemini")
+CAPABILITIES = Capabilities(native=False)
+QUIRKS = (
+    Quirk("Claude's `permissionDecision` and `updatedInput` are ignored, and the tool runs", "seen in 0.61.0"),
+    Quirk("exit code 2 with JSON on stdout that has no `decision` does not block", "seen in 0.61.0"),
+    Quirk("any exit code from 3 up blocks when there is something on stderr", "seen in 0.61.0"),
+    Quirk("an ask without a terminal ends the run with no output", "seen in 0.61.0"),
+    Quirk("context before a tool is ignored", "seen in 0.61.0"),
+    Quirk("a changed input is laid over the old one", "seen in 0.61.0"),
+    Quirk("PreCompress comes before every request to the model, so it is not taken for PreCompact", "seen in 0.61.0"),
+    Quirk("in a folder that is not trusted even a user's own hooks are off", "seen in 0.61.0"),
+    Quirk("timeouts are in milliseconds", "seen in 0.61.0"),
+    Quirk("it sends no id with a tool call", "seen in 0.61.0"),
+)
+
+
+def _mend(_event: str, payload: Payload) -> Payload:
+    error = dig(payload, "tool_response.error.message")
+    return {**payload, "error": error} if isinstance(error, str) else payload
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "PostToolUseFailure" if name == "PostToolUse" and dig(payload, "tool_response.error") else name
+
+
+_TOOL_DONE = Answers(
+    deny=forms.DECISION_DENY, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE, deny_replaces=True
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    events={
+        "BeforeTool": "PreToolUse",
+        "AfterTool": "PostToolUse",
+        "BeforeAgent": "UserPromptSubmit",
+        "AfterAgent": "Stop",
+    },
+    fields={"last_assistant_message": ("prompt_response",)},
+    mend=_mend,
+    refine=_refine,
+    response_text=("llmContent",),
+    merges_input=True,
+    mcp_name=("mcp_", "_"),
+    tools={
+        "run_shell_command": Tool("Bash"),
+        "read_file": Tool("Read"),
+        "write_file": Tool("Write"),
+        "replace": Tool("Edit"),
+        "grep_search": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "list_directory": Tool("LS", {"dir_path": "path"}),
+        "web_fetch": Tool("WebFetch"),
+        "google_web_search": Tool("WebSearch"),
+        "invoke_agent": Tool("Agent", {"agent_name": "subagent_type"}),
+        "write_todos": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.DECISION_DENY,
+            ask=forms.DECISION_ASK,
+            allow=forms.DECISION_ALLOW,
+            rewrite=specific(tool_input=Slot.INPUT),
+            stop=forms.HALT,
+            tell=forms.MESSAGE,
+        ),
+        "PostToolUse": _TOOL_DONE,
+        "PostToolUseFailure": _TOOL_DONE,
+        "UserPromptSubmit": Answers(deny=forms.DECISION_DENY, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "Stop": Answers(deny=forms.DECISION_DENY, stop=forms.HALT, tell=forms.MESSAGE),
+        "SessionEnd": Answers(),
+        "Notification": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,60 @@
+"""Goose 1.35 and later. It decides before a tool and at a stop; everything else that is printed is thrown away."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "goose"
+TITLE = "Goose"
+ALIASES = ("goose-cli", "block-goose")
+CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, prompt_block=False)
+QUIRKS = (
+    Quirk("only a refusal before a tool or at a stop is read", "read in its source"),
+    Quirk("every tool is named after its extension, so those of an MCP server look like its own", "read in its source"),
+)
+
+
+def _mend(_event: str, payload: Payload) -> Payload:
+    if payload.get("hook_event_name") == "PostToolUseFailure" or _event == "PostToolUseFailure":
+        payload["error"] = payload.pop("tool_response", "")
+    return payload
+
+
+_REFUSES = Answers(deny=forms.BLOCK)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    event_fields=("event",),
+    fields={
+        "cwd": ("working_dir",),
+        "prompt": ("message",),
+        "tool_use_id": ("tool_call_id",),
+        "tool_response": ("tool_output",),
+    },
+    mend=_mend,
+    mcp_name=("", "__"),
+    tools={
+        "developer__shell": Tool("Bash"),
+        "developer__text_editor": Tool(
+            "Edit",
+            {"path": "file_path", "old_str": "old_string", "new_str": "new_string"},
+            creates=Tool("Write", {"path": "file_path", "file_text": "content"}),
+        ),
+        "developer__write": Tool("Write", {"path": "file_path"}),
+        "developer__edit": Tool("Edit", {"path": "file_path", "before": "old_string", "after": "new_string"}),
+    },
+    answers={
+        "PreToolUse": _REFUSES,
+        "Stop": _REFUSES,
+        "PostToolUse": Answers(),
+        "PostToolUseFailure": Answers(),
+        "UserPromptSubmit": Answers(),
+        "SessionStart": Answers(),
+        "SessionEnd": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,92 @@
+"""Grok Build 1.0.41 (xAI). Claude's events, every field in two spellings, and no context before the first tool."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import specific
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "grok"
+TITLE = "Grok Build"
+ALIASES = ("grok-build", "xai", "grok-cli")
+CAPABILITIES = Capabilities()
+QUIRKS = (
+    Quirk("what is said at the start of a session, or beside a prompt, is discarded", "seen in 1.0.41"),
+    Quirk("one more Stop comes when the session ends; it is a Shutdown here", "seen in 1.0.41"),
+    Quirk("an ask is not asked under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
+    Quirk("hooks of a project are skipped until the folder is trusted", "seen in 1.0.41"),
+    Quirk("it runs the hooks in a user's and a trusted project's Claude settings too", "seen in 1.0.41"),
+    Quirk("a stop is continued eight times at most", "seen in 1.0.41"),
+    Quirk("hooks have 5 s by default", "its documentation"),
+)
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "Shutdown" if name == "Stop" and payload.get("reason") == "shutdown" else name
+
+
+_TURN_END = Answers(deny=forms.BLOCK)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    fields={
+        "session_id": ("session_id", "sessionId"),
+        "transcript_path": ("transcript_path", "transcriptPath"),
+        "permission_mode": ("permission_mode", "permissionMode"),
+        "cwd": ("cwd", "workspaceRoot"),
+        "tool_name": ("tool_name", "toolName"),
+        "tool_input": ("tool_input", "toolInput"),
+        "tool_response": ("tool_response", "toolResult"),
+        "tool_use_id": ("tool_use_id", "toolUseId"),
+        "duration_ms": ("duration_ms", "durationMs"),
+        "prompt_id": ("prompt_id", "promptId"),
+        "stop_hook_active": ("stop_hook_active", "stopHookActive"),
+        "last_assistant_message": ("last_assistant_message", "lastAssistantMessage"),
+        "agent_id": ("agent_id", "subagentId"),
+        "agent_type": ("agent_type", "subagentType"),
+    },
+    values={"source": {"new": "startup"}},
+    refine=_refine,
+    response_text=("output_for_prompt", "tool_output_for_prompt"),
+    free_modes=frozenset({"bypassPermissions"}),
+    mcp_name=("", "__"),
+    wraps_mcp=True,
+    tools={
+        "run_terminal_command": Tool("Bash"),
+        "read_file": Tool("Read", {"target_file": "file_path"}),
+        "write": Tool("Write"),
+        "search_replace": Tool("Edit", creates=Tool("Write", {"new_string": "content"})),
+        "grep": Tool("Grep"),
+        "list_dir": Tool("LS", {"target_directory": "path"}),
+        "web_fetch": Tool("WebFetch"),
+        "web_search": Tool("WebSearch"),
+        "spawn_subagent": Tool("Agent"),
+        "todo_write": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY,
+            ask=forms.PERMISSION_ASK,
+            allow=forms.PERMISSION_ALLOW,
+            rewrite=forms.UPDATED_INPUT,
+            note=forms.CONTEXT,
+        ),
+        "PostToolUse": Answers(deny=forms.BLOCK, rewrite=specific(updatedToolOutput=Slot.OUTPUT), note=forms.CONTEXT),
+        "UserPromptSubmit": Answers(deny=forms.BLOCK),
+        "Stop": Answers(deny=forms.BLOCK, stop=forms.HALT),
+        "SubagentStop": _TURN_END,
+        "SessionStart": Answers(),
+        "SessionEnd": Answers(),
+        "PostToolUseFailure": Answers(),
+        "SubagentStart": Answers(),
+        "PreCompact": Answers(),
+        "PostCompact": Answers(),
+        "Notification": Answers(),
+        "StopFailure": Answers(),
+        "PermissionDenied": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,60 @@
+"""
+Kimi Code 2.1.0. Claude's events; of the answers a deny before a tool, exit code 2 at a prompt or a stop, and plain
+words beside a prompt. Whatever else is printed there becomes part of the conversation.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "kimi"
+TITLE = "Kimi Code"
+ALIASES = ("kimi-code", "kimi-cli")
+CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False)
+QUIRKS = (
+    Quirk("whatever stands on stdout at a prompt becomes part of the conversation, Claude's JSON too", "seen in 2.1.0"),
+    Quirk("`decision: block` is ignored at a prompt and a stop; exit code 2 is not", "seen in 2.1.0"),
+    Quirk("one key too many in a `[[hooks]]` table switches all hooks off", "seen in 2.1.0"),
+    Quirk("nobody waits for hooks after a tool, and what they say is lost", "seen in 2.1.0"),
+    Quirk("a stop is continued once a turn", "seen in 2.1.0"),
+    Quirk("output of a tool is cut at 2000 characters", "seen in 2.1.0"),
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    fields={
+        "tool_use_id": ("tool_use_id", "tool_call_id"),
+        "tool_response": ("tool_response", "tool_output"),
+        "error": ("error.message", "error"),
+    },
+    mcp_name=("mcp__", "__"),
+    tools={
+        "Bash": Tool("Bash"),
+        "Read": Tool("Read", {"path": "file_path"}),
+        "Write": Tool("Write", {"path": "file_path"}),
+        "Edit": Tool("Edit", {"path": "file_path"}),
+        "FetchURL": Tool("WebFetch"),
+        "TodoList": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(deny=forms.PERMISSION_DENY),
+        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=flat(message=Slot.NOTE)),
+        "Stop": Answers(deny=forms.EXIT_2),
+        "PostToolUse": Answers(),
+        "PostToolUseFailure": Answers(),
+        "PermissionRequest": Answers(),
+        "SessionStart": Answers(),
+        "SessionEnd": Answers(),
+        "SubagentStart": Answers(),
+        "SubagentStop": Answers(),
+        "PreCompact": Answers(),
+        "PostCompact": Answers(),
+        "Notification": Answers(),
+        "StopFailure": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,52 @@
+"""Kiro, and Amazon Q CLI before it: exit code 2 before a tool, plain text at the start of a session and at a prompt."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "kiro"
+TITLE = "Kiro"
+ALIASES = ("amazonq", "amazon-q", "q", "kiro-cli")
+CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, stop=False)
+QUIRKS = (
+    Quirk("before a tool any exit code but 0 blocks", "its documentation"),
+    Quirk("a refused prompt is sent all the same in some builds", "reported, issue 11050"),
+    Quirk("the text of a prompt is empty in some builds", "reported, issues 10308 and 10346"),
+    Quirk("exit code 2 does not work on Windows", "reported, issue 8264"),
+    Quirk("Amazon Q sends no session id", "its documentation"),
+)
+
+_SHELL = Tool("Bash")
+_READ = Tool("Read", {"path": "file_path"})
+_WRITE = Tool("Write", {"path": "file_path", "file_text": "content", "text": "content"})
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    events={"agentSpawn": "SessionStart"},
+    mcp_name=("@", "/"),
+    tools={
+        "execute_bash": _SHELL,
+        "executeBash": _SHELL,
+        "shell": _SHELL,
+        "execute_cmd": _SHELL,
+        "fs_read": _READ,
+        "read": _READ,
+        "fs_write": _WRITE,
+        "write": _WRITE,
+        "grep": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "web_fetch": Tool("WebFetch"),
+        "web_search": Tool("WebSearch"),
+    },
+    answers={
+        "PreToolUse": Answers(deny=forms.EXIT_2),
+        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=forms.PLAIN_NOTE),
+        "SessionStart": Answers(note=forms.PLAIN_NOTE),
+        "PostToolUse": Answers(),
+        "Stop": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

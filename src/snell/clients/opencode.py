@@ -1,0 +1,70 @@
+"""
+OpenCode 1.18.33, through the plugin `bridges/opencode.js`, which sends Claude-shaped payloads with OpenCode's own tool
+names and takes what it is told in five words: deny, input, output, note, tell.
+"""
+
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "opencode"
+TITLE = "OpenCode"
+ALIASES = ("open-code", "kilo", "kilo-cli")
+CAPABILITIES = Capabilities(native=False, plugin=True, ask=False)
+BRIDGE = "opencode.js"
+QUIRKS = (
+    Quirk("a stop is continued by a new prompt, which is lost in a headless `run`", "seen in 1.18.33"),
+    Quirk("`permission.ask` never fires, so nobody can be asked", "seen in 1.18.33"),
+    Quirk(
+        "the start of a session is reported with its first prompt, since only then can a note be given",
+        "seen in 1.18.33",
+    ),
+    Quirk(
+        "a tool of an MCP server is called `server_tool`; with underscores in the server the split is a guess",
+        "seen in 1.18.33",
+    ),
+)
+
+_DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
+_TURN_END = Answers(deny=_DENY, tell=_TELL)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    mcp_name=("", "_"),
+    response_text=("output",),
+    tools={
+        "bash": Tool("Bash"),
+        "read": Tool("Read", {"filePath": "file_path"}),
+        "write": Tool("Write", {"filePath": "file_path"}),
+        "edit": Tool("Edit", {"filePath": "file_path", "oldString": "old_string", "newString": "new_string"}),
+        "multiedit": Tool("MultiEdit", {"filePath": "file_path"}),
+        "patch": Tool("Edit", {"patchText": "new_string"}, is_patch=True),
+        "apply_patch": Tool("Edit", {"patchText": "new_string"}, is_patch=True),
+        "grep": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "list": Tool("LS"),
+        "webfetch": Tool("WebFetch"),
+        "websearch": Tool("WebSearch"),
+        "task": Tool("Task"),
+        "todowrite": Tool("TodoWrite"),
+        "skill": Tool("Skill", {"name": "skill"}),
+        "plan_enter": Tool("EnterPlanMode"),
+        "plan_exit": Tool("ExitPlanMode"),
+    },
+    answers={
+        "PreToolUse": Answers(deny=_DENY, rewrite=flat(input=Slot.INPUT), tell=_TELL),
+        "PostToolUse": Answers(deny=_DENY, rewrite=flat(output=Slot.OUTPUT), note=_NOTE, tell=_TELL),
+        "UserPromptSubmit": Answers(deny=_DENY, note=_NOTE, tell=_TELL),
+        "SessionStart": Answers(note=_NOTE, tell=_TELL),
+        "PreCompact": Answers(note=_NOTE, tell=_TELL),
+        "Stop": _TURN_END,
+        "SubagentStop": Answers(tell=_TELL),
+        "SubagentStart": Answers(tell=_TELL),
+        "PostCompact": Answers(tell=_TELL),
+        "SessionEnd": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,50 @@
+"""
+Pi 0.73.1, through the extension `bridges/pi.ts`, which sends Claude-shaped payloads with Pi's own tool names and takes
+what it is told in five words: deny, input, output, note, tell.
+"""
+
+from snell.clients.dialect.forms import flat
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "pi"
+TITLE = "Pi"
+ALIASES = ("pi-coding-agent",)
+CAPABILITIES = Capabilities(native=False, plugin=True, ask=False, mcp=False)
+BRIDGE = "pi.ts"
+QUIRKS = (
+    Quirk("it has no MCP", "read in its source"),
+    Quirk("an edit is a list of changes to one file", "seen in 0.73.1"),
+    Quirk("with `-p` it ends without waiting for the end of the turn, so a stop is not continued", "seen in 0.73.1"),
+)
+
+_DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    response_text=("content",),
+    tools={
+        "bash": Tool("Bash"),
+        "read": Tool("Read", {"path": "file_path"}),
+        "write": Tool("Write", {"path": "file_path"}),
+        "edit": Tool("MultiEdit", {"path": "file_path"}),
+        "grep": Tool("Grep"),
+        "find": Tool("Glob"),
+        "ls": Tool("LS"),
+    },
+    answers={
+        "PreToolUse": Answers(deny=_DENY, rewrite=flat(input=Slot.INPUT), tell=_TELL),
+        "PostToolUse": Answers(deny=_DENY, rewrite=flat(output=Slot.OUTPUT), note=_NOTE, tell=_TELL),
+        "PostToolUseFailure": Answers(deny=_DENY, note=_NOTE, tell=_TELL),
+        "UserPromptSubmit": Answers(deny=_DENY, note=_NOTE, tell=_TELL),
+        "SessionStart": Answers(note=_NOTE, tell=_TELL),
+        "PreCompact": Answers(deny=_DENY, tell=_TELL),
+        "Stop": Answers(deny=_DENY, tell=_TELL),
+        "PostCompact": Answers(tell=_TELL),
+        "SessionEnd": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

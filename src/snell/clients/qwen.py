@@ -1,0 +1,81 @@
+"""Qwen Code 0.24.4. Claude's events and answers, with holes: no changed input, no context before a tool."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "qwen"
+TITLE = "Qwen Code"
+ALIASES = ("qwen-code", "qwencode")
+CAPABILITIES = Capabilities(rewrite=False)
+QUIRKS = (
+    Quirk("a changed input and context before a tool are ignored, and the tool runs as it was", "seen in 0.24.4"),
+    Quirk("a refusal after a tool has no effect; its reason goes out as context", "seen in 0.24.4"),
+    Quirk(
+        "a prompt is reported again, empty, after every tool result; it is a ToolResultSubmit here", "seen in 0.24.4"
+    ),
+    Quirk("there is no end of a session in `-p` mode", "seen in 0.24.4"),
+    Quirk("exit code 2 with nothing on stderr does not block", "seen in 0.24.4"),
+    Quirk("a timeout of 1000 or more is taken for milliseconds", "seen in 0.24.4"),
+)
+
+
+def _refine(name: str, payload: Payload) -> str:
+    return "ToolResultSubmit" if name == "UserPromptSubmit" and payload.get("prompt") == "" else name
+
+
+_TURN_END = Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    fields={"delta": ("displayed_text",)},
+    values={"permission_mode": {"auto_edit": "acceptEdits", "yolo": "bypassPermissions"}},
+    refine=_refine,
+    response_text=("llmContent",),
+    free_modes=frozenset({"bypassPermissions"}),
+    mcp_name=("mcp__", "__"),
+    tools={
+        "run_shell_command": Tool("Bash"),
+        "read_file": Tool("Read"),
+        "write_file": Tool("Write"),
+        "edit": Tool("Edit"),
+        "grep_search": Tool("Grep"),
+        "glob": Tool("Glob"),
+        "list_directory": Tool("LS"),
+        "web_fetch": Tool("WebFetch"),
+        "agent": Tool("Agent"),
+        "todo_write": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY,
+            ask=forms.PERMISSION_ASK,
+            allow=forms.PERMISSION_ALLOW,
+            stop=forms.HALT,
+            tell=forms.MESSAGE,
+        ),
+        "PostToolUse": Answers(note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
+        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "Stop": _TURN_END,
+        "SubagentStop": _TURN_END,
+        "PostToolUseFailure": Answers(tell=forms.MESSAGE),
+        "PostToolBatch": Answers(tell=forms.MESSAGE),
+        "SubagentStart": Answers(tell=forms.MESSAGE),
+        "PreCompact": Answers(tell=forms.MESSAGE),
+        "PostCompact": Answers(tell=forms.MESSAGE),
+        "SessionEnd": Answers(),
+        "Notification": Answers(),
+        "StopFailure": Answers(),
+        "MessageDisplay": Answers(),
+        "InstructionsLoaded": Answers(),
+        "PermissionRequest": Answers(),
+        "PermissionDenied": Answers(),
+        "UserPromptExpansion": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

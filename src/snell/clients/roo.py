@@ -1,0 +1,14 @@
+"""Roo Code: no hooks. It is reached by MCP and by a rules file alone."""
+
+from snell.clients.dialect.speaking import without_hooks
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "roo"
+TITLE = "Roo Code"
+ALIASES = ("roo-code", "roocode")
+CAPABILITIES = Capabilities(
+    hooks=False, native=False, deny=False, ask=False, rewrite=False, note=False, stop=False, prompt_block=False
+)
+QUIRKS = (Quirk("it is at the end of its life and has no hooks", "reported"),)
+
+decode, encode, failed = without_hooks(TITLE)

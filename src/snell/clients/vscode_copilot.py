@@ -1,0 +1,72 @@
+"""
+Copilot in VS Code: the hooks of its own ("local") harness. With the Copilot harness VS Code speaks as Copilot CLI does,
+and with the Claude or Codex harness as those do.
+"""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.forms import flat, specific
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "vscode_copilot"
+TITLE = "Copilot in VS Code"
+ALIASES = ("vscode", "vs-code", "vscode-copilot", "visual-studio-code")
+CAPABILITIES = Capabilities()
+QUIRKS = (
+    Quirk("matchers are ignored, so every tool call arrives", "reported for 1.135"),
+    Quirk("an answer whose event name is not the one that was reported is dropped", "read in its source"),
+    Quirk("no context can be given with a prompt", "read in its source"),
+    Quirk("there is no end of a session", "its documentation"),
+    Quirk("a `stopReason` stops even without `continue: false`", "read in its source"),
+    Quirk("it runs the hooks in Claude settings and in `.github/hooks` too", "its documentation"),
+)
+
+_TOOL_DONE = Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    values={"source": {"new": "startup"}},
+    mcp_name=("mcp_", "_"),
+    tools={
+        "run_in_terminal": Tool("Bash"),
+        "read_file": Tool("Read", {"filePath": "file_path"}),
+        "create_file": Tool("Write", {"filePath": "file_path"}),
+        "replace_string_in_file": Tool(
+            "Edit", {"filePath": "file_path", "oldString": "old_string", "newString": "new_string"}
+        ),
+        "insert_edit_into_file": Tool("Edit", {"filePath": "file_path", "code": "new_string"}),
+        "multi_replace_string_in_file": Tool("MultiEdit"),
+        "apply_patch": Tool("Edit", {"input": "new_string"}, is_patch=True),
+        "edit_notebook_file": Tool("NotebookEdit", {"filePath": "notebook_path", "newCode": "new_source"}),
+        "grep_search": Tool("Grep", {"query": "pattern"}),
+        "file_search": Tool("Glob", {"query": "pattern"}),
+        "list_dir": Tool("LS"),
+        "fetch_webpage": Tool("WebFetch", lists={"urls": "url"}),
+        "runSubagent": Tool("Agent"),
+        "manage_todo_list": Tool("TodoWrite"),
+    },
+    answers={
+        "PreToolUse": Answers(
+            deny=forms.PERMISSION_DENY,
+            ask=forms.PERMISSION_ASK,
+            allow=forms.PERMISSION_ALLOW,
+            rewrite=forms.UPDATED_INPUT,
+            note=forms.CONTEXT,
+            stop=forms.HALT,
+            tell=forms.MESSAGE,
+        ),
+        "PostToolUse": _TOOL_DONE,
+        "UserPromptSubmit": Answers(
+            deny=flat(**{"continue": False, "stopReason": Slot.REASON}), stop=forms.HALT, tell=forms.MESSAGE
+        ),
+        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "Stop": Answers(deny=specific(decision="block", reason=Slot.REASON), stop=forms.HALT, tell=forms.MESSAGE),
+        "SubagentStop": Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE),
+        "SubagentStart": Answers(tell=forms.MESSAGE),
+        "PreCompact": Answers(tell=forms.MESSAGE),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)

@@ -1,0 +1,14 @@
+"""Warp: no hooks. It is reached by MCP and by a rules file alone."""
+
+from snell.clients.dialect.speaking import without_hooks
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "warp"
+TITLE = "Warp"
+ALIASES = ("warp-terminal",)
+CAPABILITIES = Capabilities(
+    hooks=False, native=False, deny=False, ask=False, rewrite=False, note=False, stop=False, prompt_block=False
+)
+QUIRKS = (Quirk("it has no hooks", "its documentation"),)
+
+decode, encode, failed = without_hooks(TITLE)

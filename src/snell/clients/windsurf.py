@@ -1,0 +1,87 @@
+"""Windsurf, now Devin Desktop (Cascade). It blocks by exit code 2 before something happens, and reads nothing else."""
+
+from snell.clients.dialect import forms
+from snell.clients.dialect.speaking import spoken
+from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.model.events import Payload
+from snell.model.ports import Capabilities, Quirk
+
+NAME = "windsurf"
+TITLE = "Windsurf"
+ALIASES = ("devin-desktop", "cascade", "codeium")
+CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, stop=False)
+QUIRKS = (
+    Quirk("only exit code 2 before something happens is read; no JSON, no context", "its documentation"),
+    Quirk("the event says which kind of tool it is; there are no tool names", "its documentation"),
+    Quirk(
+        "a turn's end is reported once more with the transcript when that event is registered too", "its documentation"
+    ),
+    Quirk("a session's start and end are not reported", "its documentation"),
+)
+
+
+def _mend(event: str, payload: Payload) -> Payload:
+    kind = event.partition("_")[2]
+    info = payload.pop("tool_info", None)
+    if not isinstance(info, dict) or event.partition("_")[0] not in ("pre", "post"):
+        return payload if info is None else {**payload, "tool_info": info}
+    if kind == "mcp_tool_use":
+        payload["tool_name"] = f"mcp__{info.get('mcp_server_name')}__{info.get('mcp_tool_name')}"
+        payload["tool_input"] = info.get("mcp_tool_arguments")
+    elif kind in DIALECT.tools:
+        payload |= {"tool_name": kind, "tool_input": _with_edit(info)}
+    else:
+        payload["tool_info"] = info
+    return payload
+
+
+def _with_edit(info: Payload) -> Payload:
+    """One edit reads like Claude's; several stay a list."""
+    edits = info.get("edits")
+    return {**info, **edits[0]} if isinstance(edits, list) and len(edits) == 1 and isinstance(edits[0], dict) else info
+
+
+_BEFORE = Answers(deny=forms.EXIT_2)
+
+DIALECT = Dialect(
+    name=NAME,
+    title=TITLE,
+    event_fields=("agent_action_name",),
+    events={
+        "pre_user_prompt": "UserPromptSubmit",
+        "pre_run_command": "PreToolUse",
+        "pre_read_code": "PreToolUse",
+        "pre_write_code": "PreToolUse",
+        "pre_mcp_tool_use": "PreToolUse",
+        "post_run_command": "PostToolUse",
+        "post_read_code": "PostToolUse",
+        "post_write_code": "PostToolUse",
+        "post_mcp_tool_use": "PostToolUse",
+        "post_cascade_response": "Stop",
+        "post_cascade_response_with_transcript": "Stop",
+    },
+    fields={
+        "session_id": ("trajectory_id",),
+        "cwd": ("tool_info.cwd",),
+        "prompt": ("tool_info.user_prompt",),
+        "tool_response": ("tool_info.mcp_result",),
+        "tool_use_id": ("execution_id",),
+        "last_assistant_message": ("tool_info.response",),
+        "transcript_path": ("tool_info.transcript_path",),
+        "model": ("model_name",),
+    },
+    mend=_mend,
+    tools={
+        "run_command": Tool("Bash", {"command_line": "command"}),
+        "read_code": Tool("Read"),
+        "write_code": Tool("Edit"),
+    },
+    answers={
+        "PreToolUse": _BEFORE,
+        "UserPromptSubmit": _BEFORE,
+        "PostToolUse": Answers(),
+        "Stop": Answers(),
+    },
+)
+
+decode, encode, failed = spoken(DIALECT)
