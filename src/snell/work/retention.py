@@ -18,21 +18,47 @@ def expire_traces(tx: Transaction, *, now: int, days: int = TRACE_DAYS, up_to: i
         " WHERE t.seq < (SELECT MAX(seq) FROM traces) ORDER BY t.seq LIMIT ?",
         CHUNK,
     )
-    return _delete(tx, "traces", "decision_id", oldest, now - days * DAY_MS, up_to)
+    return len(_delete(tx, "traces", "decision_id", oldest, now - days * DAY_MS, up_to))
 
 
 def expire_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> int:
     """Delete at most a hundred of the oldest decisions, with their traces; returns how many."""
+    return len(take_decisions(tx, now=now, days=days, up_to=up_to))
+
+
+def take_decisions(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
+    """The same; returns the ids of those that went."""
     oldest = tx.rows(
         "SELECT seq, id, at FROM decisions WHERE seq < (SELECT MAX(seq) FROM decisions) ORDER BY seq LIMIT ?", CHUNK
     )
     return _delete(tx, "decisions", "id", oldest, now - days * DAY_MS, up_to)
 
 
+def take_calls(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: int | None = None) -> list[str]:
+    """Delete at most a hundred of the oldest tool calls; returns their ids."""
+    oldest = tx.rows(
+        "SELECT revision, tool_call_id, updated_at FROM tool_calls"
+        " WHERE revision < (SELECT MAX(revision) FROM tool_calls) ORDER BY revision LIMIT ?",
+        CHUNK,
+    )
+    return _delete(tx, "tool_calls", "tool_call_id", oldest, now - days * DAY_MS, up_to)
+
+
+def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
+    """Delete at most a hundred of the oldest inputs, outputs and claims; the rows that name them stay."""
+    limit = now - days * DAY_MS
+    tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
+    return tx.do(
+        "DELETE FROM tool_bodies WHERE ref IN (SELECT ref FROM tool_bodies WHERE created_at < ?"
+        f" ORDER BY created_at LIMIT {CHUNK})",
+        limit,
+    )
+
+
 def _delete(
     tx: Transaction, table: str, column: str, oldest: list[tuple[int, str, int]], limit: int, up_to: int | None
-) -> int:
+) -> list[str]:
     ids = [id_ for seq, id_, at in oldest if at < limit and (up_to is None or seq <= up_to)]
-    if not ids:
-        return 0
-    return tx.do(f"DELETE FROM {table} WHERE {column} IN ({', '.join('?' for _ in ids)})", *ids)
+    if ids:
+        tx.do(f"DELETE FROM {table} WHERE {column} IN ({', '.join('?' for _ in ids)})", *ids)
+    return ids

@@ -1,0 +1,1 @@
+"""What is worth remembering, and how it is found again. Pure: no file, clock or network."""

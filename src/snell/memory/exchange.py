@@ -1,0 +1,107 @@
+"""Memories out of a store and into one: JSON or CSV, a row for each memory, without vectors (those are made anew)."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct, to_builtins
+
+from snell.memory.shapes import Draft, Memory, NotRememberedError
+
+FORMATS = ("json", "csv")
+VERSION = 1
+LARGEST = 1_073_741_824
+
+
+class _File(Struct):
+    memories: list[Memory]
+    version: int = VERSION
+
+
+def written(memories: Iterable[Memory], form: str) -> bytes:
+    """The memories as the bytes of a file."""
+    _check(form)
+    if form == "json":
+        return msgspec.json.format(msgspec.json.encode({"version": VERSION, "memories": list(memories)})) + b"\n"
+    return _csv(memories).encode()
+
+
+def read(data: bytes, form: str) -> list[Memory]:
+    """The memories in a file; a `NotRememberedError` says which row is wrong."""
+    _check(form)
+    return _from_json(data) if form == "json" else list(_from_csv(data))
+
+
+def form_of(path: str, form: str = "") -> str:
+    """The format: the one that was named, else by the ending of the name."""
+    return form or ("csv" if path.lower().endswith(".csv") else "parquet" if path.endswith(".parquet") else "json")
+
+
+def draft_of(memory: Memory) -> Draft:
+    """What has to be remembered to have this memory again."""
+    return Draft(
+        content=memory.content,
+        namespace=memory.namespace,
+        project=memory.project,
+        tags=memory.tags,
+        importance=memory.importance,
+        metadata=memory.metadata,
+        source=memory.source or "import",
+        agent=memory.agent,
+        at=memory.created_at,
+    )
+
+
+def _check(form: str) -> None:
+    if form not in FORMATS:
+        hint = "; parquet needs a library that Snell does without" if form == "parquet" else ""
+        raise NotRememberedError(f"`{form}` is not a format for memories{hint}", advice=f"use {' or '.join(FORMATS)}")
+
+
+def _from_json(data: bytes) -> list[Memory]:
+    try:
+        file = msgspec.json.decode(data, type=_File | list[Memory])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise NotRememberedError(f"the file does not hold memories: {error}") from None
+    if isinstance(file, list):
+        return file
+    if file.version != VERSION:
+        raise NotRememberedError(f"the file is of version {file.version}, and this program reads {VERSION}")
+    return file.memories
+
+
+def _csv(memories: Iterable[Memory]) -> str:
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(Memory.__struct_fields__)
+    for memory in memories:
+        row = to_builtins(memory)
+        table.writerow([_cell(row[name]) for name in Memory.__struct_fields__])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return msgspec.json.encode(value).decode() if isinstance(value, list | tuple | dict) else value
+
+
+def _from_csv(data: bytes) -> Iterator[Memory]:
+    csv.field_size_limit(1_000_000)
+    table = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""))
+    try:
+        for row in table:
+            yield _memory(row, table.line_num)
+    except csv.Error as error:
+        raise NotRememberedError(f"the file is not a table: {error}", where=f"line {table.line_num}") from None
+
+
+def _memory(row: dict[str, Any], line: int) -> Memory:
+    fields = {name: row[name] for name in Memory.__struct_fields__ if row.get(name) not in (None, "")}
+    try:
+        for name in ("tags", "metadata"):
+            if name in fields:
+                fields[name] = msgspec.json.decode(fields[name])
+        return msgspec.convert(fields, Memory, strict=False)
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise NotRememberedError(f"is not a memory: {error}", where=f"line {line}") from None

@@ -1,0 +1,82 @@
+"""What a tool call says that could be worth remembering: which tools, which of their fields, and how much of each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+OWN_PREFIXES = ("mcp__snell__", "mcp__plugin_snell_")
+SKIPPED = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS", "LSP", "WebSearch", "WebFetch", "Task", "Agent"})
+FIELD, OUTPUT, TOTAL = 5_000, 3_000, 10_000  # characters
+
+
+def is_skipped(tool: str) -> bool:
+    """Tools that only look, our own (what we said is not news), and none at all."""
+    return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES)
+
+
+def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
+    """The text of a tool call; empty for tools that are not known and calls that lack what matters."""
+    if is_skipped(tool):
+        return ""
+    if tool in _EDITS:
+        return _cut(_edit(*_EDITS[tool], given), TOTAL)
+    if tool in ("Bash", "PowerShell"):
+        return _cut(_shell(given, response), TOTAL)
+    if tool.startswith("mcp__"):
+        said = _text(response)
+        return _cut(f"Tool: {tool}\n{_cut(said, FIELD)}", TOTAL) if said.strip() else ""
+    return ""
+
+
+# Tool -> how its file is called, the field that names it, the field with the new text.
+_EDITS = {
+    "Edit": ("File", "file_path", "new_string"),
+    "MultiEdit": ("File", "file_path", "edits"),
+    "Write": ("File", "file_path", "content"),
+    "NotebookEdit": ("Notebook", "notebook_path", "new_source"),
+}
+
+
+def _edit(label: str, path_field: str, text_field: str, given: Mapping[str, Any]) -> str:
+    path, text = given.get(path_field), given.get(text_field)
+    if isinstance(text, list):
+        text = "\n".join(str(each.get("new_string", "")) for each in text if isinstance(each, dict))
+    if not isinstance(path, str) or not path or not isinstance(text, str) or not text.strip():
+        return ""
+    return f"{label}: {path[:500]}\n{_cut(text, FIELD)}"
+
+
+def _shell(given: Mapping[str, Any], response: Any) -> str:
+    command = given.get("command")
+    if not isinstance(command, str) or not command.strip():
+        return ""
+    output = _output(response)
+    return "\n".join(part for part in (f"Command: {_cut(command, OUTPUT)}", _cut(output, OUTPUT)) if part)
+
+
+def _output(response: Any) -> str:
+    if not isinstance(response, dict):
+        return _text(response)
+    parts = [response[name] for name in ("stdout", "stderr", "output") if isinstance(response.get(name), str)]
+    return "\n".join(part for part in parts if part.strip()) if parts else _text(response)
+
+
+def _text(response: Any) -> str:
+    """A response as text; what is not text is JSON."""
+    if response is None:
+        return ""
+    if isinstance(response, str):
+        return response
+    blocks = response if isinstance(response, list) else []
+    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    if texts and len(texts) == len(blocks):
+        return "\n".join(texts)
+    try:
+        return msgspec.json.encode(response).decode()
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,69 @@
+"""Names and limits: what may be stored at all, checked before anything else is done with it."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from snell.memory.shapes import LONGEST, Draft, NotRememberedError
+from snell.model.events import nests_deeper_than
+
+_NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+METADATA_BYTES, METADATA_DEPTH = 64 * 1024, 10
+TAGS, TAG_LENGTH = 50, 100
+PROJECT_LENGTH = 1_024
+
+
+def checked(draft: Draft) -> Draft:
+    """The draft as it can be stored; what cannot be is a `NotRememberedError` that says why."""
+    content = _CONTROL.sub("", draft.content).strip()
+    if not content:
+        raise NotRememberedError("there is nothing to remember: the text is empty")
+    if len(content) > LONGEST:
+        raise NotRememberedError(
+            f"the text has {len(content):,} characters, and {LONGEST:,} is the most", advice="split it"
+        )
+    check_namespace(draft.namespace)
+    check_importance(draft.importance)
+    _check_metadata(draft.metadata)
+    if len(draft.project) > PROJECT_LENGTH or _CONTROL.search(draft.project):
+        raise NotRememberedError("the project's name is too long or holds control characters")
+    if len(draft.idempotency_key) > 200 or _CONTROL.search(draft.idempotency_key):
+        raise NotRememberedError("the idempotency key is longer than 200 characters or holds control characters")
+    return msgspec.structs.replace(draft, content=unicodedata.normalize("NFC", content), tags=clean_tags(draft.tags))
+
+
+def check_namespace(name: str) -> str:
+    if not _NAMESPACE.match(name):
+        shown = _CONTROL.sub("?", name[:80])
+        advice = "begin with a letter; letters, digits, `_` and `-`, 63 at most"
+        raise NotRememberedError(f"`{shown}` is not a name for a namespace", advice=advice)
+    return name
+
+
+def check_importance(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise NotRememberedError(f"the importance is `{value}`, not a number from 0 to 1")
+    return float(value)
+
+
+def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Each once, in lower case, in their order."""
+    if len(tags) > TAGS:
+        raise NotRememberedError(f"there are {len(tags)} tags, and {TAGS} is the most")
+    cleaned = (_CONTROL.sub("", tag).strip().lower()[:TAG_LENGTH] for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in cleaned if tag))
+
+
+def _check_metadata(metadata: Mapping[str, Any]) -> None:
+    if nests_deeper_than(METADATA_DEPTH, metadata):
+        raise NotRememberedError(f"the metadata nests deeper than {METADATA_DEPTH} levels")
+    try:
+        size = len(msgspec.json.encode(metadata))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotRememberedError(f"the metadata is not JSON: {error}") from None
+    if size > METADATA_BYTES:
+        raise NotRememberedError(f"the metadata has {size:,} bytes, and {METADATA_BYTES:,} is the most")

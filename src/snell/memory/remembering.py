@@ -1,0 +1,154 @@
+"""
+Keeping a text: is it there already, is something like it there, does it tell enough? Then it is stored.
+
+    draft -> checked -> exact? -> similar? -> quality -> stored
+
+INVARIANT: a project holds a text once, whoever sends it how often; the table itself sees to that.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.memory.names import checked
+from snell.memory.quality import LOWER, REJECT, quality
+from snell.memory.rows import now_ms
+from snell.memory.shapes import Draft, Kept, content_hash
+from snell.memory.shortlist import Shortlist
+from snell.memory.static_vectors import cosines, signature_of, vector_of
+from snell.memory.words import terms
+from snell.model.ports import Transaction
+
+SIMILAR = 0.85  # from here on it is the same thing said again
+MAYBE = 0.80  # from here on it could be
+LOOKED_AT = 40  # memories that are compared closely
+
+
+def remember(
+    tx: Transaction,
+    draft: Draft,
+    shortlist: Shortlist,
+    *,
+    similar: float = SIMILAR,
+    is_gated: bool = True,
+    now: int = 0,
+    memory_id: str = "",
+) -> Kept:
+    """
+    Store a draft, or say why not. `is_gated=False` is for what a person wants kept as it is: an import, say.
+
+    Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
+    """
+    draft = checked(draft)
+    known = _known(tx, draft)
+    if known:
+        return known
+    vector = vector_of(draft.content)
+    near = nearest(tx, vector, shortlist, project=draft.project) if similar <= 1 else None
+    if near and (refused := too_alike(*near, similar, is_gated=is_gated)):
+        return refused
+    score = quality(draft)
+    if is_gated and score < REJECT:
+        return Kept(status="rejected_quality", quality=score)
+    importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
+    id_ = _insert(tx, replace(draft, importance=importance), vector, now or now_ms(), memory_id)
+    return Kept(status="stored", id=id_, quality=score, importance=importance, similarity=near[1] if near else 0.0)
+
+
+def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True) -> Kept | None:
+    """What a memory that is so much like the draft means for it."""
+    if similarity >= similar:
+        return Kept(status="rejected_similar", id=memory_id, similarity=similarity)
+    if is_gated and similarity >= MAYBE:
+        return Kept(status="potential_duplicate", id=memory_id, similarity=similarity)
+    return None
+
+
+def nearest(tx: Transaction, vector: bytes, shortlist: Shortlist, *, project: str) -> tuple[str, float] | None:
+    """The memory of this project that is most like this vector, and how much."""
+    seqs = shortlist.near(tx, vector, project=project, most=LOOKED_AT)
+    if not seqs:
+        return None
+    marks = ", ".join("?" for _ in seqs)
+    rows = tx.rows(f"SELECT id, vector FROM memories WHERE seq IN ({marks})", *seqs)
+    near = cosines(vector, [bytes(other) for _, other in rows])
+    pairs = ((str(id_), round(similarity, 4)) for (id_, _), similarity in zip(rows, near, strict=True))
+    return max(pairs, key=_second, default=None)
+
+
+def without_dense(tx: Transaction, model: str, limit: int = 50) -> list[tuple[str, str]]:
+    """Id and text of memories that this model has not seen yet."""
+    sql = "SELECT id, content FROM memories WHERE dense_model <> ? ORDER BY seq DESC LIMIT ?"
+    return [(str(id_), str(content)) for id_, content in tx.rows(sql, model, limit)]
+
+
+def add_dense(tx: Transaction, model: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+    """Keep what a model made of these memories: id and vector."""
+    for id_, vector in vectors:
+        sql = "UPDATE memories SET dense = ?, dense_signature = ?, dense_model = ? WHERE id = ?"
+        tx.do(sql, vector, signature_of(vector), model, id_)
+
+
+def new_id(now: int) -> str:
+    """Time first, so that ids sort."""
+    return f"{now:011x}{os.urandom(5).hex()}"
+
+
+def _known(tx: Transaction, draft: Draft) -> Kept | None:
+    if draft.idempotency_key:
+        sql = "SELECT memory_id FROM memory_keys WHERE project = ? AND key = ?"
+        if rows := tx.rows(sql, draft.project, draft.idempotency_key):
+            return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0)
+    sql = "SELECT id FROM memories WHERE project = ? AND content_hash = ?"
+    rows = tx.rows(sql, draft.project, content_hash(draft.content))
+    return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0) if rows else None
+
+
+def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: str) -> str:
+    id_ = memory_id or new_id(now)
+    created = draft.at or now
+    values: dict[str, Any] = {
+        "id": id_,
+        "vector": vector,
+        "signature": signature_of(vector),
+        "dense_model": "",
+        "project": draft.project,
+        "namespace": draft.namespace,
+        "content": draft.content,
+        "content_hash": content_hash(draft.content),
+        "tags": _json(draft.tags),
+        "metadata": _json(draft.metadata),
+        "importance": float(draft.importance),
+        "source": draft.source,
+        "agent": draft.agent,
+        "created_at": created,
+        "updated_at": created,
+        "accessed_at": created,
+        "accesses": 0,
+    }
+    sql = f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' for _ in values)}) RETURNING seq"
+    seq = int(tx.rows(sql, *values.values())[0][0])
+    _index(tx, seq, draft)
+    if draft.idempotency_key:
+        sql = "INSERT INTO memory_keys (project, key, memory_id) VALUES (?, ?, ?)"
+        tx.do(sql, draft.project, draft.idempotency_key, id_)
+    return id_
+
+
+def _index(tx: Transaction, seq: int, draft: Draft) -> None:
+    words = terms(f"{draft.content} {' '.join(draft.tags)}")
+    if tx.dialect == "sqlite":
+        tx.do("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", seq, " ".join(words))
+    else:
+        tx.do("INSERT INTO memory_words (seq, words) VALUES (?, array_to_tsvector(?))", seq, list(dict.fromkeys(words)))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _second(pair: tuple[str, float]) -> float:
+    return pair[1]

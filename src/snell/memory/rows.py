@@ -1,0 +1,211 @@
+"""Memories as rows: look at them, count them, move them, forget them. Plain functions over a transaction."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.memory.names import check_namespace
+from snell.memory.shapes import ANY, Memory, NotRememberedError
+from snell.memory.shortlist import bump
+from snell.model.ports import Transaction
+
+COLUMNS = (
+    "id, content, namespace, project, tags, importance, metadata, source, agent, created_at, updated_at, accessed_at,"
+    " accesses"
+)
+AT_ONCE = 500  # ids in one statement
+
+
+class Stats(Struct, frozen=True, kw_only=True):
+    memories: int = 0
+    characters: int = 0
+    namespaces: dict[str, int] = {}
+    projects: dict[str, int] = {}
+    sources: dict[str, int] = {}
+    average_importance: float = 0.0
+    accesses: int = 0
+    oldest: int = 0
+    newest: int = 0
+    with_dense: int = 0
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def get(tx: Transaction, memory_id: str) -> Memory:
+    """The memory with this id."""
+    found = tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ?", memory_id)
+    if not found:
+        raise NotRememberedError(
+            f"there is no memory `{memory_id[:80]}`", advice="`snell memory list` shows what there is"
+        )
+    return from_row(found[0])
+
+
+def some(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
+    """Those of these memories that exist, by id."""
+    found: dict[str, Memory] = {}
+    for part in _parts(memory_ids):
+        marks = ", ".join("?" for _ in part)
+        rows = tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id IN ({marks})", *part)
+        found |= {memory.id: memory for memory in map(from_row, rows)}
+    return found
+
+
+def listed(
+    tx: Transaction, *, project: str = ANY, namespace: str = "", limit: int = 50, before: int = 0
+) -> list[Memory]:
+    """The newest first; `before`: only older ones than this time."""
+    where, values = scope(project, namespace)
+    if before:
+        where, values = f"{where} AND created_at < ?", [*values, before]
+    sql = f"SELECT {COLUMNS} FROM memories WHERE {where} ORDER BY created_at DESC, seq DESC LIMIT ?"
+    return [from_row(row) for row in tx.rows(sql, *values, limit)]
+
+
+def every(tx: Transaction, *, project: str = ANY, namespace: str = "") -> Iterator[Memory]:
+    """All of them, oldest first, a part at a time."""
+    where, values = scope(project, namespace)
+    last = -1
+    while True:
+        sql = f"SELECT seq, {COLUMNS} FROM memories WHERE {where} AND seq > ? ORDER BY seq LIMIT ?"
+        rows = tx.rows(sql, *values, last, AT_ONCE)
+        yield from (from_row(row[1:]) for row in rows)
+        if len(rows) < AT_ONCE:
+            return
+        last = int(rows[-1][0])
+
+
+def vectors_of(tx: Transaction, *, project: str = ANY, namespace: str = "", limit: int = 10_000) -> dict[str, bytes]:
+    """The offline vectors (256 signed bytes each) by id, the newest first: for maps and groups."""
+    where, values = scope(project, namespace)
+    sql = f"SELECT id, vector FROM memories WHERE {where} ORDER BY seq DESC LIMIT ?"
+    return {str(id_): bytes(vector) for id_, vector in tx.rows(sql, *values, limit)}
+
+
+def touch(tx: Transaction, memory_ids: Sequence[str], now: int = 0) -> int:
+    """Count that these were made use of."""
+    now = now or now_ms()
+    changed = 0
+    for part in _parts(memory_ids):
+        marks = ", ".join("?" for _ in part)
+        changed += tx.do(
+            f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE id IN ({marks})", now, *part
+        )
+    return changed
+
+
+def forget(tx: Transaction, memory_ids: Sequence[str]) -> list[str]:
+    """Delete these for good; returns the ids that were there."""
+    gone: list[str] = []
+    for part in _parts(memory_ids):
+        marks = ", ".join("?" for _ in part)
+        rows = tx.rows(f"SELECT seq, id FROM memories WHERE id IN ({marks})", *part)
+        _delete(tx, [int(seq) for seq, _ in rows])
+        gone += [str(id_) for _, id_ in rows]
+    return gone
+
+
+def namespaces(tx: Transaction, *, project: str = ANY) -> dict[str, int]:
+    """How many memories each namespace has."""
+    where, values = scope(project)
+    sql = f"SELECT namespace, count(*) FROM memories WHERE {where} GROUP BY namespace ORDER BY 2 DESC, 1"
+    return {str(name): int(number) for name, number in tx.rows(sql, *values)}
+
+
+def rename_namespace(tx: Transaction, old: str, new: str, *, project: str = ANY, now: int = 0) -> int:
+    """Give a namespace another name; into one that exists, its memories move there."""
+    check_namespace(old)
+    check_namespace(new)
+    where, values = scope(project, old)
+    changed = tx.do(f"UPDATE memories SET namespace = ?, updated_at = ? WHERE {where}", new, now or now_ms(), *values)
+    if not changed:
+        raise NotRememberedError(f"there is no namespace `{old}` here", advice="`snell memory namespaces` lists them")
+    bump(tx)
+    return changed
+
+
+def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run: bool = True) -> int:
+    """Forget all of a namespace; returns how many that is, or would be."""
+    check_namespace(name)
+    where, values = scope(project, name)
+    seqs = [int(seq) for (seq,) in tx.rows(f"SELECT seq FROM memories WHERE {where}", *values)]
+    if not dry_run and seqs:
+        _delete(tx, seqs)
+        bump(tx)
+    return len(seqs)
+
+
+def stats(tx: Transaction, *, project: str = ANY) -> Stats:
+    where, values = scope(project)
+    sums = tx.rows(
+        "SELECT count(*), coalesce(sum(length(content)), 0), coalesce(avg(importance), 0), coalesce(sum(accesses), 0),"
+        f" coalesce(min(created_at), 0), coalesce(max(created_at), 0), count(dense) FROM memories WHERE {where}",
+        *values,
+    )[0]
+    return Stats(
+        memories=int(sums[0]),
+        characters=int(sums[1]),
+        average_importance=round(float(sums[2]), 4),
+        accesses=int(sums[3]),
+        oldest=int(sums[4]),
+        newest=int(sums[5]),
+        with_dense=int(sums[6]),
+        namespaces=namespaces(tx, project=project),
+        projects=_counted(tx, "project", where, values),
+        sources=_counted(tx, "source", where, values),
+    )
+
+
+def scope(project: str, namespace: str = "") -> tuple[str, list[Any]]:
+    """The part of a WHERE that keeps to a project (`*`: all of them) and a namespace (empty: all of them)."""
+    parts, values = ["1 = 1"], []
+    if project != ANY:
+        parts.append("project = ?")
+        values.append(project)
+    if namespace:
+        parts.append("namespace = ?")
+        values.append(namespace)
+    return " AND ".join(parts), values
+
+
+def from_row(row: Sequence[Any]) -> Memory:
+    return Memory(
+        id=row[0],
+        content=row[1],
+        namespace=row[2],
+        project=row[3],
+        tags=tuple(msgspec.json.decode(row[4])),
+        importance=row[5],
+        metadata=msgspec.json.decode(row[6]),
+        source=row[7],
+        agent=row[8],
+        created_at=row[9],
+        updated_at=row[10],
+        accessed_at=row[11],
+        accesses=row[12],
+    )
+
+
+def _counted(tx: Transaction, column: str, where: str, values: list[Any]) -> dict[str, int]:
+    sql = f"SELECT {column}, count(*) FROM memories WHERE {where} GROUP BY {column} ORDER BY 2 DESC, 1"
+    return {str(name): int(number) for name, number in tx.rows(sql, *values)}
+
+
+def _delete(tx: Transaction, seqs: Sequence[int]) -> None:
+    """INVARIANT: a memory, its words and its keys go together."""
+    rowid = "rowid" if tx.dialect == "sqlite" else "seq"
+    for part in _parts(seqs):
+        marks = ", ".join("?" for _ in part)
+        tx.do(f"DELETE FROM memory_words WHERE {rowid} IN ({marks})", *part)
+        tx.do(f"DELETE FROM memory_keys WHERE memory_id IN (SELECT id FROM memories WHERE seq IN ({marks}))", *part)
+        tx.do(f"DELETE FROM memories WHERE seq IN ({marks})", *part)
+
+
+def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    unique = list(dict.fromkeys(items))
+    return (unique[start : start + AT_ONCE] for start in range(0, len(unique), AT_ONCE))

@@ -1,0 +1,81 @@
+"""What a memory is, what somebody wants to have remembered, and what became of that."""
+
+import hashlib
+import unicodedata
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from snell.model.errors import SnellError
+
+ANY = "*"  # in place of a project: all of them
+LONGEST = 100_000  # characters of one memory
+
+Status = Literal["stored", "rejected_exact", "rejected_similar", "potential_duplicate", "rejected_quality"]
+
+
+class NotRememberedError(SnellError):
+    """Something that cannot be remembered or found as it was asked for."""
+
+    id = "memory"
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """One remembered text. Times are milliseconds since 1970; an empty project is none."""
+
+    id: str
+    content: str
+    namespace: str = "default"
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    metadata: dict[str, Any] = {}
+    source: str = ""  # `remember`, `import`, or the hook that captured it
+    agent: str = ""
+    created_at: int = 0
+    updated_at: int = 0
+    accessed_at: int = 0
+    accesses: int = 0
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A text to be remembered. It is redacted already: nothing below this looks for secrets."""
+
+    content: str
+    namespace: str = "default"
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    importance: float = 0.5
+    metadata: dict[str, Any] = {}
+    source: str = "remember"
+    agent: str = ""
+    idempotency_key: str = ""
+    signal: float = 0.0  # how strong the signal in the text is, 0 to 1
+    at: int = 0  # when it was said; now, if that is not known
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """What became of a draft."""
+
+    status: Status
+    id: str = ""  # of the memory that holds it now: the new one, or the one that was there
+    similarity: float = 0.0  # to the memory that was there
+    quality: float = 1.0
+    importance: float = 0.0
+
+    @property
+    def is_stored(self) -> bool:
+        return self.status == "stored"
+
+
+class Found(Struct, frozen=True):
+    """A memory that answers a question, and how well, 0 to 1."""
+
+    memory: Memory
+    similarity: float
+    by: str = ""  # which way found it: words, meaning, both
+
+
+def content_hash(content: str) -> str:
+    """The same for texts that differ in case and outer white space only."""
+    return hashlib.sha256(unicodedata.normalize("NFC", content).strip().lower().encode()).hexdigest()

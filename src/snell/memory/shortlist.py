@@ -1,0 +1,117 @@
+"""
+Which of very many memories could be near a vector: a first look at all of them through their signatures.
+
+Differing bits are counted with numpy where it is installed, else with plain numbers, to the same end; what is on the
+list is then looked at closely. The list is only ever a hint: every row on it is read again, so one that is gone does
+no harm.
+"""
+
+import heapq
+from collections import defaultdict
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from snell.memory.shapes import ANY
+from snell.memory.static_vectors import numpy_with_bits, signature_of, telling_bits
+from snell.model.ports import Database, Transaction
+
+MANY = 5_000  # signatures for which numpy is worth its loading
+OVERLAP = 1_000  # rows that are looked at again, since several writers' rows may appear out of order
+
+_Key = tuple[str, str, int]  # project, namespace, length of the signature
+
+
+class _Part:
+    """The signatures of one namespace of one project, side by side."""
+
+    def __init__(self) -> None:
+        self.seqs: list[int] = []
+        self.bits = bytearray()
+        self.numbers: list[int] = []  # the same, as far as it was needed without numpy
+
+    def add(self, seq: int, signature: bytes) -> None:
+        self.seqs.append(seq)
+        self.bits += signature
+
+    def near(self, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
+        """Distance and `seq`, the nearest first."""
+        numpy = numpy_with_bits() if len(self.seqs) >= MANY else None
+        found = self._by_numpy(numpy, wanted, mask, most) if numpy else self._by_numbers(wanted, mask, most)
+        return [(distance, self.seqs[at]) for distance, at in found]
+
+    def _by_numpy(self, np: Any, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
+        kind = np.uint64 if len(wanted) % 8 == 0 else np.uint8
+        table = np.frombuffer(bytes(self.bits), dtype=kind).reshape(len(self.seqs), -1)
+        apart = (table ^ np.frombuffer(wanted, dtype=kind)) & np.frombuffer(mask, dtype=kind)
+        distances = np.bitwise_count(apart).sum(axis=1, dtype=np.int32)
+        best = np.argpartition(distances, most)[:most] if len(distances) > most else np.arange(len(distances))
+        return sorted((int(distances[at]), int(at)) for at in best)
+
+    def _by_numbers(self, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
+        width = len(wanted)
+        for at in range(len(self.numbers) * width, len(self.bits), width):
+            self.numbers.append(int.from_bytes(self.bits[at : at + width], "big"))
+        ours, told = int.from_bytes(wanted, "big"), int.from_bytes(mask, "big")
+        distances = [((each ^ ours) & told).bit_count() for each in self.numbers]
+        return heapq.nsmallest(most, zip(distances, range(len(distances)), strict=True))
+
+
+class Shortlist:
+    """Signatures of all memories, kept up to date by reading what is new."""
+
+    def __init__(self, column: str = "signature") -> None:
+        self._column = column
+        self.clear()
+
+    def clear(self) -> None:
+        """Know nothing; for when what was read may not have been kept."""
+        self._parts: dict[_Key, _Part] = defaultdict(_Part)
+        self._last = 0
+        self._recent: set[int] = set()
+        self._generation = ""
+
+    def near(self, tx: Transaction, vector: bytes, *, project: str, namespace: str = "", most: int) -> list[int]:
+        """The `seq` of at most so many memories whose signatures differ least from this vector's, nearest first."""
+        self._refresh(tx)
+        wanted, mask = signature_of(vector), telling_bits(vector)
+        found: list[tuple[int, int]] = []
+        for (its_project, its_namespace, width), part in self._parts.items():
+            if project in (ANY, its_project) and namespace in ("", its_namespace) and width == len(wanted):
+                found += part.near(wanted, mask, most)
+        return [seq for _, seq in heapq.nsmallest(most, found)]
+
+    def _refresh(self, tx: Transaction) -> None:
+        generation = _generation(tx)
+        if generation != self._generation:
+            self.clear()
+            self._generation = generation
+        overlap = 0 if tx.dialect == "sqlite" else OVERLAP
+        columns = f"seq, project, namespace, {self._column}"
+        sql = f"SELECT {columns} FROM memories WHERE seq > ? AND {self._column} IS NOT NULL ORDER BY seq"
+        for seq, project, namespace, signature in tx.rows(sql, self._last - overlap):
+            if seq not in self._recent:
+                self._parts[(project, namespace, len(signature))].add(seq, bytes(signature))
+                self._last = max(self._last, seq)
+                if overlap:
+                    self._recent.add(seq)
+        self._recent = {seq for seq in self._recent if seq > self._last - overlap}
+
+
+def shortlist_of(database: Database, column: str = "signature") -> Shortlist:
+    """The one list of a database, for as long as that is used."""
+    lists = _LISTS.setdefault(database, {})
+    return lists.setdefault(column, Shortlist(column))
+
+
+_LISTS: WeakKeyDictionary[Database, dict[str, Shortlist]] = WeakKeyDictionary()
+
+
+def bump(tx: Transaction) -> None:
+    """Say that rows changed which lists know already."""
+    sql = "INSERT INTO meta (name, value) VALUES ('memory_generation', '1')"
+    tx.do(f"{sql} ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(meta.value AS INTEGER) + 1 AS TEXT)")
+
+
+def _generation(tx: Transaction) -> str:
+    found = tx.rows("SELECT value FROM meta WHERE name = 'memory_generation'")
+    return str(found[0][0]) if found else "0"

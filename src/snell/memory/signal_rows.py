@@ -1,0 +1,259 @@
+"""The signals, as data: type, score, words one of which has to be there, and how it is said."""
+
+import re
+from functools import cached_property
+
+
+class Row:
+    def __init__(self, type: str, score: float, words: str, how: str, *, may_ask: bool = False) -> None:  # noqa: A002 the word of the table
+        self.type = type
+        self.score = score
+        self.words = tuple(words.split("|"))
+        self.how = how
+        self.may_ask = may_ask  # a request may be put as a question
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.how, re.IGNORECASE)
+
+    def is_possible(self, lowered: str) -> bool:
+        """Cheap, and never wrong when it says no: every way of saying it holds one of the words."""
+        return any(word in lowered for word in self.words)
+
+
+_BEGIN = r"^(?:(?:please|so|and|also|but|then|ok|okay|yes|well|finally|reminder:)[, ]+){0,2}"  # of a sentence
+_WE = r"(?:we|i|they|you|the team|everyone|it was|the group|maintainers|the \w+ team)"
+_SOMETHING = r"[ \t]+\S+"
+_NOT_A_NAME = (
+    r"(?!(?:this|that|it|there|here|he|she|they|we|you|i|what|which|who|where|when|how|why|one|whether|everything"
+    r"|nothing|something|"
+    r"and|or|but|if|so|as|because|although|while|since|today|now|below|above|these|those|all|both|first|next|only"
+    r"|not)\b)"
+)
+
+
+_GIVEN = (
+    Row(
+        "decision",
+        0.80,
+        "decided|decision|chose|going with|go with|went with|selected|will use|'ll use|settled on|opted|picked"
+        "|standardi",
+        rf"\b(?:{_WE}(?:'ve| have| has| had)?|finally|and|ultimately|instead)[ \t]+(?:just |finally |all |then "
+        rf"|also |eventually )?"
+        rf"(?:decided|chose|selected|picked|opted for|opted to|settled on|went with"
+        rf"|standardi[sz]ed on)\b(?![ \t]+(?:nothing|not yet)){_SOMETHING}"
+        r"|\b(?:was|were|been|got)[ \t]+(?:decided|chosen|selected)[ \t]+(?:to|that|over|because|for|instead|as)\b"
+        r"|\b(?:we|i|they|we're|we are|i'm|i am|team is|are|am|let's|lets|'re)[ \t]+(?:now |all )?(?:going with"
+        r"|go with)[ \t]+\w+"
+        rf"|{_BEGIN}(?:decided|chose|going with|went with|settled on|opted for)[ \t]+\w+[ \t]+\w+"
+        rf"|{_BEGIN}will use[ \t]+\w+"
+        rf"|{_BEGIN}selected[ \t]+(?!\d)\w+[^.\n]{{0,60}}?[ \t](?:as|over|because|instead|for)\b"
+        r"|\b(?:we|i|they|the \w+|team|project|you)(?: will|'ll| are going to| shall)[ \t]+(?:now |just |always "
+        r"|only )?use[ \t]+\S+"
+        rf"|{_BEGIN}(?:the |our |final )*decision[ \t]*(?::|is to|was to|is that|was that|was made to)",
+    ),
+    Row(
+        "important",
+        0.90,
+        "important|note|remember|key point|keep in mind|nota bene|crucial",
+        rf"{_BEGIN}(?:\*\*|__|\[!|@)?(?:very |most )?(?:important|note|remember|key point|crucial)(?:\*\*|__"
+        rf"|\])?[ \t]*(?::|!|—|–)(?:\*\*)?[ \t>]*\S+[ \t]+\S+"
+        rf"|{_BEGIN}(?:please )?(?:note|remember|keep in mind)[ \t]+(?:that|to|,)\b{_SOMETHING}"
+        r"|\b(?:it is|it's|is|also|most|more)[ \t]+(?:very |really |especially )?(?:important|crucial)[ \t]+(?:to"
+        r"|that|not to)\b"
+        rf"|{_BEGIN}(?:one|the|an?)[ \t]+(?:important|key)[ \t]+(?:point|thing|detail|caveat)\b",
+    ),
+    Row(
+        "solution",
+        0.85,
+        "fix|solution|approach|remedy",
+        r"\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:fix|solution|approach|remedy)(?:[ \t]+(?:here|for (?:this|that|it)"
+        r"|we (?:took|chose|used)|that worked))?[ \t]+"
+        r"(?:is|was|turned out to be)[ \t]+(?!(?:not|in|on|already|still|unknown|pending|unclear|ready|merged"
+        r"|deployed|out|live|tested|wrong|broken|done)\b)\w+",
+    ),
+    Row(
+        "error",
+        0.80,
+        "issue|problem|bug|cause|culprit",
+        r"\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:issue|problem|bug|root cause|cause|culprit)(?:[ \t]+(?:here|there"
+        r"|with \w+|in \w+))?[ \t]+"
+        r"(?:was|is|turned out to be)[ \t]+(?!(?:not|fixed|closed|gone|solved|resolved|reported|assigned|open|still"
+        r"|now|unknown|unclear|tracked|hard|already)\b)\w+",
+    ),
+    Row(
+        "explicit",
+        0.95,
+        "save|remember|note|store|forget",
+        rf"{_BEGIN}(?:please[ ,]+|also[ ,]+|and |can you |could you |you should |always )?(?:save|remember|note"
+        rf"|store|memorize)[ \t]+(?:that|down that|for later|the fact that)\b{_SOMETHING}"
+        rf"|{_BEGIN}(?:please[ ,]+|can you |could you )?(?:save|remember|note|store)[ \t]+(?:this|these"
+        rf"|it)?[ \t]*(?:for later|for next time|for the future|in (?:your )?memory|to memory|as a note|:)[ \t]*\S*"
+        rf"|{_BEGIN}(?:please[ ,]+|can you |could you )(?:remember|note)[ \t]+(?!me\b)\w+"
+        rf"|{_BEGIN}(?:remember|note|memorize)[ \t]+(?:my|our|we|i)\b{_SOMETHING}"
+        rf"|{_BEGIN}(?:please )?(?:don't|do not|never) forget[ \t]+(?:that|to|about|we|our|my)\b{_SOMETHING}"
+        r"|\bmake a note (?:that|of)\b",
+        may_ask=True,
+    ),
+    Row(
+        "pattern",
+        0.85,
+        "trick|key|pattern",
+        r"\bthe[ \t]+(?:real |main |only )?trick(?:[ \t]+(?:here|is|was))+[ \t]+\w+|\bthe[ \t]+(?:real "
+        r"|main )?key(?:[ \t]+(?:here|thing|insight|idea))?[ \t]+(?:is|was)[ \t]+(?:to|that|not to|never|always"
+        r"|keeping|using|making)\b"
+        rf"|{_BEGIN}pattern:[ \t]+(?:[A-Za-z'-]+[ \t,]+){{3}}",
+    ),
+    Row(
+        "solution",
+        0.80,
+        "resolved|fixed|solved",
+        r"\b(?:resolved|fixed|solved)(?:[ \t]+(?:it|this|that|the \w+))?[ \t]+by[ \t]+\w+ing\b|\b(?:was|got|were"
+        r"|been)[ \t]+(?:resolved|fixed|solved)[ \t]+by[ \t]+(?:the|a|an|our)[ \t]+(?:new |latest "
+        r"|recent )?(?:upgrade|change|patch|version|release|commit|restart|migration|update)",
+    ),
+    Row(
+        "error",
+        0.80,
+        "because",
+        r"\b(?:broke|failed|fails|crashed|crashes|breaks|hung|hangs|deadlocked|leaked|stopped working"
+        r"|timed out)[ \t]+(?:\w+[ \t]+){0,3}?because\b" + _SOMETHING,
+    ),
+    Row(
+        "error",
+        0.80,
+        "error|failure|crash|exception",
+        r"\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:error|failure|crash|exception)[ \t]+(?:was|is|were)[ \t]+(?:due to"
+        r"|caused by|because of|a result of)\b",
+    ),
+    Row(
+        "decision",
+        0.80,
+        "architecture",
+        r"\b(?:the|our)[ \t]+(?:\w+[ \t]+)?architecture[ \t]+(?:will be|is going to be|shall be)\b" + _SOMETHING,
+    ),
+    Row(
+        "definition",
+        0.60,
+        " is a| is an| is the| are the| are a|means|refers to|stands for",
+        rf"{_BEGIN}{_NOT_A_NAME}(?:(?:the|an?)[ \t]+)?[`*\w][\w`*.-]*(?:[ \t]+[\w`*.-]+){{0,3}}?[ \t]+(?:is"
+        rf"|are)[ \t]+(?:an?|the)[ \t]+(?!(?:same|bit|lot|few|good|bad|nice|problem|case|reason|test|question|mess"
+        rf"|pain|first|last|next|best|worst|bug|issue)\b)[\w-]+"
+        r"(?:[ \t]+[\w-]+){0,4}?[ \t]+(?:that|which|of|for|used|to|who|where|in|between|holding|from|with|behind|per"
+        r"|around|over)\b"
+        rf"|{_BEGIN}{_NOT_A_NAME}[`\"*\w][\w`\"*.-]*(?:[ \t]+[\w`.-]+){{0,2}}?[ \t]+(?:refers to"
+        rf"|stands for)\b{_SOMETHING}"
+        rf"|{_BEGIN}(?:an? |the )?[`\"*][^`\"*\n]{{1,40}}[`\"*][ \t]+means\b{_SOMETHING}",
+    ),
+    Row(
+        "convention",
+        0.70,
+        "convention",
+        r"\bconventions?(?:[ \t]+(?:here|in this \w+|we (?:use|follow)|for \w+(?: \w+)?))?[ \t]*(?:is|are"
+        r"|says)\b(?![ \t]+(?:not|unclear|a city))"
+        rf"|\bby convention\b|\b(?:our|the)[ \t]+(?:\w+[ \t]+){{0,2}}?convention[ \t]*:"
+        rf"|{_BEGIN}convention:{_SOMETHING}",
+    ),
+    Row(
+        "workaround",
+        0.70,
+        "watch out for|beware|careful with",
+        rf"\bwatch out for{_SOMETHING}|{_BEGIN}beware (?:of|that)\b{_SOMETHING}|{_BEGIN}be careful with\b{_SOMETHING}",
+    ),
+    Row(
+        "workaround",
+        0.75,
+        "workaround|work around|worked around",
+        r"\b(?:the|a|one|my|our|temporary|current)[ \t]+(?:\w+[ \t]+)?workaround(?:[ \t]+(?:here"
+        r"|for \w+(?: \w+)?))?[ \t]+(?:is|was)\b(?![ \t]+(?:not|no longer|gone|removed|still))"
+        r"|\bworkaround:[ \t]+\w+|\bwork(?:ed)? around (?:this|it|that|the \w+) by\b",
+    ),
+    Row(
+        "configuration",
+        0.65,
+        "need to set|needed to set|had to set|needs to set|has to set|has to be set|must set|have to set"
+        "|needs to be set|must be set|should be set|make sure to set",
+        r"\b(?:you|we|users|one|i|it)[ \t]+(?:will |first |also |only )?(?:need|needs|have|has|must|needed"
+        r"|had)(?: to)?[ \t]+(?:first |also )?set\b(?![ \t]+up\b)"
+        + _SOMETHING
+        + r"|\b(?:needs to|must|should|has to) be set (?:to|in|before|on|for|via)\b|\bmake sure to set\b"
+        + _SOMETHING,
+    ),
+)
+
+
+# The seven that came later.
+_LATER = (
+    Row(
+        "testing",
+        0.65,
+        "test",
+        r"\b(?:unit |integration |end-to-end |all |these |new |the |our |flaky )?tests?[ \t]+(?:must|should always"
+        r"|have to|need to|needs to|need a|need the|need an|only pass|only run|require|rely on|run against)\b"
+        r"|\b(?:run|start|execute) (?:the |all |our )?(?:\w+ )?tests? (?:with|using|by|via|against|before|in)\b"
+        r"|\b(?:always|never) (?:write|add|run|mock|skip) (?:a |an |the |any )?(?:\w+ )?tests?\b",
+    ),
+    Row(
+        "performance",
+        0.65,
+        "faster|slower|bottleneck|latency|throughput|slow because|memory use|n+1",
+        r"\b\d[\d.,]*[ \t]*(?:x|×|times|%|ms|percent)[ \t]+(?:faster|slower|quicker)\b"
+        r"|\bbottleneck(?:[ \t]+\w+){0,3}?[ \t]+(?:is|was|turned out)\b|\bslow because\b"
+        r"|\b(?:latency|throughput|memory use)(?:[ \t]+\w+){0,3}?[ \t]+(?:dropped|fell|rose|went|doubled|halved"
+        r"|improved|grew)\b|\b(?:much|far|twice|significantly|ten times)[ \t]+(?:as fast|faster|slower) (?:than|when"
+        r"|with|because|if|since|after|with)\b",
+    ),
+    Row(
+        "environment",
+        0.65,
+        "environment|env var|requires|needs|only works|on macos|on windows|on linux|on ci",
+        r"\benv(?:ironment)? var(?:iable)?s?[ \t]+[`\"]?\w+[`\"]?[ \t]+(?:must|has to|needs|need|controls|sets"
+        r"|points|is required|decides|switches)\b"
+        r"|\b(?:requires|only works (?:on|with)|needs)[ \t]+(?:at least )?(?:python|node|java|go|rust|ruby|php"
+        r"|docker|postgres\w*|macos|windows|linux|glibc|gcc|jdk)\b[ \t]*(?:version )?[\d.+]*"
+        r"|\bon (?:macos|windows|linux|ci|alpine|debian|wsl)\b,?[ \t]+(?:you|we|it|this|the \w+)[ \t]+(?:need|needs"
+        r"|must|fails|breaks|has|have|is|uses|only|does|cannot)\b",
+    ),
+    Row(
+        "dependency",
+        0.60,
+        "depends on|pinned|incompatible|conflicts with|compatible with|requires",
+        r"\b(?:is|are|was|stays|stay|must be|be|we|we've|have|got)[ \t]+pinned[ \t]+(?:to|at|below|because|\w+ (?:to"
+        r"|at|below))\b|\b(?:is|are|was|were)[ \t]+(?:not |in)compatible with\b"
+        r"|\b(?:package|library|module|version|release|plugin|crate|gem)[ \t]+(?:\S+[ \t]+)?(?:depends on|requires"
+        r"|conflicts with)\b|\b[\w.-]+[ \t]+(?:depends on|requires|conflicts with)[ \t]+[`\w.-]+[ \t]*(?:[<>=~^]=?"
+        r"|version|v)[ \t]*\d",
+    ),
+    Row(
+        "api",
+        0.60,
+        "endpoint|api|route|get /|post /|put /|delete /|patch /",
+        r"\b(?:the|this|our|that)[ \t]+(?:\S+[ \t]+){0,3}?(?:endpoint|api|route)[ \t]+(?:only |always |now |never "
+        r"|also )?(?:returns|expects|accepts|requires|takes|rejects|answers|responds|paginates|limits|wants"
+        r"|allows)\b"
+        r"|\b(?:GET|POST|PUT|DELETE|PATCH)[ \t]+/[\w/{}:.-]+[ \t]+(?:\w+ly )?(?:returns|expects|accepts|requires"
+        r"|takes|creates|answers|responds|needs|lists|deletes|updates)\b",
+    ),
+    Row(
+        "procedure",
+        0.65,
+        "first|step|to ",
+        rf"{_BEGIN}to[ \t]+(?:\w+[ \t]+){{1,6}}?\w+,[ \t]+(?:first |always |just |you |simply )?(?:run|use|call|open"
+        rf"|set|add|create|delete|copy|edit|restart|install|execute|start|stop|bump|type|need|must|have)\b"
+        rf"|{_BEGIN}first,?[ \t]+\w+[^.\n]{{3,120}}?(?:,|;|\.)[ \t]+(?:and[ \t]+)?then\b|\bthe steps (?:are|to"
+        rf"|for)\b|{_BEGIN}steps to \w+|{_BEGIN}step \d+:[ \t]+\w+",
+    ),
+    Row(
+        "workflow",
+        0.65,
+        "before|after|workflow|process|every time|whenever",
+        rf"{_BEGIN}(?:always |never )?\w+[^.\n]{{0,60}}?\b(?:before|after) (?:every |each |any |you )?(?:merge"
+        rf"|merging|commit|committing|push|pushing|deploy|deploying|release|releasing|tagging|opening a)\b"
+        r"|\b(?:before|after) (?:every |each |any |you )?(?:merge|merging|commit|committing|push|pushing|deploy"
+        r"|deploying|release|releasing|tagging|opening a (?:pr|pull request)),?[ \t]+(?:always|run|we|you|make|never"
+        r"|update|bump|check|squash|wait)\b"
+        r"|\b(?:the|our)[ \t]+(?:\w+[ \t]+)?(?:workflow|process)[ \t]+(?:is|starts|requires|says)\b",
+    ),
+)
+
+ROWS: tuple[Row, ...] = (*_GIVEN, *_LATER)

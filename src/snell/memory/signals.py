@@ -1,0 +1,99 @@
+"""
+Is there anything in a text that is worth remembering?
+
+A signal is a way of saying something that lasts: a decision, the cause of an error, a convention. `signal_rows` lists
+them; a row counts where its pattern matches a sentence of prose, be it in a comment, and not a line of code, a question
+or a mere mention.
+"""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from snell.memory.signal_rows import ROWS, Row
+
+Tier = Literal[1, 2, 3]
+STRONG, MODERATE = 0.8, 0.5
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """The tier (1 strong, 2 moderate, 3 nothing), the highest score, and the types that were found, in table order."""
+
+    tier: Tier = 3
+    score: float = 0.0
+    types: tuple[str, ...] = ()
+
+
+def classify(text: str) -> Signal:
+    """What kind of thing the text says, if it is worth keeping."""
+    found = _found(text, [row for row in ROWS if row.is_possible(text.lower())])
+    score = max((row.score for row in found), default=0.0)
+    return Signal(tier_of(score), score, tuple(dict.fromkeys(row.type for row in ROWS if row in found)))
+
+
+def tier_of(score: float) -> Tier:
+    return 1 if score >= STRONG else 2 if score >= MODERATE else 3
+
+
+def importance_of(signal: Signal) -> float:
+    """Between 0 and 1; a strong signal never counts for less than 0.7, a moderate one never for less than 0.4."""
+    if signal.tier == 1:
+        return max(0.7, signal.score)
+    return max(0.4, round(0.8 * signal.score, 4))
+
+
+def namespace_of(types: tuple[str, ...]) -> str:
+    """Where it belongs; the first that applies."""
+    return next((namespace for namespace, of in _NAMESPACES if of.intersection(types)), "captured")
+
+
+_NAMESPACES = (
+    ("decisions", frozenset({"decision"})),
+    ("troubleshooting", frozenset({"error", "solution"})),
+    ("patterns", frozenset({"pattern", "convention", "workaround", "configuration"})),
+    ("notes", frozenset({"important", "explicit"})),
+    ("definitions", frozenset({"definition"})),
+)
+
+
+def _found(text: str, rows: list[Row]) -> list[Row]:
+    found: list[Row] = []
+    for line in text.split("\n") if rows else ():
+        left = [row for row in rows if row not in found and row.is_possible(line.lower())]
+        if left and not _is_code(line):
+            found += [row for row in left if any(_says(row, sentence) for sentence in _sentences(line))]
+    return found
+
+
+def _says(row: Row, sentence: str) -> bool:
+    """As a statement; what is asked has not been said."""
+    return (row.may_ask or not sentence.endswith("?")) and row.pattern.search(sentence) is not None
+
+
+def _sentences(line: str) -> list[str]:
+    return _STOP.split(_LEAD.sub("", line[:_LONGEST]))
+
+
+_LONGEST = 2_000  # of a line; what is longer is data
+_STOP = re.compile(r"(?<=[.!?;])\s+")
+_LEAD = re.compile(
+    r"""^\s*(?:\S{1,60}:\d+:)?\s*(?:(?:#+|//+|/\*+|\*+|--|;+|>+|-|\+|\d+[.)]|<!--|\"{3}|'{3}|\[[ x]\])\s*){0,3}"""
+)
+
+
+def _is_code(line: str) -> bool:
+    if _COMMENT.match(line):
+        return False
+    return bool(_CODE.search(line)) and not _PROSE.search(line)
+
+
+_COMMENT = re.compile(r"""\s*(?:#(?!\s*(?:include|define|pragma|if|endif))|//|/\*|\*\s|--\s|;;|<!--|\"{3}|'{3})""")
+_CODE = re.compile(
+    r"""^\s*(?:import|from|export|const|let|var|def|class|return|function|public|private|async|await|if|for|while"""
+    r"""|elif|else|try"""
+    r"""|SELECT|INSERT|UPDATE|CREATE|@\w+|\$\s|>>>|[+-]\s*(?:import|const|def|let))\b.*[(){};=:'"]"""
+    r"""|[;{}]\s*$|^\s*[\w.]+\s*:\s*[\w.\[\], |]+\s*=\s*\S|^\s*[\w.\[\]'"]+\s*(?:=|\+=|:=|=>)\s*\S"""
+    r"""|^\s*[\w.]+\([^)]*\)[;,]?\s*$|^\s*["'][\w-]+["']\s*:|=>|\(\)\s*[{;]|^\s*<[\w/][^>]*>""",
+)
+_PROSE = re.compile(r"(?:\b[a-z']{2,}\s+){6}")  # so many words in a row are a sentence, whatever it begins with

@@ -1,0 +1,74 @@
+"""Files of an effort, in its task's directory. Their names begin with the effort's ordinal: `1_BRAINSTORM_LOG.md`."""
+
+import os
+import re
+import stat
+import time
+from typing import Any
+
+from snell.work.rows import Record
+from snell.work.trouble import WorkError
+
+MOST_FOUND = 200
+_HEADING = re.compile(r"^## +(.+)$", re.MULTILINE)
+
+
+def path_of(effort: Record, kind: str) -> str:
+    """Where the effort keeps its log, plan or debrief."""
+    name = "_".join(filter(None, (str(effort["ordinal"]), _plain(effort["skill"]), _plain(kind))))
+    return os.path.join(effort["taskId"], f"{name}.md")
+
+
+def stamped(text: str, seconds: float | None = None) -> str:
+    """The text with the time in its first second-level heading, or under a heading of its own."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    if _HEADING.search(text):
+        return _HEADING.sub(lambda found: f"## [{when} UTC] {found[1]}", text, count=1)
+    return f"## [{when} UTC]\n{text}"
+
+
+def append(path: str, text: str) -> int:
+    """Add to a file, with its directory if need be; returns how many bytes. Never follows a link."""
+    data = (text.rstrip("\n") + "\n\n").encode("utf-8", "replace")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write(data)
+    except OSError as error:
+        message = f"`{path}` cannot be written: {error.strerror}"
+        raise WorkError("COMMAND_ERROR", message, advice="check the task's directory") from None
+    return len(data)
+
+
+def found_for(effort: Record) -> list[str]:
+    """The effort's markdown files, by name; none when the directory is gone."""
+    return [path for path in found_in(effort["taskId"]) if os.path.basename(path).startswith(f"{effort['ordinal']}_")]
+
+
+def found_in(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))[:MOST_FOUND]
+    except OSError:
+        return []
+    return [path for name in names if name.endswith(".md") and _is_file(path := os.path.join(folder, name))]
+
+
+def text_of(path: Any, most: int) -> str:
+    """The beginning of a file; empty when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(most).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
+    except (OSError, ValueError, TypeError):
+        return ""
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _plain(text: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in text).strip("_").upper()

@@ -1,0 +1,64 @@
+"""Directives: files with house rules, from a directory up to the root of its project."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+from snell.work.projects import above
+from snell.work.rows import Record
+
+ALWAYS = ("AGENTS", "INVARIANTS", "ARCHITECTURE", "COMMANDS")
+WHEN_ASKED = ("TESTING", "PITFALLS", "CONTRIBUTING", "TEMPLATE", "CHECKLIST")
+MOST_COMMANDS = 100
+
+
+def discover(folders: Iterable[str], root: str, extra: Sequence[str] = ()) -> list[Record]:
+    """The directives of these folders and everything above them, up to the root; each file once."""
+    names = [*ALWAYS, *(name for name in extra if name in WHEN_ASKED)]
+    found: dict[str, Record] = {}
+    for folder in folders:
+        for place in _up_to(os.path.normpath(folder), os.path.normpath(root)):
+            for path in (*_rules_in(place, names), *_commands_in(place)):
+                found.setdefault(os.path.realpath(path), {"path": path, "type": "soft", "source": place})
+    return list(found.values())
+
+
+def resolve(name: str, folder: str, root: str) -> str | None:
+    """The nearest file of this name: `AGENTS`, `CMD_DEPLOY` or with its ending."""
+    wanted = name if name.endswith(".md") else f"{name}.md"
+    if os.sep in wanted:
+        return None
+    for place in _up_to(os.path.normpath(folder), os.path.normpath(root)):
+        for path in (
+            os.path.join(place, ".directives", wanted),
+            os.path.join(place, ".directives", "commands", wanted),
+            os.path.join(place, wanted),
+        ):
+            if os.path.isfile(path):
+                return path
+    return None
+
+
+def dereference(references: Iterable[str], folder: str, root: str) -> list[Record]:
+    """Each reference with the file it means; null where there is none."""
+    return [{"reference": each, "path": resolve(each.lstrip("@§"), folder, root)} for each in references]
+
+
+def _up_to(folder: str, root: str) -> list[str]:
+    """From the folder up to the root; a folder outside of the root has nothing to say."""
+    places = above(folder)
+    return places[: places.index(root) + 1] if root in places else []
+
+
+def _rules_in(place: str, names: Sequence[str]) -> list[str]:
+    """In `.directives/` first, then in the folder itself."""
+    tried = [os.path.join(place, *inside, f"{name}.md") for inside in ((".directives",), ()) for name in names]
+    return [path for path in tried if os.path.isfile(path)]
+
+
+def _commands_in(place: str) -> list[str]:
+    folder = os.path.join(place, ".directives", "commands")
+    try:
+        names = sorted(os.listdir(folder))[:MOST_COMMANDS]
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names if name.startswith("CMD_") and name.endswith(".md")]

@@ -1,0 +1,184 @@
+"""
+Guard rules in an effort's metadata: what should be said or refused when a number passes a mark.
+
+Short form   {ruleId, condition: {field, op, value}, payload}
+Long form    {id, trigger: {type, condition}, toolFilter, payload, mode, urgency, priority, inject, whitelist}
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from operator import eq, ge, gt, le, lt
+from typing import Any
+
+from msgspec import Struct
+
+OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {"gte": ge, "gt": gt, "lte": le, "lt": lt, "eq": eq}
+PRIMARY_INPUT = ("command", "file_path", "path", "pattern", "url", "skill", "prompt")
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What rules may ask about."""
+
+    heartbeat_counter: int | None = None
+    context_usage: float | None = None
+    lifecycle: str | None = None  # none: there is no active session
+    phase: str = ""
+    tool: str = ""
+    tool_input: Mapping[str, Any] = {}
+    discovered: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # rules with `inject: once` that were delivered
+    overflow_at: float = 0.9
+
+
+class Fired(Struct, frozen=True, kw_only=True):
+    rule_id: str
+    payload: Any = None
+    text: str = ""
+    files: tuple[str, ...] = ()
+    mode: str = "inline"
+    urgency: str = "allow"
+    once: bool = False
+    is_overflow: bool = False
+    whitelist: tuple[str, ...] = ()
+
+
+def fired(rules: Any, facts: Facts) -> list[Fired]:
+    """The rules that hold now: short ones in order, then long ones by priority."""
+    given = [each for each in rules if isinstance(each, Mapping)] if isinstance(rules, list) else []
+    short = [_short(rule) for rule in given if "condition" in rule and _holds(rule["condition"], facts)]
+    long = sorted((rule for rule in given if "trigger" in rule), key=_priority)
+    return [*short, *(_long(rule) for rule in long if _triggered(rule, facts))]
+
+
+def blocking(found: Iterable[Fired], facts: Facts) -> list[Fired]:
+    """The rules that refuse this call. A call that one blocking rule exempts is exempt; an overflow goes first."""
+    blocks = [each for each in found if each.urgency in ("block", "interrupt")]
+    if any(is_listed(entry, facts.tool, facts.tool_input) for each in blocks for entry in each.whitelist):
+        return []
+    return [each for each in blocks if each.is_overflow] or blocks
+
+
+def is_listed(entry: str, tool: str, given: Mapping[str, Any]) -> bool:
+    """`Tool`, or `Tool(glob)` against what the tool is mostly about."""
+    name, _, pattern = entry.partition("(")
+    if name.strip() != tool:
+        return False
+    primary = next((given[key] for key in PRIMARY_INPUT if isinstance(given.get(key), str)), "")
+    return not pattern or fnmatchcase(primary, pattern.removesuffix(")"))
+
+
+def _short(rule: Mapping[str, Any]) -> Fired:
+    text, files = _contents(rule.get("payload"))
+    return Fired(
+        rule_id=str(rule.get("ruleId") or rule.get("id") or ""), payload=rule.get("payload"), text=text, files=files
+    )
+
+
+def _long(rule: Mapping[str, Any]) -> Fired:
+    text, files = _contents(rule.get("payload"))
+    trigger = rule["trigger"] if isinstance(rule["trigger"], Mapping) else {}
+    urgency = rule.get("urgency")
+    return Fired(
+        rule_id=str(rule.get("id") or rule.get("ruleId") or ""),
+        payload=rule.get("payload"),
+        text=text or str(rule.get("description") or ""),
+        files=files,
+        mode=str(rule.get("mode") or "inline"),
+        urgency=urgency if urgency in ("block", "interrupt") else "allow",
+        once=rule.get("inject") == "once",
+        is_overflow=trigger.get("type") == "contextThreshold" and urgency in ("block", "interrupt"),
+        whitelist=tuple(each for each in rule.get("whitelist") or () if isinstance(each, str)),
+    )
+
+
+def _holds(condition: Any, facts: Facts) -> bool:
+    if not isinstance(condition, Mapping):
+        return False
+    field = condition.get("field")
+    known = getattr(facts, field) if field in ("heartbeat_counter", "context_usage") else None
+    return _compared(known, condition.get("op"), condition.get("value"))
+
+
+def _compared(known: Any, op: Any, wanted: Any) -> bool:
+    """Nothing known, an unknown operator or something that is no number: never."""
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (known, wanted))
+    return numbers and op in OPERATORS and OPERATORS[op](known, wanted)
+
+
+def _triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
+    trigger = rule["trigger"]
+    if not isinstance(trigger, Mapping) or trigger.get("type") not in _TRIGGERS:
+        return False
+    id_ = str(rule.get("id") or rule.get("ruleId") or "")
+    if rule.get("inject") == "once" and id_ in facts.told:
+        return False
+    condition = trigger.get("condition")
+    return _passes(rule.get("toolFilter"), facts.tool) and _TRIGGERS[trigger["type"]](
+        condition if isinstance(condition, Mapping) else {"value": condition}, facts
+    )
+
+
+def _threshold(condition: Mapping[str, Any], facts: Facts) -> bool:
+    wanted = _first(condition, "gte", "threshold", "value")
+    wanted = facts.overflow_at if isinstance(wanted, str) else wanted  # the name of the configured one
+    return _compared(facts.context_usage, "gte", wanted)
+
+
+def _lifecycle(condition: Mapping[str, Any], facts: Facts) -> bool:
+    if condition.get("noActiveSession"):
+        return facts.lifecycle is None
+    wanted = _first(condition, "eq", "equals", "value")
+    return wanted is not None and facts.lifecycle == wanted
+
+
+def _phase(condition: Mapping[str, Any], facts: Facts) -> bool:
+    wanted = _first(condition, "contains", "phase", "value")
+    return isinstance(wanted, str) and bool(wanted) and wanted.lower() in facts.phase.lower()
+
+
+def _count(condition: Mapping[str, Any], facts: Facts) -> bool:
+    if "eq" in condition:
+        return _compared(facts.heartbeat_counter, "eq", condition["eq"])
+    return _compared(facts.heartbeat_counter, "gte", _first(condition, "gte", "value"))
+
+
+def _discovery(condition: Mapping[str, Any], facts: Facts) -> bool:
+    return bool(facts.discovered)
+
+
+_TRIGGERS: Mapping[str, Callable[[Mapping[str, Any], Facts], bool]] = {
+    "contextThreshold": _threshold,
+    "lifecycle": _lifecycle,
+    "phase": _phase,
+    "toolCount": _count,
+    "perTranscriptToolCount": _count,
+    "discovery": _discovery,
+}
+
+
+def _passes(tool_filter: Any, tool: str) -> bool:
+    if not isinstance(tool_filter, Mapping):
+        return True
+    include, exclude = tool_filter.get("include"), tool_filter.get("exclude")
+    return not (include and tool not in include) and not (exclude and tool in exclude)
+
+
+def _contents(payload: Any) -> tuple[str, tuple[str, ...]]:
+    if isinstance(payload, str):
+        return payload, ()
+    if not isinstance(payload, Mapping):
+        return "", ()
+    text = str(payload.get("text") or payload.get("message") or "")
+    if not text and isinstance(payload.get("command"), str):
+        text = f"Run `{payload['command']}`."
+    files = [*(payload.get("files") or ()), *(payload.get("preload") or ())]
+    return text, tuple(each for each in files if isinstance(each, str))
+
+
+def _priority(rule: Mapping[str, Any]) -> float:
+    value = rule.get("priority")
+    return value if isinstance(value, int | float) else 100.0
+
+
+def _first(condition: Mapping[str, Any], *names: str) -> Any:
+    return next((condition[name] for name in names if condition.get(name) is not None), None)

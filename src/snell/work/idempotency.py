@@ -1,0 +1,129 @@
+"""
+When are two tool calls the same? Their key says it: SHA-256 over `run|namespace|tool|arguments|scope`, and a nonce
+where repeats are meant.
+
+Arguments that mean the same give the same hash: the order of keys, sets and tuples, and request ids at any depth play
+no part.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.model.tools import mcp_parts
+
+DEEPEST = 400  # levels; no client sends anything like it
+
+_REQUEST_IDS = frozenset({"idempotency_key", "client_request_id"})
+# What a batch of calls says about itself, and not about the calls.
+_OF_A_BATCH = frozenset({"session_id", "current_step", "current_step_metric", "sync_response_to_workbench", "thought"})
+_RECIPIENTS = ("recipient_email", "to", "recipient", "recipients", "email", "to_email")
+_ATTACHMENTS = ("attachment", "attachments", "s3key", "attachment_path", "file_path")
+_PATHS = ("path", "file_path", "local_path", "source", "file")
+_DESTINATIONS = ("destination", "target", "remote_path", "bucket", "url", "toolkit_slug", "tool_slug", "folder_id")
+_CONTENTS = ("content", "text", "memory", "value", "data", "messages")
+
+
+class Identity(Struct, frozen=True):
+    """A tool as the ledger knows it, whatever its client calls it."""
+
+    name: str
+    namespace: str
+    raw: str
+
+
+def identity_of(tool: str) -> Identity:
+    """`mcp__mail__send` is `send` of `mcp`; the shell and sub-agents are the client's; the rest is a kit's."""
+    server, name = mcp_parts(tool)
+    if server and name:
+        return Identity(name.rpartition("__")[2] or name, "mcp", tool)
+    return Identity(tool, "claude_code" if tool in ("Bash", "Task", "Agent") else "composio", tool)
+
+
+def is_batch(tool: str) -> bool:
+    """Does this tool call several others?"""
+    return "multi_execute" in tool.lower().replace("-", "_")
+
+
+def normalised(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int = 0) -> Any:
+    """The value as it counts: what says nothing about the call is gone, and every order is one order."""
+    if depth > DEEPEST:
+        raise ValueError(f"arguments nest deeper than {DEEPEST} levels")
+    if isinstance(value, Mapping):
+        pairs = ((str(key), each) for key, each in value.items())
+        return {key: normalised(each, left_out, depth + 1) for key, each in sorted(pairs) if key not in left_out}
+    if isinstance(value, set | frozenset):
+        return sorted((normalised(each, left_out, depth + 1) for each in value), key=_bytes)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return [normalised(each, left_out, depth + 1) for each in value]
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def args_hash(arguments: Any, tool: str = "") -> str:
+    """SHA-256 of the arguments as they count: compact JSON with sorted keys, in UTF-8."""
+    if not is_batch(tool):
+        data = _quick(arguments)
+        if data:
+            return hashlib.sha256(data).hexdigest()
+        return hashlib.sha256(_bytes(normalised(arguments))).hexdigest()
+    return hashlib.sha256(_bytes(normalised(arguments, _REQUEST_IDS | _OF_A_BATCH))).hexdigest()
+
+
+def scope_of(tool: str, arguments: Any, hashed: str) -> str:
+    """What makes two calls of this kind the same deed: whom a mail goes to, where a file goes, what is remembered."""
+    given = arguments if isinstance(arguments, Mapping) else {}
+    name = tool.lower()
+    if "mail" in name:
+        return ":".join(_first(given, names) for names in (_RECIPIENTS, ("subject",), _ATTACHMENTS))
+    if "upload" in name:
+        return f"{_first(given, _PATHS)}:{_first(given, _DESTINATIONS)}"
+    if "memory" in name or "remember" in name:
+        return _sha(_first(given, _CONTENTS))
+    return hashed
+
+
+def key_of(run_id: str, tool: Identity, hashed: str, scope: str, nonce: str = "") -> str:
+    """The key of a call; a nonce makes it one of its own."""
+    parts = [run_id, tool.namespace, tool.name, hashed, scope, *([nonce] if nonce else [])]
+    return _sha("|".join(parts))
+
+
+def _first(given: Mapping[str, Any], names: Sequence[str]) -> str:
+    for name in names:
+        value = given.get(name)
+        if value:
+            return value if isinstance(value, str) else _bytes(normalised(value)).decode("utf-8", "replace")
+    return ""
+
+
+def _quick(arguments: Any) -> bytes:
+    """
+    The same bytes as those of the normalised arguments, for a tenth of the cost, where nothing has to be left out.
+    Somebody waits for this. Empty where it cannot be had.
+    """
+    try:
+        data = _encode(arguments)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return b""
+    return b"" if b"idempotency_key" in data or b"client_request_id" in data else data
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except (ValueError, OverflowError):  # half a surrogate pair, a number of hundreds of digits
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

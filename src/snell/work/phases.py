@@ -1,0 +1,131 @@
+"""
+Phases of an effort: where it stands in what its skill declares, and how it may go on.
+
+Phases are entries `{label, name}`; a label is a number (`2`) or a number with a part (`2.1`, `2.B`). Without a reason
+only the next phase is allowed; parts of the present phase may be added on the way.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.ports import Transaction
+from snell.work import efforts
+from snell.work.rows import Record, json_of, now_ms, select, update
+from snell.work.trouble import WorkError
+
+
+class Move(Struct, frozen=True):
+    """What a change of phase comes to."""
+
+    phase: str  # `label: name`
+    is_change: bool = True
+    phases: tuple[Record, ...] = ()  # as they are afterwards
+
+
+def change(
+    tx: Transaction,
+    effort_id: int,
+    phase: str,
+    proof: dict[str, Any] | None = None,
+    reason: str | None = None,
+) -> Record:
+    """Go to a phase. The proof goes into the history, and the heartbeat starts anew."""
+    effort = efforts.get(tx, effort_id)
+    if effort["lifecycle"] == "finished":
+        raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
+    declared = effort["metadata"].get("phases") or []
+    move = allowed(declared, effort["currentPhase"], phase, reason)
+    if move.is_change:
+        update(tx, "efforts", "id", effort_id, {"current_phase": move.phase})
+        if list(move.phases) != list(declared):
+            efforts.update_metadata(tx, effort_id, {"phases": list(move.phases)})
+        _write_history(tx, effort_id, move.phase, proof, reason)
+        tx.do("UPDATE sessions SET heartbeat_counter = 0 WHERE effort_id = ? AND ended_at IS NULL", effort_id)
+    return {"effort": efforts.get(tx, effort_id), "phase": move.phase, "changed": move.is_change}
+
+
+def history(tx: Transaction, effort_id: int) -> list[Record]:
+    return select(
+        tx, "phase_history", "id effort_id phase_label proof created_at", "WHERE effort_id = ? ORDER BY id", effort_id
+    )
+
+
+def allowed(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
+    """Whether this phase may follow the present one. Raises UNKNOWN_PHASE or PHASE_NOT_SEQUENTIAL."""
+    phases = [each for each in declared if isinstance(each, dict) and each.get("label")]
+    label, _, name = (part.strip() for part in wanted.partition(":"))
+    if not phases:  # a skill without phases is not held to any
+        return Move(shown({"label": label, "name": name}), shown({"label": label, "name": name}) != current)
+    known = _index(phases, label)
+    at = _index(phases, _label(current)) if current else -1
+    if known is None:
+        return _inserted(phases, at, label, name)
+    if known == at:
+        return Move(shown(phases[known]), False, tuple(phases))
+    if not reason and not _follows(phases, at, known):
+        nxt = shown(phases[at + 1]) if at is not None and at + 1 < len(phases) else "none: this is the last one"
+        raise WorkError(
+            "PHASE_NOT_SEQUENTIAL",
+            f"`{shown(phases[known])}` does not follow `{current or 'the beginning'}`; next is `{nxt}`",
+            advice="give a reason to go there all the same",
+        )
+    return Move(shown(phases[known]), True, tuple(phases))
+
+
+def shown(phase: Record) -> str:
+    label, name = str(phase.get("label", "")), str(phase.get("name") or "")
+    return f"{label}: {name}" if name else label
+
+
+def _follows(phases: Sequence[Record], at: int | None, known: int) -> bool:
+    if at is None:
+        return True  # the present phase is not declared any more, so nothing can be out of order
+    if known == at + 1:
+        return True
+    # Whoever is in a part of a phase may leave the other parts out.
+    return at >= 0 and "." in phases[at]["label"] and known == _next_major(phases, at)
+
+
+def _next_major(phases: Sequence[Record], at: int) -> int | None:
+    major = _parts(phases[at]["label"])[0]
+    later = (index for index in range(at + 1, len(phases)) if _parts(phases[index]["label"])[0] != major)
+    return next(later, None)
+
+
+def _inserted(phases: list[Record], at: int | None, label: str, name: str) -> Move:
+    """An undeclared part of the present phase, after those that were."""
+    major, minor = _parts(label)
+    here = _parts(phases[at]["label"]) if at is not None and at >= 0 else ("", 0)
+    if at is None or at < 0 or major != here[0] or minor <= here[1]:
+        known = ", ".join(str(each["label"]) for each in phases)
+        raise WorkError("UNKNOWN_PHASE", f"there is no phase `{label}`", advice=f"there are {known}")
+    added = {"label": label, "name": name}
+    return Move(shown(added), True, (*phases[: at + 1], added, *phases[at + 1 :]))
+
+
+def _parts(label: str) -> tuple[str, int]:
+    """`2.B` is part 2 of phase 2: letters count like numbers."""
+    major, _, minor = str(label).partition(".")
+    if minor.isdecimal():
+        return major, int(minor)
+    return major, ord(minor.upper()[0]) - ord("A") + 1 if minor[:1].isalpha() and minor.isascii() else 0
+
+
+def _index(phases: Sequence[Record], label: str) -> int | None:
+    return next((index for index, each in enumerate(phases) if str(each["label"]) == label), None)
+
+
+def _label(phase: str | None) -> str:
+    return (phase or "").partition(":")[0].strip()
+
+
+def _write_history(
+    tx: Transaction, effort_id: int, phase: str, proof: dict[str, Any] | None, reason: str | None
+) -> None:
+    kept = {**(proof or {}), **({"reason": reason} if reason else {})}
+    tx.do(
+        "INSERT INTO phase_history (effort_id, phase_label, proof, created_at) VALUES (?, ?, ?, ?)",
+        *(effort_id, phase, json_of(kept or None), now_ms()),
+    )

@@ -1,0 +1,212 @@
+"""
+Runs: work with a beginning, a budget and an end, over as many sessions and processes as it takes.
+
+A run has steps (one for each prompt or iteration), checkpoints before the first look and before the first change of a
+step, and a lease, so that two processes do not drive it at once.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.model.ports import Store, Transaction
+
+MINUTES, STEPS, CALLS = 90, 50, 250
+LEASE_MS = 60_000
+MARK = "runs/run"  # of a session: the run that it works for
+ENDED = ("cancelled", "succeeded", "failed")
+STATUSES = ("queued", "running", "waiting_for_human", "cancel_requested", *ENDED)
+MINUTE_MS = 60_000
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    run_id: str
+    created_at: int = 0
+    updated_at: int = 0
+    status: str = "running"
+    run_spec: str = "{}"
+    mode: str = ""
+    parent_run_id: str = ""
+    session_id: str = ""
+    provider_session_id: str = ""
+    lease_owner: str = ""
+    lease_expires_at: int = 0
+    heartbeat_at: int = 0
+    cancel_requested_at: int = 0
+    cancel_reason: str = ""
+    waiting_for: str = ""
+    iteration_count: int = 0
+    max_iterations: int = 10
+    completion_promise: str = ""
+    max_minutes: int = MINUTES
+    max_steps: int = STEPS
+    max_calls: int = CALLS
+    steps: int = 0
+    calls: int = 0
+    finished_at: int = 0
+
+
+FIELDS = Run.__struct_fields__
+_SELECT = f"SELECT {', '.join(FIELDS)} FROM runs"
+
+
+def start(tx: Transaction, run: Run) -> bool:
+    """Begin a run; False when there is one of that name."""
+    blanks = ", ".join("?" for _ in FIELDS)
+    sql = f"INSERT INTO runs ({', '.join(FIELDS)}) VALUES ({blanks}) ON CONFLICT (run_id) DO NOTHING"
+    return tx.do(sql, *(getattr(run, name) for name in FIELDS)) == 1
+
+
+def find(tx: Transaction, run_id: str) -> Run | None:
+    found = tx.rows(f"{_SELECT} WHERE run_id = ?", run_id)
+    return _run(found[0]) if found else None
+
+
+def recent(tx: Transaction, limit: int = 20) -> list[Run]:
+    return [_run(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, run_id DESC LIMIT ?", limit)]
+
+
+def change(tx: Transaction, run_id: str, now: int, **changes: Any) -> bool:
+    """Set some fields of a run."""
+    sets = ", ".join(f"{name} = ?" for name in changes)
+    return tx.do(f"UPDATE runs SET {sets}, updated_at = ? WHERE run_id = ?", *changes.values(), now, run_id) == 1
+
+
+def cancel(tx: Transaction, run_id: str, now: int, reason: str = "") -> bool:
+    """Ask a run to end: no further tool of it runs. A run that has ended stays as it is."""
+    ended = ", ".join(f"'{status}'" for status in ENDED)
+    sql = (
+        "UPDATE runs SET status = 'cancel_requested', cancel_requested_at = ?, cancel_reason = ?, updated_at"
+        f" = ? WHERE run_id = ? AND status NOT IN ({ended})"
+    )
+    return tx.do(sql, now, reason, now, run_id) == 1
+
+
+def wait_for_human(tx: Transaction, run_id: str, now: int, why: str) -> bool:
+    sql = (
+        "UPDATE runs SET status = 'waiting_for_human', waiting_for = ?, updated_at = ? WHERE run_id = ? AND"
+        " status IN ('queued', 'running')"
+    )
+    return tx.do(sql, why, now, run_id) == 1
+
+
+def approve(tx: Transaction, run_id: str, now: int) -> bool:
+    """A person has looked: the run goes on."""
+    sql = (
+        "UPDATE runs SET status = 'running', waiting_for = '', updated_at = ? WHERE run_id = ? AND status ="
+        " 'waiting_for_human'"
+    )
+    return tx.do(sql, now, run_id) == 1
+
+
+def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
+    return change(tx, run_id, now, status=status, finished_at=now, lease_owner="", lease_expires_at=0)
+
+
+def over_budget(run: Run, now: int) -> str:
+    """Which budget is used up; empty while there is some of each. A clock that went back costs nothing."""
+    minutes = max(0, now - run.created_at) / MINUTE_MS
+    for used, most, unit in (
+        (minutes, run.max_minutes, "minutes"),
+        (run.steps, run.max_steps, "steps"),
+        (run.calls, run.max_calls, "tool calls"),
+    ):
+        if used >= most if unit == "tool calls" else used > most:
+            return f"{most} {unit}"
+    return ""
+
+
+def count_call(tx: Transaction, run_id: str) -> None:
+    tx.do("UPDATE runs SET calls = calls + 1 WHERE run_id = ?", run_id)
+
+
+# Steps and checkpoints
+
+
+class Step(Struct, frozen=True):
+    step_id: str
+    run_id: str
+    index: int
+    status: str
+    phase: str
+
+
+def next_step(tx: Transaction, run_id: str, now: int) -> Step:
+    """End the step that is open and begin another."""
+    tx.do(
+        "UPDATE run_steps SET status = 'succeeded', updated_at = ? WHERE run_id = ? AND status = 'running'", now, run_id
+    )
+    index = int(tx.rows("SELECT COALESCE(MAX(step_index), 0) + 1 FROM run_steps WHERE run_id = ?", run_id)[0][0])
+    step = Step(f"{run_id}#{index}", run_id, index, "running", "")
+    sql = (
+        "INSERT INTO run_steps (step_id, run_id, step_index, created_at, updated_at, status, phase, error)"
+        " VALUES (?, ?, ?, ?, ?, 'running', '', '')"
+    )
+    tx.do(sql, step.step_id, run_id, index, now, now)
+    tx.do("UPDATE runs SET steps = ?, updated_at = ? WHERE run_id = ?", index, now, run_id)
+    return step
+
+
+def open_step(tx: Transaction, run_id: str) -> Step | None:
+    sql = (
+        "SELECT step_id, run_id, step_index, status, phase FROM run_steps WHERE run_id = ? AND status ="
+        " 'running' ORDER BY step_index DESC LIMIT 1"
+    )
+    found = tx.rows(sql, run_id)
+    return Step(*found[0]) if found else None
+
+
+def checkpoint(tx: Transaction, run: Run, step_id: str, kind: str, now: int, cursor: Any) -> bool:
+    """Keep where a run is; once for each step and kind. Returns whether this was the first."""
+    sql = (
+        "INSERT INTO checkpoints (run_id, step_id, checkpoint_type, created_at, snapshot, replay_cursor)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, step_id, checkpoint_type) DO NOTHING"
+    )
+    snapshot = {"status": run.status, "steps": run.steps, "calls": run.calls, "iteration": run.iteration_count}
+    is_first = tx.do(sql, run.run_id, step_id, kind, now, _json(snapshot), _json(cursor)) == 1
+    if is_first:
+        tx.do("UPDATE run_steps SET phase = ?, updated_at = ? WHERE step_id = ?", kind, now, step_id)
+    return is_first
+
+
+def checkpoints(tx: Transaction, run_id: str) -> list[tuple[str, str, Any]]:
+    """Step, kind and snapshot of each, in order."""
+    sql = (
+        "SELECT step_id, checkpoint_type, snapshot FROM checkpoints WHERE run_id = ? ORDER BY created_at,"
+        " step_id, checkpoint_type"
+    )
+    return [(step, kind, msgspec.json.decode(snapshot)) for step, kind, snapshot in tx.rows(sql, run_id)]
+
+
+# Leases
+
+
+def lease(tx: Transaction, run_id: str, owner: str, now: int, length: int = LEASE_MS) -> bool:
+    """Take or prolong the right to drive a run; False while another one has it."""
+    sql = (
+        "UPDATE runs SET lease_owner = ?, lease_expires_at = ?, heartbeat_at = ? WHERE run_id = ? AND"
+        " (lease_owner = '' OR lease_owner = ? OR lease_expires_at <= ? OR lease_expires_at > ?)"
+    )
+    # A lease that ends later than any could was given by a clock that has been set back since.
+    return tx.do(sql, owner, now + length, now, run_id, owner, now, now + max(length, LEASE_MS)) == 1
+
+
+def release(tx: Transaction, run_id: str, owner: str) -> bool:
+    sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner = ?"
+    return tx.do(sql, run_id, owner) == 1
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    return Run(**dict(zip(FIELDS, row, strict=True)))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def run_of(session_id: str, marks: Store, env: Mapping[str, str]) -> str:
+    """The run that a session works for: named by whoever started it, or in a mark; else the session is its own run."""
+    named = env.get("SNELL_RUN_ID") or marks.get(f"session:{session_id}", MARK)
+    return named if isinstance(named, str) and named else session_id

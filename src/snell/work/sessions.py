@@ -1,0 +1,165 @@
+"""Sessions: one context window each. A new window is a new session, linked to the one before; none is ever resumed."""
+
+from typing import Any
+
+from snell.model.ports import Transaction
+from snell.work import efforts
+from snell.work.rows import Record, now_ms, select, update
+from snell.work.trouble import WorkError, not_found
+
+COLUMNS = (
+    "id task_id effort_id prev_session_id parent_session_id client_session_id subagent_id pid heartbeat_counter"
+    " heartbeat_interval last_heartbeat context_usage loaded_files preloaded_files pending_injections"
+    " discovered_directives discovered_directories told dehydration_payload rehydrated_at transcript_path"
+    " transcript_offset cost interaction created_at ended_at end_reason"
+)
+_OPEN = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
+
+
+def start(
+    tx: Transaction,
+    effort_id: int,
+    client_session_id: str | None = None,
+    pid: int | None = None,
+    transcript_path: str | None = None,
+) -> Record:
+    """A new session; the open one of the effort ends and becomes its previous one."""
+    effort = efforts.get(tx, effort_id)
+    if effort["lifecycle"] == "finished":
+        raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
+    before = _last(tx, effort_id)
+    ended = "UPDATE sessions SET ended_at = ?, end_reason = 'replaced' WHERE effort_id = ? AND ended_at IS NULL"
+    tx.do(ended, now_ms(), effort_id)
+    return _insert(
+        tx,
+        effort,
+        client_session_id=client_session_id,
+        pid=pid,
+        transcript_path=transcript_path,
+        prev_session_id=before["id"] if before else None,
+        discovered_directives=before["discoveredDirectives"] if before else [],
+        discovered_directories=before["discoveredDirectories"] if before else [],
+    )
+
+
+def start_for_subagent(tx: Transaction, parent: Record, subagent_id: str, transcript_path: str = "") -> Record:
+    """A session beside its parent's, on the same effort; both stay open."""
+    known = find_open(tx, parent["clientSessionId"] or "", subagent_id)
+    return known or _insert(
+        tx,
+        efforts.get(tx, parent["effortId"]),
+        parent_session_id=parent["id"],
+        client_session_id=parent["clientSessionId"],
+        subagent_id=subagent_id,
+        transcript_path=transcript_path or None,
+    )
+
+
+def finish(
+    tx: Transaction,
+    id: int,  # noqa: A002 - the name in the protocol
+    dehydration_payload: dict[str, Any] | None = None,
+    end_reason: str | None = None,
+) -> Record:
+    """The end of a session, with what the next one should know."""
+    if get(tx, id)["endedAt"] is not None:
+        raise WorkError("ALREADY_ENDED", f"session {id} has ended")
+    changes = {"ended_at": now_ms(), "end_reason": end_reason}
+    payload = {"dehydration_payload": dehydration_payload} if dehydration_payload is not None else {}
+    update(tx, "sessions", "id", id, {**changes, **payload})
+    return get(tx, id)
+
+
+def get(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
+    found = select(tx, "sessions", COLUMNS, "WHERE id = ?", id)
+    if not found:
+        raise not_found("session", id)
+    return found[0]
+
+
+def find(tx: Transaction, effort_id: int) -> Record | None:
+    """The open session of an effort, not counting those of sub-agents."""
+    found = select(tx, "sessions", COLUMNS, _OPEN, effort_id)
+    return found[0] if found else None
+
+
+def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Record | None:
+    """The open session of a client's window."""
+    if not client_session_id:
+        return None
+    where = "WHERE client_session_id = ? AND subagent_id = ? AND ended_at IS NULL ORDER BY id DESC LIMIT 1"
+    found = select(tx, "sessions", COLUMNS, where, client_session_id, subagent_id)
+    return found[0] if found else None
+
+
+def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False) -> list[Record]:
+    wanted = [f"effort_id = {int(effort_id)}"] if effort_id is not None else []
+    wanted += ["ended_at IS NULL"] if open_only else []
+    where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+    return select(tx, "sessions", COLUMNS, f"{where} ORDER BY id")
+
+
+def heartbeat(tx: Transaction, id: int, reset: bool = False) -> Record:  # noqa: A002 - the name in the protocol
+    """One more call; or none yet, after the agent wrote down what it does."""
+    count = "0" if reset else "heartbeat_counter + 1"
+    if not tx.do(f"UPDATE sessions SET heartbeat_counter = {count}, last_heartbeat = ? WHERE id = ?", now_ms(), id):
+        raise not_found("session", id)
+    return get(tx, id)
+
+
+def update_context_usage(tx: Transaction, id: int, usage: float) -> Record:  # noqa: A002 - the name in the protocol
+    """How full the context is: 0 to 1."""
+    return _changed(tx, id, context_usage=min(max(usage, 0.0), 1.0))
+
+
+def update_loaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
+    return _changed(tx, id, loaded_files=files)
+
+
+def update_preloaded_files(tx: Transaction, id: int, files: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
+    return _changed(tx, id, preloaded_files=files)
+
+
+def set_transcript(tx: Transaction, id: int, path: str, offset: int = 0) -> Record:  # noqa: A002 - the name in the protocol
+    return _changed(tx, id, transcript_path=path, transcript_offset=offset)
+
+
+def get_injections(tx: Transaction, id: int) -> list[Any]:  # noqa: A002 - the name in the protocol
+    waiting: list[Any] = get(tx, id)["pendingInjections"]
+    return waiting
+
+
+def update_injections(tx: Transaction, id: int, injections: list[Any]) -> Record:  # noqa: A002 - the name in the protocol
+    return _changed(tx, id, pending_injections=injections)
+
+
+def chain(tx: Transaction, session: Record) -> list[Record]:
+    """The sessions before this one, the last first."""
+    found: list[Record] = []
+    id_, seen = session["prevSessionId"], {session["id"]}
+    while id_ is not None and id_ not in seen and len(found) < 1_000:
+        seen.add(id_)
+        found.append(get(tx, id_))
+        id_ = found[-1]["prevSessionId"]
+    return found
+
+
+def _last(tx: Transaction, effort_id: int) -> Record | None:
+    where = "WHERE effort_id = ? AND subagent_id = '' ORDER BY id DESC LIMIT 1"
+    found = select(tx, "sessions", COLUMNS, where, effort_id)
+    return found[0] if found else None
+
+
+def _insert(tx: Transaction, effort: Record, **columns: Any) -> Record:
+    now = now_ms()
+    ((id_,),) = tx.rows(
+        "INSERT INTO sessions (task_id, effort_id, created_at, last_heartbeat) VALUES (?, ?, ?, ?) RETURNING id",
+        *(effort["taskId"], effort["id"], now, now),
+    )
+    return _changed(tx, id_, **columns)
+
+
+def _changed(tx: Transaction, id_: int, **columns: Any) -> Record:
+    if not update(tx, "sessions", "id", id_, columns):
+        raise not_found("session", id_)
+    return get(tx, id_)
