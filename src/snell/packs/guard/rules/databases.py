@@ -1,0 +1,98 @@
+"""Dropping, emptying or mass-changing databases through their command-line clients."""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="databases",
+    family="databases",
+    instead="try it on a copy or in a transaction that is rolled back, and let a person run it",
+    flagged=(
+        'psql -c "DROP TABLE users"',
+        "mysql -e 'DELETE FROM users'",
+        "redis-cli FLUSHALL",
+        "dropdb prod",
+        "mongosh --eval 'db.dropDatabase()'",
+        "sqlite3 a.db 'delete from t'",
+    ),
+    fine=(
+        'psql -c "SELECT 1"',
+        "mysql -e 'DELETE FROM users WHERE id = 1'",
+        "redis-cli GET x",
+        "sqlite3 a.db .tables",
+        "echo 'DROP TABLE x'",
+    ),
+)
+
+_CLIENTS = names(
+    "psql mysql mariadb sqlite3 sqlcmd mongo mongosh redis-cli valkey-cli clickhouse-client cockroach duckdb "
+    "bq snowsql cqlsh influx turso wrangler pgcli mycli litecli usql clickhouse surreal neo4j cypher-shell "
+    "trino sqlplus isql osql oc mssql-cli"
+)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_DROPS = re.compile(
+    (
+        r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|index|view|user|role|type|sequence|"
+        r"tablespace|owned)|truncate(?:\s+table)?\s+[\w\"`.\[]|alter\s+table\s+\S+\s+drop\b|delete\s+from"
+        r"\s+[^\s;]+\s*(?:;|$|\"|'|returning)|update\s+[^\s;]+\s+set\s+(?:(?!\bwhere\b)[^;])*$)"
+    ),
+    re.IGNORECASE,
+)
+_MONGO = re.compile(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
+_REDIS = re.compile(
+    r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE
+)
+_TOOLS = re.compile(
+    r"^(?:dropdb|dropuser|mysqladmin (?:.* )?drop|prisma (?:migrate reset|db push .*--(?:force-reset|"
+    r"accept-data-loss)|db push)|rails db:(?:drop|reset|schema:load|seed:replant|migrate:reset|purge)"
+    r"|rake db:(?:drop|reset|purge)|(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db)|"
+    r"django-admin flush|php artisan (?:migrate:(?:fresh|reset|refresh)|db:wipe)|"
+    r"php bin/console doctrine:(?:database:drop|schema:drop|fixtures:load)"
+    r"|sequelize db:drop|knex migrate:rollback --all|typeorm schema:drop|alembic downgrade base|"
+    r"flyway clean|liquibase drop-?all|supabase db reset|mongorestore .*--drop|"
+    r"pg_restore .*(?:--clean|-c\b)|drizzle-kit (?:drop|push)|ecto\.(?:drop|reset)|mix ecto\.(?:drop|"
+    r"reset)|npx prisma migrate reset|wp (?:db (?:reset|clean|drop)|site (?:empty|delete))|"
+    r"drush (?:\S+ )*?(?:sql[-:]drop|site[-:]install|si)\b|"
+    r"(?:bin/)?(?:rails|rake) db:wipe|dbmate drop|sqlx database (?:drop|reset)|diesel database reset|goose .*reset|"
+    r"migrate .*\bdrop\b|atlas schema clean|hasura .*delete|(?:bin/)?magento setup:uninstall|nsupdate|etcdctl del|"
+    r"curl .*-X ?DELETE .*:9200)",
+    re.IGNORECASE,
+)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    text = " ".join((step.program, *step.args))
+    if _TOOLS.match(text) and "--help" not in step.args and not _is_test(step):
+        hard = not re.search(r"prisma db push|drizzle-kit push|fixtures:load|seed:replant", text)
+        yield (RULE.deny if hard else RULE.ask)(f"`{step.text[:80]}` empties or replaces a database")
+        return
+    if step.program not in _CLIENTS or "--help" in step.args:
+        return
+    said = list(step.args)
+    if step.stdin is not None:
+        said.append(step.stdin.text)
+    for statement in _statements(said):
+        if _DROPS.search(statement) or (step.program.startswith("mongo") and _MONGO.search(statement)):
+            yield RULE.deny(f"it deletes data for good: `{statement.strip()[:80]}`")
+            return
+    if step.program in ("redis-cli", "valkey-cli") and _REDIS.search(" ".join(said)):
+        yield RULE.deny("it empties or stops a Redis database")
+    elif any(re.search(r"^\s*\\!|\.shell\b|\.system\b|\bCOPY\b.*\bPROGRAM\b|xp_cmdshell", part) for part in said):
+        yield RULE.ask("the database client is told to run a shell command")
+
+
+def _is_test(step: Step) -> bool:
+    """`RAILS_ENV=test rails db:reset`: a database that a test run makes for itself."""
+    named = any(name.endswith("_ENV") and value in ("test", "testing", "ci") for name, value in step.env)
+    return named or any(arg in ("--env=test", "--env=testing", "-etest") for arg in step.args)
+
+
+def _statements(said: list[str]) -> Iterator[str]:
+    for text in said:
+        if " " in text or "(" in text:
+            yield from _COMMENT.sub(" ", text).split(";")

@@ -1,0 +1,76 @@
+"""
+Deleting what a search finds.
+
+`find -delete` and `find -exec rm` on a place where the search may find anything. A search below temporary files or for
+things that a build makes again (`*.pyc`, `__pycache__`, `node_modules`) is fine.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import (
+    BUILD,
+    HOME,
+    PROJECT,
+    PROJECT_ROOT,
+    ROOT,
+    SOURCES,
+    TEMP,
+    TEMP_ROOT,
+    Ground,
+    is_remade,
+    place_of,
+)
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="delete-found",
+    family="files",
+    instead="print the list first (`find ... -print`), then delete by name",
+    flagged=("find . -delete", "find / -name core -exec rm -f {} +", "find . -type f -exec rm -rf {} \\;"),
+    fine=(
+        "find . -name '*.pyc' -delete",
+        "find . -type d -name __pycache__ -exec rm -rf {} +",
+        "find /tmp/x -delete",
+        "find . -name x",
+    ),
+)
+
+_REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
+_NAMES = re.compile(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if not step.sweeps:
+        return
+    deletes = step.program in ("find", "gfind") and "-delete" in _own_words(step.args)
+    if not deletes and step.program not in _REMOVERS:
+        return
+    names = [word for before, word in zip(step.args, step.args[1:], strict=False) if _NAMES.match(before)]
+    if step.program in _REMOVERS:
+        names = [arg.rpartition("\ue000/")[2] for arg in step.args if "\ue000/" in arg]
+    if names and all(is_remade(name) for name in names):
+        return
+    for root in step.sweeps:
+        place = place_of(root, ground)
+        if place in (TEMP, BUILD) or (place == TEMP_ROOT and step.filtered):
+            continue
+        if place in (PROJECT, SOURCES, PROJECT_ROOT) and step.filtered and step.program not in ("rm", "find"):
+            continue
+        verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
+        yield verdict(f"it deletes whatever is found in {place}")
+        return
+
+
+def _own_words(args: tuple[str, ...]) -> list[str]:
+    """The words that are `find`'s own, without those of the commands that it runs."""
+    own, inside = list[str](), False
+    for arg in args:
+        if arg in ("-exec", "-execdir", "-ok", "-okdir"):
+            inside = True
+        elif inside and arg in (";", "+"):
+            inside = False
+        elif not inside:
+            own.append(arg)
+    return own

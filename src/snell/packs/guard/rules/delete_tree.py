@@ -1,0 +1,152 @@
+"""
+Deleting folders that nothing makes again.
+
+`rm -r` and its relatives on the disk, the system, a home folder, the whole project, its `.git`, or any place outside
+the project. Build output, dependencies and temporary files may be deleted; a folder whose name is not known until run
+time is asked about.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import (
+    ABOVE,
+    BUILD,
+    DEVICE,
+    GIT,
+    HOME,
+    HOME_PART,
+    NOWHERE,
+    OUTSIDE,
+    PROJECT,
+    PROJECT_ROOT,
+    ROOT,
+    SOURCES,
+    SYSTEM,
+    TEMP,
+    TEMP_ROOT,
+    Ground,
+    is_remade,
+    place_of,
+)
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN
+
+RULE = Rule(
+    name="delete-tree",
+    family="files",
+    instead="name the exact folder inside the project, or move it aside first",
+    flagged=(
+        "rm -rf /",
+        "rm -rf ~",
+        "cd / && rm -rf *",
+        "rm -rf ../..",
+        'rm -rf "$DIR"',
+        "rm -rf .git",
+        "rm -rf /var/lib/x",
+    ),
+    fine=("rm -rf node_modules dist", "rm -rf /tmp/build-42", "rm -rf ./target", "rm notes.txt", "echo rm -rf /"),
+)
+
+_REMOVERS = frozenset(
+    (
+        "rm",
+        "grm",
+        "rmdir",
+        "unlink",
+        "trash",
+        "trash-put",
+        "gio",
+        "remove-item",
+        "del",
+        "rd",
+        "erase",
+        "rimraf",
+        "srm",
+        "ri",
+    )
+)
+_HARMLESS = frozenset((BUILD, TEMP, PROJECT))
+_DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
+_WINDOWS = re.compile(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.program == "gio" and step.args[:1] not in (("trash",), ("remove",)):
+        return
+    if step.program not in _REMOVERS or (step.program == "rmdir" and not _is_windows(step)):
+        return
+    given = arguments(step.args[1:] if step.program == "gio" else step.args)
+    if given.has("--help", "--version", "-WhatIf"):
+        return
+    if not step.sweeps and any(word.has("found") and word.detail("found") == "all" for word in step.words[1:]):
+        yield RULE.ask("it deletes everything that a search without a filter finds")
+        return
+    found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
+    if found and not step.sweeps and not _is_remade_or_temporary(found, ground):
+        yield RULE.ask("it deletes whatever a search finds")
+        return
+    recursive = (
+        given.has("-r", "-R", "--recursive", "-Recurse", "-recurse")
+        or _is_windows(step)
+        or step.program in ("rimraf", "trash", "trash-put", "gio")
+    )
+    for operand in given.operands:
+        finding = _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force"))
+        if finding:
+            yield finding
+            return
+
+
+def _is_remade_or_temporary(found: str, ground: Ground) -> bool:
+    path = ground.absolute(found.partition(UNKNOWN)[0] or ".")
+    return is_remade(found.rpartition("/")[2]) or place_of(path, ground) in (TEMP, TEMP_ROOT, BUILD)
+
+
+def _is_windows(step: Step) -> bool:
+    return step.program in ("rd", "rmdir", "del", "erase") and any(arg.lower() in ("/s", "/q") for arg in step.args)
+
+
+def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced: bool) -> Finding | None:
+    if operand.lower() in ("/s", "/q", "/f") and _is_windows(step):
+        return None
+    if _WINDOWS.match(operand):
+        return RULE.deny(f"it deletes `{operand}`") if recursive else None
+    if operand.rstrip("/") == "~":
+        return RULE.deny("it deletes `~`, which is the home folder once it is not quoted")
+    if not operand:
+        return None
+    path = ground.absolute(operand)
+    place = place_of(path, ground)
+    shown = operand.replace(UNKNOWN, "?")
+    if not recursive:
+        return _plain(place, path, shown, step)
+    if place in _HARMLESS:
+        return None
+    if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):
+        return None
+    if place == NOWHERE:
+        return RULE.ask(f"what `{shown}` is gets known at run time only, and everything below it is deleted")
+    if UNKNOWN in path and place == TEMP_ROOT:
+        return None
+    if place == SOURCES or UNKNOWN in path or (step.where != HERE and place in (OUTSIDE, HOME_PART)):
+        return RULE.ask(f"it deletes {place}: `{shown}`")
+    if place == OUTSIDE and not forced:
+        return RULE.ask(f"it deletes {place}: `{shown}`")
+    return RULE.deny(f"it deletes {place}: `{shown}`") if place in _DENIED else None
+
+
+def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
+    """`rm` without `-r`: files only."""
+    if step.where != HERE and place != ROOT:
+        return None
+    if place == SYSTEM and re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
+        return RULE.deny(f"it deletes a file of {place}: `{shown}`")
+    if place in (ROOT, HOME) and "*" in path:
+        return RULE.deny(f"it deletes the files of {place}: `{shown}`")
+    if place == PROJECT_ROOT and path.endswith("*") and "." not in path.rpartition("/")[2]:
+        return RULE.ask(f"it deletes all files of {place}: `{shown}`")
+    if place == GIT and not path.endswith(".lock") and UNKNOWN not in path:
+        return RULE.ask(f"it deletes a file of {place}: `{shown}`")
+    return None

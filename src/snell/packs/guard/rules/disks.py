@@ -1,0 +1,96 @@
+"""Writing to disks past the file system: `dd of=/dev/...`, `mkfs`, partition and volume tools."""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="disks",
+    family="disks",
+    instead="work on an image file; a person can write it to a disk",
+    flagged=(
+        "dd if=/dev/zero of=/dev/sda",
+        "mkfs.ext4 /dev/sdb1",
+        "echo x > /dev/sda",
+        "wipefs -a /dev/sda",
+        "lvremove vg/data",
+        "fdisk /dev/sda",
+        "diskutil eraseDisk JHFS+ x disk2",
+    ),
+    fine=(
+        "dd if=/dev/zero of=disk.img bs=1M count=10",
+        "lsblk",
+        "fdisk -l",
+        "echo x > /dev/null",
+        "diskutil list",
+        "df -h",
+        "dd if=/dev/urandom of=/tmp/x count=1",
+    ),
+)
+
+# Every device is one with data on it, but for these.
+_DEVICE = re.compile(
+    r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
+    r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
+)
+_TOOLS = names(
+    "lvremove vgremove pvremove lvreduce vgreduce zpool zfs mdadm cryptsetup sgdisk gdisk sfdisk parted fdisk "
+    "cfdisk hdparm blkdiscard nvme badblocks btrfs format diskpart gparted mkswap tune2fs resize2fs newfs"
+)
+_WRITERS = _TOOLS | {"wipefs", "cp", "tee", "mv", "truncate", "shred", "diskutil"}
+_DESTROYS = re.compile(
+    r"^(?:lvremove|vgremove|pvremove|lvreduce|vgreduce|blkdiscard|mkswap .*/dev/|newfs|diskpart|cfdisk|gdisk|"
+    r"zpool (?:destroy|labelclear|create)|zfs (?:destroy|rollback)"
+    r"|mdadm .*(?:--zero-superblock|--stop|-S|--remove|--create)|cryptsetup (?:luksFormat|erase|"
+    r"luksErase|format|luksKillSlot)|sgdisk .*(?:-Z|--zap|-z|-o|-d|--clear|--delete)"
+    r"|sfdisk (?!.*(?:-l|--list|-d |--dump))|parted (?!.*(?:-l|--list|print))|parted .*(?:rm|mklabel|"
+    r"mkpart)|fdisk (?!.*(?:-l|--list))"
+    r"|hdparm .*--security-erase|nvme (?:format|sanitize)|badblocks .*-w|btrfs (?:subvolume|"
+    r"device) delete|format [a-zA-Z]:|tune2fs|resize2fs)"
+)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    for path in (
+        *step.writes,
+        *step.appends,
+        *(arg[3:] for arg in step.args if step.program == "dd" and arg.startswith("of=")),
+    ):
+        if _DEVICE.match(path):
+            yield RULE.deny(f"it writes over the device `{path}`")
+            return
+    if step.program not in _WRITERS and not step.program.startswith(("mkfs", "mke2fs", "mkdosfs", "mkntfs")):
+        return
+    text = " ".join((step.program, *step.args))
+    named = next((arg for arg in step.args if _DEVICE.match(arg)), "")
+    if arguments(step.args).has("--help", "--version", "-V"):
+        return
+    if re.match(r"(?:mkfs|mke2fs|mkdosfs|mkntfs)\b", step.program) and named:
+        yield RULE.deny(
+            f"it makes a new file system on `{step.args[-1] if step.args else '?'}`; what was there is gone"
+        )
+    elif (
+        step.program == "wipefs"
+        and arguments(step.args).has("-a", "--all", "-o")
+        and not arguments(step.args).has("-n", "--no-act")
+    ):
+        yield RULE.deny("it wipes the signatures of a device")
+    elif step.program in ("cp", "tee", "mv", "truncate", "shred") and named and step.args[-1] == named:
+        yield RULE.deny(f"it writes over the device `{named}`")
+    elif (
+        step.program in _TOOLS
+        and step.args
+        and _DESTROYS.match(text)
+        and not arguments(step.args).has("--help", "--version", "-V")
+    ):
+        yield RULE.deny(f"`{step.program}` destroys or changes a volume or partition")
+    elif step.program == "diskutil" and re.match(
+        r"(?:erase|partition|reformat|secureErase|zeroDisk|randomDisk|apfs delete|cs delete|unmountDisk force)",
+        " ".join(step.args),
+        re.IGNORECASE,
+    ):
+        yield RULE.deny("it erases or divides a disk")

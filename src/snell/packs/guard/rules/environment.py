@@ -1,0 +1,35 @@
+"""Printing the whole environment, where tokens and passwords often are."""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import ENVIRONMENT
+
+RULE = Rule(
+    name="environment",
+    family="secrets",
+    instead="print the one variable that is needed, if it is no secret",
+    flagged=("env", "printenv", "export -p"),
+    fine=("env FOO=1 make", "printenv PATH", "env | grep ^PATH", "set -e", "export A=1"),
+)
+
+_SECRET = re.compile(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    """Only where nothing takes the output; a pipe into `grep` is judged by what it prints."""
+    if step.where != HERE or step.writes or step.appends:
+        return
+    if step.program in ("grep", "egrep", "rg") and step.stdin is not None and step.stdin.has(ENVIRONMENT):
+        if any(_SECRET.search(arg) for arg in step.args) and not step.piped:
+            yield RULE.ask("it prints the environment variables that hold secrets")
+        return
+    if step.piped:
+        return
+    if step.program in ("env", "printenv") and not [arg for arg in step.args if not arg.startswith("-")]:
+        yield RULE.ask("it prints every environment variable, secrets included")
+    elif step.program in ("export", "declare", "typeset") and step.output.has(ENVIRONMENT):
+        yield RULE.ask("it prints every variable, secrets included")

@@ -1,0 +1,158 @@
+"""
+Throwing away uncommitted work.
+
+`git reset --hard`, `git clean -f`, `git checkout -- file`, `git restore file`, `git switch -f`, `git stash drop`.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.rules.git_words import git_words
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="git-discard",
+    family="git",
+    instead="keep the work first: `git stash push -u`, or commit it on a branch",
+    flagged=(
+        *(
+            "git reset --hard HEAD~1",
+            "git clean -fdx",
+            "git checkout -- .",
+            "git restore src/a.py",
+            "git switch -f main",
+        ),
+        *(
+            "git stash drop",
+            "git -C sub reset --hard",
+            "git checkout HEAD -- a b",
+            "git checkout .",
+            "git worktree remove --force ../wt",
+        ),
+    ),
+    fine=(
+        "git reset --soft HEAD~1",
+        "git clean -n",
+        "git checkout -b topic",
+        "git restore --staged .",
+        "git stash pop",
+        "git commit -m 'reset --hard'",
+    ),
+)
+
+_PATHS = re.compile(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    command, words = git_words(step)
+    finder = _FINDERS.get(command)
+    why = finder(words) if finder and "--help" not in words[-1:] else ""
+    if why:
+        yield RULE.deny(why)
+
+
+def _reset(words: list[str]) -> str:
+    for mode in ("--hard", "--merge", "--keep"):
+        if any(len(word) > 2 and mode.startswith(word.lower()) for word in words if word.startswith("--")):
+            return f"`git reset {mode}` throws uncommitted changes away"
+    return ""
+
+
+def _clean(words: list[str]) -> str:
+    given = arguments(words, "-e --exclude")
+    if given.has("-n", "--dry-run", "-i", "--interactive"):
+        return ""
+    return "`git clean` deletes files that git does not know, for good" if given.has("-f", "--force") else ""
+
+
+def _checkout(words: list[str]) -> str:
+    given = arguments(words, "-b -B --orphan --conflict")
+    if given.has("-p", "--patch"):
+        return ""
+    if given.has("-f", "--force"):
+        return "`git checkout --force` throws uncommitted changes away"
+    creates = given.has("-b", "-B", "--orphan")
+    if given.has("--pathspec-from-file"):
+        return "`git checkout` of paths replaces uncommitted changes"
+    if "--" in words and words[-1] != "--":
+        return "`git checkout -- paths` replaces uncommitted changes"
+    tracked = next((after for word, after in itertools.pairwise(words) if word in ("--track", "-t")), "")
+    operands = [
+        word for word in given.operands if word != "-" and not (word == tracked and word in ("direct", "inherit"))
+    ]
+    is_path = len(operands) > 1 or (len(operands) == 1 and _PATHS.search(operands[0]) is not None)
+    if not creates and is_path and not (len(operands) < 2 and given.has("--detach", "--track", "-t")):
+        return "`git checkout` of paths replaces uncommitted changes"
+    return ""
+
+
+def _restore(words: list[str]) -> str:
+    given = arguments(words, "-s --source --pathspec-from-file")
+    staged = given.has("--staged", "-S") and not given.has("--worktree", "-W")
+    if staged or given.has("-p", "--patch"):
+        return ""
+    if given.operands or given.has("--pathspec-from-file"):
+        return "`git restore` replaces uncommitted changes"
+    return ""
+
+
+def _switch(words: list[str]) -> str:
+    given = arguments(words, "-c -C --create --force-create --orphan --conflict")
+    if given.has("-f", "--force", "--discard-changes"):
+        return "`git switch --force` throws uncommitted changes away"
+    return ""
+
+
+def _stash(words: list[str]) -> str:
+    if words[:1] in (["drop"], ["clear"]):
+        return f"`git stash {words[0]}` deletes stashed work"
+    return ""
+
+
+def _worktree(words: list[str]) -> str:
+    if words[:1] == ["remove"] and arguments(words[1:]).has("-f", "--force"):
+        return "`git worktree remove --force` deletes a work tree with its uncommitted changes"
+    return ""
+
+
+def _submodule(words: list[str]) -> str:
+    if words[:1] in (["deinit"], ["update"]) and arguments(words[1:]).has("-f", "--force"):
+        return "`git submodule` with `--force` throws changes in the submodule away"
+    return ""
+
+
+def _index(words: list[str]) -> str:
+    given = arguments(words)
+    return "`git checkout-index -f` replaces uncommitted changes" if given.has("-f", "--force") else ""
+
+
+def _read_tree(words: list[str]) -> str:
+    return "`git read-tree --reset -u` throws uncommitted changes away" if "--reset" in words and "-u" in words else ""
+
+
+def _rm(words: list[str]) -> str:
+    given = arguments(words)
+    if given.has("--cached", "-n", "--dry-run"):
+        return ""
+    whole = [word for word in given.operands if word in (".", "*", "./", "/", ":/")]
+    if whole and given.has("-r", "-f"):
+        return f"`git rm` deletes `{whole[0]}`"
+    return "`git rm --force` deletes files with their uncommitted changes" if given.has("-f", "--force") else ""
+
+
+_FINDERS = {
+    "reset": _reset,
+    "clean": _clean,
+    "checkout": _checkout,
+    "restore": _restore,
+    "switch": _switch,
+    "stash": _stash,
+    "worktree": _worktree,
+    "submodule": _submodule,
+    "checkout-index": _index,
+    "read-tree": _read_tree,
+    "rm": _rm,
+}

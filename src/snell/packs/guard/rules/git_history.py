@@ -1,0 +1,166 @@
+"""
+Rewriting or deleting history that others or the reflog still hold.
+
+Forced pushes, deleted branches and tags, `filter-branch`, an emptied reflog. `--force-with-lease` is fine.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.rules.git_words import git_words
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="git-history",
+    family="git",
+    instead="push with `--force-with-lease` to a branch of your own, and delete branches with `-d`",
+    flagged=(
+        *(
+            "git push --force",
+            "git push -f origin main",
+            "git push origin +main",
+            "git push origin --delete main",
+            "git branch -D topic",
+        ),
+        *(
+            "git tag -d v1",
+            "git reflog expire --expire=now --all",
+            "git filter-branch --all",
+            "git update-ref -d refs/heads/main",
+        ),
+        *("git push --mirror backup", "git gc --prune=now", "git push origin :main"),
+    ),
+    fine=(
+        "git push origin main",
+        "git push --force-with-lease origin topic",
+        "git branch -d done",
+        "git tag -l",
+        "git log --all",
+        "git push -u origin topic",
+        "git push --force origin gh-pages",
+    ),
+)
+
+
+_REPOSITORY = re.compile(r"(?:^|/)[^/]*\.git/(?:HEAD$|config$|packed-refs$|refs/|objects/|logs/)")
+_OTHERS = {
+    "svn": re.compile(r"revert\b.*(?:-R|--recursive|--depth)|(?:delete|rm|remove) \S+://"),
+    "hg": re.compile(
+        r"(?:update|up|checkout|co)\b.*(?:-C|--clean)|purge|strip|rollback|revert\b.*--all|"
+        "push\b.*(?:-f|--force)"
+    ),
+    "jj": re.compile(r"abandon|restore|op(?:eration)? (?:abandon|restore)|git push\b.*(?:--force|--deleted|--all)"),
+    "bfg": re.compile(r".*--(?:delete|strip|replace)"),
+    "git-filter-repo": re.compile(r".*--"),
+    "git": re.compile(r"lfs prune\b.*(?:-f|--force)"),
+}
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    if step.program in _OTHERS and _OTHERS[step.program].match(" ".join(step.args)):
+        yield RULE.deny(f"`{step.text}` throws history or uncommitted work away")
+    for path in step.writes:
+        if _REPOSITORY.search(path):
+            yield RULE.ask(f"it writes over a file of the repository itself: `{path}`")
+    command, words = git_words(step)
+    finder = _FINDERS.get(command)
+    why = finder(words) if finder and words[-1:] != ["--help"] else ""
+    if why:
+        yield RULE.deny(why)
+
+
+# Branches that a build fills; nobody works on them.
+_GENERATED = re.compile(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
+
+
+def _push(words: list[str]) -> str:
+    given = arguments(words, "-o --push-option --repo --receive-pack --exec")
+    if given.has("-n", "--dry-run"):
+        return ""
+    is_generated = given.operands[1:] and all(map(_GENERATED.search, given.operands[1:]))
+    if is_generated and not given.has("-d", "--delete", "--mirror", "--prune"):
+        return ""
+    if given.has("-f", "--force"):  # also beside a lease, which it overrules
+        return "a forced push replaces what others have"
+    if given.has("--mirror", "--prune"):
+        return "this push deletes branches on the other side"
+    if given.has("-d", "--delete"):
+        return "it deletes a branch or tag on the other side"
+    for operand in given.operands[1:]:
+        if operand.startswith("+"):
+            return f"`{operand}` is a forced push; it replaces what others have"
+        if operand.startswith(":") and len(operand) > 1:
+            return f"`{operand}` deletes a branch on the other side"
+    return ""
+
+
+def _branch(words: list[str]) -> str:
+    given = arguments(words, "-u --set-upstream-to --contains --merged --sort --format")
+    deletes = given.has("-d", "--delete")
+    if given.has("-D") or (deletes and given.has("-f", "--force")):
+        return "it deletes a branch, merged or not"
+    if given.has("-f", "--force", "-M", "-C") and len(given.operands) > 1:
+        return "it moves a branch by force, and what only that branch held is lost"
+    return ""
+
+
+def _tag(words: list[str]) -> str:
+    given = arguments(words, "-m -F -u")
+    if given.has("-d", "--delete"):
+        return "it deletes a tag"
+    return "it moves a tag that others may have" if given.has("-f", "--force") else ""
+
+
+def _reflog(words: list[str]) -> str:
+    if words[:1] in (["expire"], ["delete"]) and not arguments(words).has("-n", "--dry-run"):
+        return f"`git reflog {words[0]}` deletes the last way back to lost commits"
+    return ""
+
+
+def _gc(words: list[str]) -> str:
+    return (
+        "it deletes commits that only the reflog still knows"
+        if any(re.match(r"--prune=(?:now|all)", word) for word in words)
+        else ""
+    )
+
+
+def _prune(words: list[str]) -> str:
+    given = arguments(words)
+    return "" if given.has("-n", "--dry-run") else "it deletes objects that nothing points to any more"
+
+
+def _rewrites(_words: list[str]) -> str:
+    return "it rewrites the whole history"
+
+
+def _update_ref(words: list[str]) -> str:
+    given = arguments(words, "-m")
+    if given.has("-d", "--delete", "--stdin"):
+        return "it deletes a reference"
+    return "it moves a branch by force" if given.operands[1:] and given.operands[0].startswith("refs/heads/") else ""
+
+
+def _symbolic_ref(words: list[str]) -> str:
+    return "it deletes a reference" if arguments(words).has("-d", "--delete") else ""
+
+
+def _remote(words: list[str]) -> str:
+    return "it removes a remote" if words[:1] in (["remove"], ["rm"]) and words[1:2] == ["origin"] else ""
+
+
+_FINDERS = {
+    "push": _push,
+    "branch": _branch,
+    "tag": _tag,
+    "reflog": _reflog,
+    "gc": _gc,
+    "prune": _prune,
+    "filter-branch": _rewrites,
+    "filter-repo": _rewrites,
+    "update-ref": _update_ref,
+    "symbolic-ref": _symbolic_ref,
+    "remote": _remote,
+}

@@ -1,0 +1,19 @@
+"""The sub-command and the words of a git call."""
+
+from snell.packs.guard.shell.scene import Step
+
+_VALUED = frozenset(
+    ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
+)
+
+
+def git_words(step: Step) -> tuple[str, list[str]]:
+    """The sub-command in lower case and what follows it; empty when the step is no git call."""
+    if step.program not in ("git", "hub"):
+        return "", []
+    words = list(step.args)
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option in _VALUED and words:
+            words.pop(0)
+    return (words[0].lower(), words[1:]) if words else ("", [])

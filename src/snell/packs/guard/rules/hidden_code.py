@@ -1,0 +1,91 @@
+"""
+Running text that is hidden in an encoding, or that only run time knows.
+
+What an encoding hides is read where it can be, and judged like any other command; running it is still denied, because
+nobody encodes what they want others to read. Code that cannot be known is asked about.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
+
+RULE = Rule(
+    name="hidden-code",
+    family="execution",
+    instead="write the commands out, so that they can be read before they run",
+    flagged=(
+        "echo cm0gLXJmIC8= | base64 -d | sh",
+        'eval "$X"',
+        "xxd -r -p x | bash",
+        'bash -c "$(cat list.txt)"',
+        "$TOOL -rf /",
+        'eval "$(generate-settings)"',
+        "$CMD build",
+        "cat list.txt | xargs sh -c",
+    ),
+    fine=(
+        'eval "$(ssh-agent -s)"',
+        'eval "$(pyenv init -)"',
+        "echo aGk= | base64 -d",
+        "bash script.sh",
+        "sh -c 'echo hi'",
+        '"$PYTHON" -m pytest',
+    ),
+)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    code = step.code
+    if code is None:
+        yield from _unknown_program(step)
+    elif code.has(DECODED):
+        yield RULE.deny(f"`{step.program}` runs text that was hidden in an encoding")
+    elif code.has(FED):
+        yield RULE.ask("words from a pipe become code")
+    elif _is_opaque(step, code) and not _is_printed_code(code):
+        yield RULE.ask(f"what `{step.program}` runs gets known at run time only")
+
+
+def _is_printed_code(code: Value) -> bool:
+    """`eval "$(ssh-agent)"`: a program prints it that is known to be made for this."""
+    return code.text == UNKNOWN and code.has(INIT)
+
+
+def _is_opaque(step: Step, code: Value) -> bool:
+    """A gap where a command could be; a gap in an argument is judged with its command."""
+    text = code.text
+    if step.where != HERE or UNKNOWN not in text or code.has(NETWORK):
+        return False
+    return not text.strip().replace(UNKNOWN, "").strip("\n;&| \t'\"") or text.lstrip().startswith(UNKNOWN)
+
+
+def _unknown_program(step: Step) -> Iterator[Finding]:
+    """A command whose name is not known; the name of its variable may say enough."""
+    if not step.program.startswith(UNKNOWN) or step.program.strip(UNKNOWN) or step.where != HERE:
+        return
+    if any(_DANGEROUS.fullmatch(arg) for arg in step.args):
+        yield RULE.ask("which program this is gets known at run time only, and it is given dangerous options")
+    elif (not step.args or set(step.args) - _HARMLESS) and not any(
+        _TOOL.fullmatch(label) for label in step.words[0].labels
+    ):
+        yield RULE.ask("which program this is gets known at run time only")
+
+
+_HARMLESS = frozenset(("--help", "-h", "--version", "-V", "version", "help"))
+_DANGEROUS = re.compile(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
+# `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: a tool is where it is written which one.
+_TOOL = re.compile(
+    r"(?:variable (?:\w+_)?(?:PYTHON\d*|PIP\d*|CC|CXX|CPP|LD|AR|NM|STRIP|MAKE|NINJA|CMAKE|CTEST|GO|GOLANG|NODE|NPM|"
+    r"NPX|YARN"
+    r"|PNPM|BUN|DENO|CARGO|RUSTC|RUSTUP|JAVAC?|MVN|GRADLEW?|DOTNET|PHP|RUBY|PERL|SHELL|EDITOR|VISUAL|PAGER|BROWSER|"
+    r"DOCKER"
+    r"|PODMAN|COMPOSE|KUBECTL|HELM|TERRAFORM|GIT|SUDO|CURL|JQ|SED|GREP|AWK|FIND|TAR|PYTEST|TOX|UV|CLANG\w*|GCC|GXX|ADB"
+    r"|FLUTTER|SWIFT|XCODEBUILD|BAZEL|CLI|BIN|BINARY|EXE|TOOL|RUNNER|PROGRAM|PREFIX|WRAPPER|EXECUTABLE)(?:_(?:BIN|"
+    r"EXE|CMD|PATH))?"
+    r"|output .+|variable [?@*](?:template)?)",
+    re.IGNORECASE,
+)

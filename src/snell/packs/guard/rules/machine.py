@@ -1,0 +1,137 @@
+"""Stopping the machine, its services, its network or other people's processes."""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import CONTAINER, Step
+
+RULE = Rule(
+    name="machine",
+    family="system",
+    instead="stop the one process by its number, or let a person do it",
+    flagged=(
+        "shutdown -h now",
+        "kill -9 -1",
+        "iptables -F",
+        "systemctl stop sshd",
+        "sysctl -w kernel.panic=1",
+        "rmmod ext4",
+        "killall -9 python",
+        "ufw disable",
+    ),
+    fine=("kill 1234", "pkill node", "systemctl status nginx", "iptables -L", "sysctl -a", "kill %1"),
+)
+
+_POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
+_GUARDS = re.compile(
+    r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*)(?:\.|$)",
+    re.IGNORECASE,
+)
+_ESSENTIAL = re.compile(
+    r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
+    r"apt|init|udev)$"
+)
+_REMOVES = re.compile(
+    r"(?:apt(?:-get)?|dnf|yum|zypper|apk|pacman|dpkg|rpm|snap|brew) .*?(?:\b(?:remove|purge|erase|del|uninstall)\b|"
+    r"-R\w*|-e\b|-r\b)"
+)
+_KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
+_SERVICE_VERBS = frozenset(
+    ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")
+)
+_TEXTS = re.compile(
+    r"^(?:iptables .*(?:-F|--flush|-X|-P \w+ ACCEPT)|ip6tables .*-F|nft (?:flush|delete)|"
+    r"ufw (?:disable|reset)|pfctl .*-[dF]|setenforce 0|sysctl .*-w kernel\.(?:panic|core_pattern|"
+    r"modules|kexec|sysrq|randomize)"
+    r"|ip link set .* down|ifconfig .* down|nmcli (?:networking off|con(?:nection)? (?:delete|down))|"
+    r"csrutil disable|spctl --master-disable"
+    r"|fdesetup disable|tmutil (?:disable|delete\w*)|tccutil reset|nvram (?!-p)|kextload|kextunload|"
+    r"profiles (?:remove|-R)|bless |"
+    r"systemsetup .*-set|"
+    r"pmset .*(?:sleepnow|disablesleep)|scutil --set|softwareupdate --schedule off|authselect|grub-install|"
+    r"update-grub|efibootmgr|"
+    r"defaults (?:write|delete) (?:/Library/|com\.apple\.(?:LaunchServices|loginwindow|screensaver|security|alf|"
+    r"Safari))|"
+    r"defaults delete|nginx -s (?:stop|quit)|initctl stop|update-rc\.d \S+ |chkconfig \S+ o|rc-update (?:add|del)|"
+    r"dpkg (?:.* )?--force|aa-(?:disable|teardown|complain)|fwupdmgr|flashrom|usermod|chattr .*\+i /etc|"
+    r"osascript .*(?:login item|System Events.*(?:delete|shut down|restart))|route (?:del|flush)|ip route (?:del|"
+    r"flush)|"
+    r"resolvectl|networksetup -set|firewall-cmd .*(?:--remove|--panic|--set-default)|crictl rm|dmesg -[cC]"
+    r"|timedatectl set-time|hostnamectl set-hostname|apparmor_parser -R|auditctl -[De]|"
+    r"history -c|mount -o remount|umount -[alf]*a"
+    r"|apt(?:-get)? (?:.* )?(?:purge|autoremove --purge)|dpkg (?:.* )?--purge|dnf (?:.* )?remove|"
+    r"yum (?:.* )?(?:remove|erase)|pacman -R\w*)"
+)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    if step.where == CONTAINER:
+        return
+    args = step.args
+    if step.program in _POWER and not (
+        step.program in ("init", "telinit") and args[:1] not in (("0",), ("6",), ("1",))
+    ):
+        if not arguments(args).has("--help", "-c"):
+            yield RULE.deny(f"`{step.program}` stops the machine")
+    elif step.program in _KERNEL and args and not arguments(args).has("-n", "--dry-run", "-l"):
+        yield RULE.ask(f"`{step.program}` changes the running kernel")
+    elif step.program in ("kill", "pkill", "killall", "skill"):
+        yield from _killed(step)
+    elif step.program in ("systemctl", "service", "rc-service") and "--user" not in args:
+        verb = next((arg for arg in args if arg in _SERVICE_VERBS), "")
+        if verb:
+            critical = verb in ("poweroff", "reboot", "halt", "emergency", "rescue") or any(map(_GUARDS.match, args))
+            yield (RULE.deny if critical else RULE.ask)(f"it makes a service of the machine {verb}")
+    elif any(_ESSENTIAL.match(arg) for arg in args) and _REMOVES.match(" ".join((step.program, *args))):
+        yield RULE.deny(f"`{step.text}` removes what the machine needs to run")
+    elif step.program in _PROGRAMS and _TEXTS.match(" ".join((step.program, *args))):
+        yield (RULE.deny if step.program in _HARD else RULE.ask)(f"`{step.text}` changes the machine for everybody")
+
+
+_PROGRAMS = names(
+    "iptables ip6tables nft ufw pfctl setenforce sysctl ip ifconfig nmcli csrutil spctl swapoff timedatectl "
+    "tmutil fdesetup tccutil nvram kextload kextunload profiles bless systemsetup pmset scutil softwareupdate "
+    "authselect "
+    "grub-install "
+    "update-grub efibootmgr defaults nginx initctl update-rc.d chkconfig rc-update aa-disable aa-teardown "
+    "aa-complain fwupdmgr "
+    "flashrom chattr osascript route networksetup firewall-cmd crictl dmesg "
+    "hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
+)
+_HARD = frozenset(
+    (
+        "iptables",
+        "ip6tables",
+        "nft",
+        "ufw",
+        "pfctl",
+        "setenforce",
+        "csrutil",
+        "spctl",
+        "auditctl",
+        "sysctl",
+        "nvram",
+        "fdesetup",
+        "tccutil",
+        "kextload",
+        "flashrom",
+    )
+)
+
+
+def _killed(step: Step) -> Iterator[Finding]:
+    args = step.args
+    if step.program == "kill":
+        targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
+        if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
+            yield RULE.deny("it kills every process of the user, or the first process of the machine")
+    elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
+        if step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
+            yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
+        elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
+            yield RULE.deny("it kills every process")
+        elif "-f" in args:
+            yield RULE.ask(f"it kills by a pattern that may match more than is meant: `{step.text}`")

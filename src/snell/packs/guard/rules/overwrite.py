@@ -1,0 +1,109 @@
+"""
+Replacing or emptying files outside the project that other programs stand on.
+
+Redirections, `tee`, `cp`, `mv`, `truncate`, `dd` and `sed -i` that write to the system's files, and moves that take a
+whole folder away.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import (
+    ABOVE,
+    BUILD,
+    GIT,
+    HOME,
+    OUTSIDE,
+    PROJECT,
+    PROJECT_ROOT,
+    ROOT,
+    SOURCES,
+    SYSTEM,
+    TEMP,
+    Ground,
+    place_of,
+)
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN
+
+RULE = Rule(
+    name="overwrite",
+    family="files",
+    instead="write inside the project, and let a person change the system's files",
+    flagged=(
+        "echo x > /etc/passwd",
+        "mv /* /tmp",
+        "echo x | sudo tee /etc/hosts",
+        "cp evil /usr/bin/ls",
+        "truncate -s 0 /etc/fstab",
+    ),
+    fine=("echo x > out.txt", "echo x > /dev/null", "cp a.txt b.txt", "mv build/a dist/", "ls 2> /dev/null"),
+)
+
+_SYSTEM = re.compile(
+    r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
+)
+_FINE = re.compile(
+    r"^/etc/(?:apt/|udev/rules\.d/|docker/daemon\.json|fuse\.conf|gai\.conf|profile\.d/\w+-ci)|"
+    r"^/usr/share/keyrings/|^/sys/fs/cgroup|^/proc/sys/(?:vm/|fs/inotify/|kernel/(?:apparmor_restrict|"
+    r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
+)
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    for path in (*step.writes, *step.appends):
+        if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
+            continue  # another name for an address, which is easy to see and to take back
+        if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
+            yield RULE.deny(f"it changes a file of the system: `{path}`")
+            return
+    if step.program in ("mv", "gmv"):
+        yield from _moved(step, ground)
+    elif step.program in ("tar", "zip") and {"--remove-files", "-m", "--move"} & set(step.args):
+        yield from _packed_away(step, ground)
+    elif step.program in ("tar", "bsdtar", "unzip") and "/" in step.writes:
+        yield RULE.deny("it unpacks over the whole disk")
+    elif step.program == "rsync" and "--remove-source-files" in step.args and not arguments(step.args).has("-n"):
+        yield RULE.ask("it deletes the source after copying it")
+    elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
+        yield from _synced(step, ground)
+
+
+def _moved(step: Step, ground: Ground) -> Iterator[Finding]:
+    given = arguments(step.args, "-t --target-directory")
+    if given.operands[-1:] == ("/dev/null",):
+        yield RULE.deny("what is moved to `/dev/null` is gone")
+    sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
+    for source in sources:
+        place = place_of(ground.absolute(source), ground)
+        if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT) and not (place == GIT and UNKNOWN in source):
+            if place == PROJECT_ROOT and "*" in source:
+                continue
+            yield RULE.deny(f"it moves {place} away: `{source}`")
+            return
+        if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
+            yield RULE.deny(f"it moves a part of {place} away: `{source}`")
+            return
+
+
+def _packed_away(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.program == "tar" and "--remove-files" not in step.args:
+        return
+    places = [place_of(ground.absolute(arg), ground) for arg in step.args if not arg.startswith("-")]
+    gone = next((place for place in places if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
+    if gone or "/dev/null" in step.args:
+        yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
+
+
+def _synced(step: Step, ground: Ground) -> Iterator[Finding]:
+    operands = arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
+    dry = arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
+    if len(operands) < 2 or dry:
+        return
+    place = OUTSIDE if ":" in operands[-1] else place_of(ground.absolute(operands[-1]), ground)
+    if place not in (PROJECT, BUILD, TEMP, SOURCES):
+        verdict = RULE.deny if place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
+        yield verdict(f"it deletes what is in `{operands[-1]}` and not in the source")

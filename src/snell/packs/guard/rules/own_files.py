@@ -1,0 +1,140 @@
+"""
+Switching the guard off from inside.
+
+Snell's settings, trust, state and program, the clients' files that say which hooks run, and the commands that loosen
+it (`snell trust`, `snell pause`, `snell setup`): those are for a person at a terminal.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.rules.git_words import git_words
+from snell.packs.guard.sensitive import is_client_hook, is_own
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import PROCESS
+
+RULE = Rule(
+    name="own-files",
+    family="self",
+    instead="say what should change, and let a person change it at a terminal",
+    flagged=(
+        *(
+            "echo x > ~/.config/snell/trust.json",
+            "rm -rf .snell",
+            "snell trust --all",
+            "pkill snell",
+            "sed -i s/a/b/ .claude/settings.json",
+        ),
+        *(
+            "SNELL_POLICY=/tmp/none snell daemon",
+            "mv ~/.local/state/snell /tmp/x",
+            "git -C ~/.config/snell clean -n -f",
+            "cp x ~/.claude/settings.json",
+            "kill $(pgrep snell)",
+            "ps aux | grep snell | awk '{print $2}' | xargs kill -9",
+            "snell allow",
+        ),
+    ),
+    fine=(
+        "snell why 3",
+        "cat ~/.config/snell/settings.toml",
+        "ls .snell",
+        "snell check command 'rm -rf /'",
+        "snell test",
+        "grep snell README.md",
+    ),
+)
+
+_READS = names(
+    "cat less more head tail ls stat grep rg diff wc file jq bat tree du test [ find echo printf cd [[ : "
+    "md5sum sha256sum cmp realpath readlink basename dirname which snell pytest ruff mypy read sort awk cut "
+    "egrep fgrep nl yq open source . true"
+)
+_LOOSENS = frozenset(
+    ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
+)
+_VARIABLES = re.compile(r"^SNELL_(?!IDLE$)")
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    for path in (*step.writes, *step.appends):
+        if is_own(path) or is_client_hook(path):
+            yield RULE.deny(f"it changes `{path}`, on which the guard stands")
+            return
+    yield from _command(step)
+    if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
+        return
+    for path in _paths(step, ground):
+        if is_own(path) or is_client_hook(path):
+            yield RULE.deny(f"`{step.program}` changes `{path}`, on which the guard stands")
+            return
+
+
+def _touches(step: Step, ground: Ground) -> bool:
+    if step.program == "git":
+        command, _words = git_words(step)
+        return command in (
+            "config",
+            "init",
+            "clean",
+            "checkout",
+            "restore",
+            "reset",
+            "rm",
+            "mv",
+            "apply",
+            "clone",
+            "stash",
+            "pull",
+        )
+    if step.program == "sed":
+        return any(re.match(r"-\w*i|--in-place", arg) for arg in step.args)
+    operands = arguments(step.args).operands
+    return bool(operands) and (is_own(ground.absolute(operands[-1])) or is_client_hook(ground.absolute(operands[-1])))
+
+
+def _paths(step: Step, ground: Ground) -> Iterator[str]:
+    for arg in step.args:
+        for text in (arg, arg.partition("=")[2]):
+            named = "snell" in text or "/" in text or text.startswith(".") or is_own(ground.cwd + "/")
+            if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
+                yield ground.absolute(text) + ("/" if text.endswith("/") else "")
+    yield from step.sweeps
+    if is_own(ground.cwd + "/") and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
+        yield ground.cwd + "/"
+
+
+def _command(step: Step) -> Iterator[Finding]:
+    args = step.args
+    words = args[2:] if step.program.startswith("python") and args[:2] == ("-m", "snell") else args
+    if step.program == "snell" or words is not args:
+        verbs = [arg for arg in words[:2] if arg in _LOOSENS]
+        if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
+            words
+        ):
+            yield RULE.deny(f"`snell {' '.join(words[:2])}` is for a person at a terminal")
+        elif words[:2] == ("daemon", "stop"):
+            yield RULE.deny("it stops the guard")
+    elif step.program in ("pkill", "killall", "kill") and (
+        any("snell" in arg for arg in args) or any(word.has(PROCESS) for word in step.words)
+    ):
+        yield RULE.deny("it kills the guard")
+    elif (
+        step.program in ("systemctl", "launchctl", "pip", "pip3", "pipx", "uv", "brew")
+        and any(re.match(r"(?:uninstall|remove|stop|disable|mask|unload)$", arg) for arg in args)
+        and any("snell" in arg for arg in args)
+    ):
+        yield RULE.deny("it removes or stops the guard")
+    if any(_VARIABLES.match(name) for name, _value in step.env) and step.program in (
+        "snell",
+        "claude",
+        "codex",
+        "gemini",
+        "snell-hook",
+    ):
+        yield RULE.deny("it runs Snell or a client with other settings than its user's")

@@ -1,0 +1,65 @@
+"""
+Opening up, taking over or locking away files by their permissions.
+
+`chmod 777`, `chmod -R` and `chown -R` on the system, home or root, and set-user-id bits.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import CONTAINER, Step
+from snell.packs.guard.shell.values import UNKNOWN
+
+RULE = Rule(
+    name="permissions",
+    family="system",
+    instead="give the one file the one permission it needs (`chmod u+x script.sh`)",
+    flagged=(
+        "chmod -R 777 /",
+        "chmod -R 000 /etc",
+        "chmod u+s /tmp/sh",
+        "chown -R me /usr",
+        "chmod 4755 tool",
+        "chmod -R 777 .",
+    ),
+    fine=("chmod +x script.sh", "chmod 644 a.txt", "chmod 755 bin/tool", "chown me file.txt", "chmod -R u+w build"),
+)
+
+_SETUID = re.compile(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
+_OPEN = re.compile(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
+_WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if (
+        step.program not in ("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "setcap")
+        or step.where == CONTAINER
+    ):
+        return
+    given = arguments([arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"], "--reference")
+    recursive = given.has("-R", "--recursive")
+    if not given.operands:
+        return
+    mode, targets = given.operands[0], given.operands[1:]
+    if given.has("--reference"):
+        mode, targets = "", given.operands
+    if step.program == "setcap":
+        yield RULE.deny(f"it gives a program more rights than its user has: `{mode}`")
+        return
+    for target in targets:
+        place = place_of(ground.absolute(target), ground)
+        if target.startswith(("/usr/local/", "/dev/kvm")):
+            continue
+        if (
+            place in _WIDE
+            and (UNKNOWN not in target or step.sweeps)
+            and (recursive or place in (ROOT, HOME) or _OPEN.match(mode))
+        ) and (recursive or step.sweeps or place == ROOT or _OPEN.match(mode)):
+            yield RULE.deny(f"it changes the permissions of {place}: `{target}`")
+            return
+    if step.program == "chmod" and _SETUID.match(mode):
+        yield RULE.deny(f"`{mode}` lets whoever runs the file act as its owner")
+    elif step.program == "chmod" and recursive and _OPEN.match(mode) and "." in targets:
+        yield RULE.ask(f"`chmod -R {mode}` lets everybody on the machine change these files")

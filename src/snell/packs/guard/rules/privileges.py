@@ -1,0 +1,74 @@
+"""Users, passwords and who may become root."""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
+
+RULE = Rule(
+    name="privileges",
+    family="system",
+    instead="let a person who administers the machine do this",
+    flagged=(
+        "echo 'me ALL=NOPASSWD: ALL' >> /etc/sudoers",
+        "passwd root",
+        "usermod -aG sudo me",
+        "visudo",
+        "useradd eve",
+        "docker run -v /:/host alpine",
+    ),
+    fine=("sudo apt install jq", "id", "whoami", "groups", "docker run -v $PWD:/app node"),
+)
+
+_ACCOUNTS = names(
+    "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
+    "passwd visudo chsh dscl vipw"
+)
+_FILES = re.compile(
+    r"^/etc/(?:sudoers|passwd|shadow|group|gshadow|pam\.d|security)|/\.ssh/authorized_keys$|"
+    r"/etc/ssh/sshd_config|/etc/ld\.so\.preload"
+)
+_HOST_ROOT = re.compile(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    if step.where == CONTAINER:
+        return
+    if step.program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):
+        yield RULE.deny("it steps out of the container into the machine")
+    if step.program in ("sudo", "doas") and {"-i", "-s", "--login", "--shell"} & set(step.args):
+        yield RULE.ask("it opens a shell of the administrator")
+    if step.program == "su" and step.where == HERE and "-c" not in step.args:
+        yield RULE.ask("it becomes another user")
+    if step.program in _ACCOUNTS and not {"--help", "--version", "-S", "--status"} & set(step.args):
+        yield RULE.deny(f"`{step.program}` changes who may use this machine")
+    for path in (*step.writes, *step.appends):
+        if step.where == HERE and _FILES.search(path):
+            yield RULE.deny(f"`{path}` decides who may do what on this machine")
+            return
+    if step.program in ("docker", "podman", "nerdctl") and "run" in step.args[:3]:
+        yield from _container(step)
+
+
+def _container(step: Step) -> Iterator[Finding]:
+    for before, arg in zip(("", *step.args), step.args, strict=False):
+        mount = (
+            arg
+            if before in ("-v", "--volume")
+            else arg.partition("=")[2]
+            if arg.startswith(("--volume=", "-v="))
+            else ""
+        )
+        if _HOST_ROOT.match(mount) or re.search(r"(?:source|src)=/(?:,|$|etc|root)", arg):
+            sock = "docker.sock" in mount
+            yield (RULE.ask if sock else RULE.deny)(
+                f"the container gets the machine's own `{mount.partition(':')[0] or '/'}`"
+            )
+            return
+    if any(re.search(r"(?:qemu-user-static|tonistiigi/binfmt)", arg) for arg in step.args):
+        return
+    if "--privileged" in step.args or "--pid=host" in step.args:
+        yield RULE.ask("the container gets the rights of the machine's administrator")

@@ -1,0 +1,164 @@
+"""
+Reading or copying files that hold secrets.
+
+Private keys, credentials of clouds and registries, `.env` files, keychains, browser profiles. What a command prints
+goes to the model and into the records. Names are enough: listing, checking and templates (`.env.example`) are fine.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rules.git_words import git_words
+from snell.packs.guard.sensitive import secret_in
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import ENVIRONMENT, SECRET
+
+RULE = Rule(
+    name="read-secret",
+    family="secrets",
+    instead="ask the person for the one value that is needed, or read a template such as `.env.example`",
+    flagged=(
+        "cat ~/.ssh/id_rsa",
+        "cat .env",
+        "cp ~/.aws/credentials /tmp/",
+        "grep KEY .env.production",
+        "base64 < ~/.netrc",
+        "ssh-add ~/.ssh/id_rsa",
+    ),
+    fine=(
+        "cat .env.example",
+        "ls ~/.ssh",
+        "cat ~/.ssh/id_ed25519.pub",
+        "test -f .env",
+        "cat src/env.py",
+        "git commit -m 'read .env'",
+        "echo .env >> .gitignore",
+    ),
+)
+
+_READERS = names(
+    "cat tac nl less more most head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort "
+    "uniq strings xxd od hexdump hd base64 base32 openssl gpg jq yq cp mv ln install rsync tar zip gzip xz "
+    "bzip2 zstd 7z diff cmp comm paste join fold fmt pr column date ssh-add pbcopy xclip xsel wl-copy tee "
+    "sqlite3 plutil source . python python3 node ruby perl php dd rev grep egrep fgrep rg ag ack zcat mapfile "
+    "iconv expand split csplit ed ex open code subl type bc m4 cpp tsort ptx numfmt col unexpand patch "
+    "vimdiff ccat highlight tclsh rscript wc file du sum print lp lpr uuencode qrencode mlr lua pygmentize "
+    "get-content gc copy xcopy scp ditto shuf pandoc glow look hexyl xargs dotenv"
+)
+_PATTERN_FIRST = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk", "jq", "yq"))
+_WRITERS = frozenset(
+    ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
+)
+_SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
+_PUBLIC_ONLY = re.compile(r"^(?:-y|-l|-lf|-e)$")
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    for path in (*_paths(step, ground), *step.reads):
+        secret = secret_in(path, ground.home)
+        if secret:
+            verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
+            yield verdict(f"`{secret}` holds secrets")
+            return
+    yield from _written(step, ground)
+    yield from _printed(step)
+
+
+def _paths(step: Step, ground: Ground) -> Iterator[str]:
+    if step.program == "git":
+        yield from _in_git(step)
+        return
+    if step.program == "ssh-keygen":
+        yield from _key(step, ground)
+        return
+    if step.program in ("docker", "podman", "nerdctl"):
+        yield from _mounted(step, ground)
+        return
+    if step.program == "curl":
+        yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
+        return
+    if step.program not in _READERS:
+        return
+    args = [arg for arg in step.args if not arg.startswith("-")]
+    if step.program in ("wc", "file", "du", "sum"):
+        args = [after for arg, after in zip(step.args, step.args[1:], strict=False) if arg in ("-f", "--files-from")]
+    args += [arg.partition("=")[2] for arg in step.args if re.match(r"(?:--(?!env-file)\w[\w-]*|if)=", arg)]
+    if step.program == "openssl":
+        made = [after for arg, after in itertools.pairwise(step.args) if arg in ("-out", "-keyout")]
+        args = [arg for arg in args if arg not in made]
+    named = [after for arg, after in itertools.pairwise(step.args) if re.fullmatch(r"--[\w-]*(?:from|file)|-f", arg)]
+    args = [arg for arg in args if arg not in named]
+    if step.program in _PATTERN_FIRST and not any(arg in ("-e", "-f", "--regexp") for arg in step.args):
+        args = args[1:]
+    args += named
+    if step.program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1:
+        args = args[:-1]
+    if step.program == "tee":
+        return
+    yield from (ground.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+
+
+def _in_git(step: Step) -> Iterator[str]:
+    command, words = git_words(step)
+    if command in ("show", "cat-file", "blame"):
+        yield from (word.partition(":")[2] for word in words if ":" in word)
+    if command in ("diff", "log") and ("-p" in words or "--no-index" in words):
+        yield from (word for word in words if not word.startswith("-"))
+    if command == "add" and "-n" not in words and "--dry-run" not in words:
+        yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))
+
+
+def _mounted(step: Step, ground: Ground) -> Iterator[str]:
+    """`docker cp` of a secret, and a mount of the folder in which the keys are."""
+    if step.args[:1] == ("cp",):
+        yield from (ground.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
+    for before, arg in itertools.pairwise(step.args):
+        if before in ("-v", "--volume") and re.search(r"/\.(?:ssh|gnupg|aws|kube)(?:/|:|$)", arg):
+            yield ground.absolute(arg.partition(":")[0])
+
+
+def _key(step: Step, ground: Ground) -> Iterator[str]:
+    if any(_PUBLIC_ONLY.match(arg) for arg in step.args) or "-t" in step.args:
+        return
+    for before, arg in zip(step.args, step.args[1:], strict=False):
+        if before == "-f":
+            yield ground.absolute(arg)
+
+
+def _written(step: Step, ground: Ground) -> Iterator[Finding]:
+    """Secrets that are emptied or deleted; writing a new one is how they come to be."""
+    if step.program in _WRITERS:
+        return
+    targets = [
+        path
+        for path in step.writes
+        if "/dev/null" in step.args
+        or not (step.program in ("cp", "install", "touch", "tee", "sed", "curl") and ".env" in path)
+    ]
+    if step.program in ("rm", "shred", "truncate", "unlink"):
+        targets += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+    for path in targets:
+        secret = secret_in(path, ground.home)
+        if secret and not path.startswith("/tmp/"):
+            soft = re.search(r"\.env", secret)
+            yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
+            return
+
+
+def _printed(step: Step) -> Iterator[Finding]:
+    """`echo $API_KEY`, `printenv TOKEN`, and a file that was copied from a secret one."""
+    if step.writes or step.appends or step.piped:
+        return
+    if step.program in ("echo", "printf") and any(word.has(SECRET) for word in step.words[1:]):
+        detail = next(word.detail(SECRET) for word in step.words[1:] if word.has(SECRET))
+        yield RULE.ask(f"it prints a secret: `{detail}`")
+    elif step.program == "printenv" and step.output.has(ENVIRONMENT):
+        name = step.output.detail(ENVIRONMENT)
+        if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
+            yield RULE.ask(f"it prints a secret: `{name}`")

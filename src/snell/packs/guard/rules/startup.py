@@ -1,0 +1,85 @@
+"""
+What runs later, without being asked for: shell start files, timers, services, git hooks, library preloads.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.scene import HERE, Step
+
+RULE = Rule(
+    name="startup",
+    family="system",
+    instead="say what should be added, and let a person add it",
+    flagged=(
+        "echo 'alias ls=rm' >> ~/.bashrc",
+        "crontab -r",
+        "echo x | crontab -",
+        "launchctl load ~/Library/LaunchAgents/x.plist",
+        "LD_PRELOAD=/tmp/x.so ls",
+    ),
+    fine=("crontab -l", "cat ~/.bashrc", "systemctl status nginx", "source ~/.bashrc", "launchctl list"),
+)
+
+_FILES = re.compile(
+    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
+    r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
+    r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
+    r"|rc\.local|init\.d|systemd/system|environment|bash)"
+    r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
+)
+_EXPORTS = re.compile(
+    r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=[^;&|`]*"
+    r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
+)
+_LOADERS = frozenset(
+    ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
+)
+_HARMLESS_PRELOAD = re.compile(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    for path in (*step.writes, *step.appends):
+        if _FILES.search(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
+            adds = path in step.appends and not path.startswith("/etc")
+            yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
+                f"`{path}` is run later, without being asked for"
+            )
+            return
+    yield from _timers(step)
+    for name, value in step.env:
+        if name in _LOADERS - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
+            yield RULE.deny(f"{name} puts `{value}` into every program that starts")
+            return
+
+
+def _timers(step: Step) -> Iterator[Finding]:
+    args = step.args
+    if step.program == "crontab" and "-l" not in args:
+        yield (RULE.ask if "-e" in args else RULE.deny)("it changes what runs by timer")
+    elif step.program in ("at", "batch") and not any(arg in ("-l", "-V") for arg in args):
+        yield RULE.ask("it runs something later")
+    elif (
+        step.program == "launchctl"
+        and args[:1]
+        and args[0] in ("load", "bootstrap", "submit", "enable", "unload", "bootout", "remove")
+    ):
+        yield RULE.deny("it changes what the system starts by itself")
+    elif step.program == "systemctl" and args and any(arg in ("enable", "link", "edit") for arg in args[:3]):
+        yield RULE.ask("it changes what the system starts by itself")
+    elif step.program == "export" and any(arg.startswith(("LD_PRELOAD=", "DYLD_INSERT_LIBRARIES=")) for arg in args):
+        yield RULE.deny("it puts a library into every program that starts")
+    elif (
+        step.program == "git"
+        and "config" in args
+        and any(arg in ("core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager") for arg in args)
+    ) and (
+        not any(arg in ("--get", "--unset", "--list", "-l") for arg in args)
+        and len(args) > args.index("config") + 2
+        and not ("core.hooksPath" in args and "--global" not in args and re.match(r"[.\w]", args[-1]))
+    ):
+        yield RULE.ask("it changes which programs git runs by itself")

@@ -1,0 +1,71 @@
+"""
+Hiding what was done: the shell's history, the system's logs and records.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import HERE, Step
+
+RULE = Rule(
+    name="traces",
+    family="system",
+    instead="leave history and logs as they are; a person can clear them",
+    flagged=(
+        "history -c",
+        "unset HISTFILE",
+        "rm ~/.bash_history",
+        "truncate -s 0 /var/log/app.log",
+        "journalctl --vacuum-time=1s",
+        "ln -sf /dev/null ~/.zsh_history",
+    ),
+    fine=(
+        "history 20",
+        "tail /var/log/app.log",
+        "journalctl -u nginx -n 20",
+        "echo done >> build.log",
+        "HISTSIZE=1000",
+    ),
+)
+
+_HISTORY = re.compile(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
+_LOGS = re.compile(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
+_DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    if step.program == "history" and arguments(step.args).has("-c", "-d", "-w"):
+        yield RULE.deny("it clears the shell's history")
+    elif (
+        (step.program == "unset" and {"HISTFILE", "HISTSIZE"} & set(step.args))
+        or (step.program == "set" and step.args[:2] == ("+o", "history"))
+        or any(name == "HISTFILE" and value in ("", "/dev/null") for name, value in _set(step))
+    ):
+        yield RULE.deny("nothing of what follows is kept in the shell's history")
+    elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):
+        yield RULE.ask("it deletes records of the system")
+    else:
+        yield from _destroyed(step, ground)
+
+
+def _set(step: Step) -> Iterator[tuple[str, str]]:
+    yield from step.env
+    if step.program in ("export", "declare", "typeset"):
+        yield from ((name, value) for name, equals, value in (arg.partition("=") for arg in step.args) if equals)
+
+
+def _destroyed(step: Step, ground: Ground) -> Iterator[Finding]:
+    paths = list(step.writes)
+    if step.program in _DESTROYERS:
+        paths += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+    for path in paths:
+        if _HISTORY.search(path):
+            yield RULE.deny(f"it empties or deletes a history: `{path}`")
+            return
+        if _LOGS.match(path) and step.program not in ("cp", "mv", "tee", "ln", "dd"):
+            yield RULE.ask(f"it empties or deletes records of the system: `{path}`")
+            return

@@ -1,0 +1,23 @@
+"""Wiping files so that nobody can bring them back: `shred`, `wipe`, `srm -rf`, `cipher /w`."""
+
+from collections.abc import Iterator
+
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.scene import Step
+
+RULE = Rule(
+    name="wipe",
+    family="files",
+    instead="delete with `rm`, or leave it to a person",
+    flagged=("shred -u notes.txt", "wipe -rf data", "scrub disk.img"),
+    fine=("shred --help", "man shred"),
+)
+
+
+def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    if step.program not in ("shred", "wipe", "scrub", "bcwipe"):
+        return
+    given = arguments(step.args, "-n -s")
+    if given.operands and not given.has("--help"):
+        yield RULE.deny(f"it wipes `{given.operands[0]}` for good")

@@ -1,0 +1,87 @@
+"""
+What the guard remembers of a session: files that it saw being written, and secrets that were read.
+
+A script that was written in one call and is run in a later one is judged by its content; data that is sent after a
+secret was read is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.model.ports import Store
+from snell.packs.guard.judge import Judgement
+from snell.packs.guard.rule import Finding
+from snell.packs.guard.rules import AFTER_SECRET
+from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.transfers import is_local, sendings
+from snell.packs.guard.shell.values import UNKNOWN, Value
+
+FILES, SECRETS = "guard/files", "guard/secrets"
+MOST_FILES = 40
+LONGEST_TEXT = 16_384
+
+_SENDERS = frozenset(
+    ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
+)
+
+
+def known_files(marks: Store, session_id: str) -> dict[str, Value]:
+    """The files that this session wrote, as values for the walk."""
+    kept = marks.get(f"session:{session_id}", FILES)
+    if not isinstance(kept, Mapping):
+        return {}
+    return {path: Value(row[0], frozenset(row[1])) for path, row in kept.items() if _is_row(row)}
+
+
+def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> None:
+    """Remember files that a call has written; the oldest go first."""
+    new = {
+        path: (value.text[:LONGEST_TEXT], sorted(value.labels))
+        for path, value in written.items()
+        if not path.startswith("/dev/")
+    }
+    if not new:
+        return
+    kept = marks.get(f"session:{session_id}", FILES)
+    files = {**kept, **new} if isinstance(kept, dict) else new
+    marks.put(f"session:{session_id}", FILES, dict(list(files.items())[-MOST_FILES:]))
+
+
+def keep_secret(marks: Store, session_id: str, name: str) -> None:
+    kept = marks.get(f"session:{session_id}", SECRETS)
+    names = [*kept, name] if isinstance(kept, list) else [name]
+    marks.put(f"session:{session_id}", SECRETS, list(dict.fromkeys(names))[-10:])
+
+
+def secrets_read(judgement: Judgement) -> list[str]:
+    """The secrets that a command has printed or copied."""
+    return [
+        finding.why.split("`")[1]
+        for finding in judgement.findings
+        if finding.rule == "read-secret" and "`" in finding.why
+    ]
+
+
+def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
+    """Something is sent elsewhere by a session that has read a secret."""
+    senders = [step for step in steps if step.program in _SENDERS and _sends(step)]
+    if not senders:
+        return None
+    names = marks.get(f"session:{session_id}", SECRETS)
+    if not isinstance(names, list) or not names:
+        return None
+    return AFTER_SECRET.ask(f"`{senders[0].program}` sends data, and this session has read `{names[-1]}`")
+
+
+def _sends(step: Step) -> bool:
+    if step.program not in ("curl", "wget", "http", "https", "xh"):
+        return step.stdin is not None or step.program in ("scp", "rsync", "sftp")
+    sending = sendings(step.program, step.words)
+    has_body = len(sending.words) > 1 or bool(sending.files) or any(UNKNOWN in word.text for word in sending.words)
+    return has_body and not is_local(sending.host)
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], list)

@@ -1,0 +1,211 @@
+"""The shell's own commands: those that change what the rest of the line means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.packs.guard.shell import interpreters
+from snell.packs.guard.shell.calls import Performer
+from snell.packs.guard.shell.outputs import formatted
+from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.values import EMPTY, SOMETHING, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+
+def _cd(_walk: Walk, call: Call, scene: Scene) -> Value:
+    targets = [word.text for word in call.words[1:] if not word.text.startswith("-") or word.text == "-"]
+    if call.words[0].text == "popd":
+        scene.cwd = scene.folders.pop() if scene.folders else UNKNOWN
+        return EMPTY
+    if call.words[0].text == "pushd":
+        scene.folders.append(scene.cwd)
+    if targets[:1] == ["-"]:
+        target = scene.lookup("OLDPWD")[0].text if scene.lookup("OLDPWD") else UNKNOWN  # type: ignore[index]  # checked
+    else:
+        target = scene.absolute(targets[0]) if targets else scene.home
+    scene.variables["OLDPWD"] = (Value(scene.cwd),)
+    if not targets or targets[0]:
+        scene.cwd = target
+    before = scene.variables.get("PWD", ())
+    set_by_hand = before[-1:] != scene.variables["OLDPWD"]  # and stays so when this `cd` fails
+    scene.variables["PWD"] = (*before, Value(scene.cwd)) if set_by_hand else (Value(scene.cwd),)
+    return EMPTY
+
+
+def _declare(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    options = [word.text for word in call.words[1:] if word.text.startswith("-")]
+    names = [word for word in call.words[1:] if not word.text.startswith("-")]
+    if not names:
+        printed = Value(UNKNOWN, frozenset(("environment all variables",)))
+        walk.record(call, scene, printed)
+        return printed
+    for word in names:
+        name, equals, text = word.text.partition("=")
+        if equals and any("n" in option for option in options) and scene.lookup(text):
+            scene.assign(name, scene.lookup(text) or ())
+        elif equals:
+            scene.assign(name, (Value(text, word.labels),))
+        if call.words[0].text == "export" or any("x" in option for option in options):
+            if name not in scene.variables:
+                scene.variables[name] = (SOMETHING,)
+            scene.exported.add(name)
+    walk.record(call, scene, EMPTY)
+    return EMPTY
+
+
+def _unset(walk: Walk, call: Call, scene: Scene) -> Value:
+    walk.record(call, scene, EMPTY)
+    if any(word.text == "-f" for word in call.words[1:]):
+        return EMPTY
+    for word in call.words[1:]:
+        if word.text in scene.variables:
+            scene.variables[word.text] = (EMPTY,)
+        scene.variables.setdefault(word.text, (EMPTY,))
+    return EMPTY
+
+
+def _alias(_walk: Walk, call: Call, scene: Scene) -> Value:
+    for word in call.words[1:]:
+        name, equals, text = word.text.partition("=")
+        if equals:
+            scene.aliases[name] = text
+    return EMPTY
+
+
+def _hash(_walk: Walk, call: Call, scene: Scene) -> Value:
+    args = [word.text for word in call.words[1:]]
+    if len(args) == 3 and args[0] == "-p":
+        scene.aliases[args[2]] = args[1]
+    return EMPTY
+
+
+def _eval(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = [word for word in call.words[1:] if word.text != "--"]
+    labels = frozenset(label for word in words for label in word.labels)
+    code = Value(" ".join(word.text for word in words), labels)
+    if not words and call.stdin is not None:
+        code = call.stdin  # `... | eval` runs nothing in most shells; whoever writes it means it to
+    return interpreters.run_code(walk, replace(call, words=call.words[:1]), scene, code, scene)
+
+
+def _source(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    words = [word for word in call.words[1:] if word.text != "--"]
+    if not words:
+        return EMPTY
+    path = words[0].text
+    content = call.stdin if path in interpreters.STDIN and call.stdin else scene.content(path)
+    walk.record(call, scene, EMPTY)
+    if content is not None:
+        interpreters.run_code(walk, call, scene, content, scene)
+    else:
+        _may_have_changed(scene)
+    return EMPTY
+
+
+def _may_have_changed(scene: Scene) -> None:
+    """What the line set before a file that nobody has seen was read in may be something else now."""
+    for name, values in scene.variables.items():
+        if name in scene.own and SOMETHING not in values:
+            scene.variables[name] = (*values, SOMETHING)
+
+
+def _exec(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    words = list(call.words[1:])
+    while words and words[0].text.startswith("-"):
+        option = words.pop(0).text
+        if option == "-a" and words:
+            words.pop(0)
+    if not words:
+        if call.writes or call.appends or call.reads:
+            walk.record(call.with_words(":"), scene, EMPTY)
+        return EMPTY
+    return walk.call(replace(call, words=tuple(words)), scene)
+
+
+def _read(_walk: Walk, call: Call, scene: Scene) -> Value:
+    args = [word.text for word in call.words[1:]]
+    names, option, stdin = list[str](), "", call.stdin or SOMETHING
+    for arg in args:
+        if option:
+            if option == "u":
+                stdin = scene.files.get(scene.fds.get(arg, ""), SOMETHING)
+            option = ""
+        elif arg.startswith("-"):
+            option = arg[-1] if arg[-1] in _READ_VALUED[call.words[0].text == "read"] else ""
+        else:
+            names.append(arg)
+    first = Value(stdin.text.split("\n")[0], stdin.labels)
+    for name in names or ["REPLY"]:
+        scene.assign(name, (first if len(names) < 2 else Value(UNKNOWN, stdin.labels),))
+    return EMPTY
+
+
+_READ_VALUED = ("dnOsuCc", "dinNptu")  # of `mapfile`, of `read`
+
+
+def _printf(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    words = call.words[1:]
+    if len(words) > 2 and words[0].text == "-v":
+        scene.assign(words[1].text, (formatted(words[2:]),))
+        return EMPTY
+    return None
+
+
+def _trap(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = [word for word in call.words[1:] if word.text != "--"]
+    if len(words) > 1 and not words[0].text.startswith("-"):
+        interpreters.run_code(walk, call, scene, words[0], scene)
+    return EMPTY
+
+
+def _set(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    args = [word.text for word in call.words[1:]]
+    if not args:
+        printed = Value(UNKNOWN, frozenset(("environment all variables",)))
+        walk.record(call, scene, printed)
+        return printed
+    walk.record(call, scene, EMPTY)
+    if "--" in args:
+        walk.set_arguments(scene, call.words[args.index("--") + 2 :])
+    return EMPTY
+
+
+def _shift(walk: Walk, _call: Call, scene: Scene) -> Value:
+    given = scene.lookup("@")
+    if given:
+        rest = given[0].text.split("\ue001")[1:]
+        walk.set_arguments(scene, tuple(Value(text, given[0].labels) for text in rest))
+    return EMPTY
+
+
+PERFORMERS: dict[str, Performer] = {
+    "cd": _cd,
+    "pushd": _cd,
+    "popd": _cd,
+    "chdir": _cd,
+    "export": _declare,
+    "declare": _declare,
+    "typeset": _declare,
+    "local": _declare,
+    "readonly": _declare,
+    "unset": _unset,
+    "alias": _alias,
+    "hash": _hash,
+    "eval": _eval,
+    "iex": _eval,
+    "invoke-expression": _eval,
+    "source": _source,
+    ".": _source,
+    "exec": _exec,
+    "read": _read,
+    "mapfile": _read,
+    "readarray": _read,
+    "printf": _printf,
+    "trap": _trap,
+    "set": _set,
+    "shift": _shift,
+}

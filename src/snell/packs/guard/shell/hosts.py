@@ -1,0 +1,131 @@
+"""Programs with a language or an option of their own in which a shell command can be written."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.packs.guard.shell.calls import Performer, program_of
+from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.values import EMPTY, Value
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+# The code is the group; `\x1f` stands between two words.
+_CODE = {
+    "tar": (
+        r"(?:^|\x1f)(?:-\w*I\x1f|--use-compress-program[=\x1f]|--to-command[=\x1f]|"
+        r"--checkpoint-action=exec=|--info-script[=\x1f]|-F\x1f)([^\x1f]+)"
+    ),
+    "rsync": r"(?:^|\x1f)(?:-e\x1f|--rsh[=\x1f]|--rsync-path[=\x1f])([^\x1f]+)",
+    "ssh": r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[= ]\"?([^\x1f]+)",
+    "vim": r"(?:^|\x1f)(?:-c\x1f|--cmd\x1f|\+):?!?(?:silent )?!([^\x1f]+)",
+    "split": r"--filter[=\x1f]([^\x1f]+)",
+    "sort": r"--compress-program[=\x1f]([^\x1f]+)",
+    "zip": r"(?:-TT\x1f|--unzip-command[=\x1f])([^\x1f]+)",
+    "sed": r"(?:^|\x1f|;)(?:\d*|/[^/]*/)e ([^\x1f]+)",
+    "gdb": r"(?:-ex\x1f)(?:shell|!) ?([^\x1f]+)",
+    "sqlite3": r"\.(?:shell|system) ([^\x1f]+)",
+    "psql": r"\\! ?([^\x1f]+)",
+    "xterm": r"(?:^|\x1f)-e\x1f(.+)",
+    "man": r"(?:-P\x1f|--pager[=\x1f])([^\x1f]+)",
+    "nix-shell": r"--run\x1f([^\x1f]+)",
+    "nix": r"(?:-c|--command)\x1f(.+)",
+    "vagrant": r"ssh\x1f(?:.*\x1f)?-c\x1f([^\x1f]+)",
+    "adb": r"shell\x1f(.+)",
+    "wsl": r"^(?:-e\x1f|--\x1f|-d\x1f[^\x1f]+\x1f)*([^-].+)",
+    "gcloud": r"--command[=\x1f]([^\x1f]+)",
+    "expect": r"spawn ([^;\x1f]+)",
+    "tclsh": r"exec ([^;\x1f]+)",
+    "julia": r"run\(`([^`]+)`",
+    "ansible": r"(?:-a\x1f)([^\x1f]+)",
+    "npm": r"exec\x1f(?:.*\x1f)?(?:-c|--call)\x1f([^\x1f]+)",
+    "git-rebase": r"(?:-x|--exec)[=\x1f]([^\x1f]+)",
+    "socat": r"(?:EXEC|SYSTEM|exec|system):([^\x1f]+)",
+    "nodemon": r"--exec\x1f([^\x1f]+)",
+    "make": r"SHELL=([^\x1f]+)",
+    "emacs": r"shell-command[\w-]* \\?\"([^\"]+)\"",
+    "npx": r"(?:^|\x1f)(?:-c|--call)\x1f([^\x1f]+)",
+    "yarn": r"^exec\x1f([^\x1f]+)",
+    "rg": r"--pre[=\x1f]([^\x1f]+)",
+    "tcpdump": r"-z\x1f([^\x1f]+)",
+}
+_CODE["scp"] = _CODE["sftp"] = _CODE["ssh-keyscan"] = _CODE["autossh"] = _CODE["mosh"] = _CODE["ssh"]
+_CODE["ncat"] = _CODE["nc"] = _CODE["netcat"] = r"(?:^|\x1f)(?:-\w*c\x1f|-\w*e\x1f|--(?:sh-)?exec[=\x1f])([^\x1f]+)"
+_CODE["gvim"] = _CODE["vi"] = _CODE["nvim"] = _CODE["ex"] = _CODE["vim"]
+_PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _CODE.items()}
+# Variables that name the program which another one starts.
+_PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
+# Programs whose input has commands in it.
+_FED = {
+    "ed": re.compile(r"^!(.+)", re.MULTILINE),
+    "ex": re.compile(r"^:?!(.+)", re.MULTILINE),
+    "make": re.compile(r"^\t[@-]?(.+)", re.MULTILINE),
+    "tclsh": re.compile(r"\bexec (.+)", re.MULTILINE),
+    "gdb": re.compile(r"^(?:shell |!)(.+)", re.MULTILINE),
+    "psql": re.compile(r"^\\! ?(.+)", re.MULTILINE),
+    "sqlite3": re.compile(r"^\.(?:shell|system) (.+)", re.MULTILINE),
+    "mysql": re.compile(r"^(?:\\!|system) (.+)", re.MULTILINE),
+}
+_SHELL_WORDS = frozenset(("adb", "wsl", "xterm", "nix"))
+
+
+def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
+    """Walk through the commands that are written in the words of another program."""
+    program = program_of(call.words[0].text)
+    for name, value in call.env:
+        if name in _PROGRAM_VARIABLES and " " in value:
+            walk.line(value, scene.fork())
+    if call.stdin is not None and program in _FED:
+        for found in _FED[program].finditer(call.stdin.text):
+            walk.line(found[1], scene.fork())
+    pattern = _PATTERNS.get(program)
+    if pattern is None or len(call.words) < 2:
+        return
+    text = "\x1f".join(word.text for word in call.words[1:])
+    for found in pattern.finditer(text):
+        code = found[1].replace("\x1f", " ").strip("'\"")
+        walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
+
+
+def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    """Aliases given by `-c`, commands given to `rebase -x`, `bisect run`, `submodule foreach`, `filter-branch`."""
+    args = [word.text for word in call.words[1:]]
+    aliases = {match[1]: match[2] for arg in args if (match := re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL))}
+    for name, meaning in aliases.items():
+        if name in args:
+            rest = " ".join(args[args.index(name) + 1 :])
+            code = meaning[1:] if meaning.startswith("!") else f"git {meaning}"
+            walk.line(f"{code} {rest}", scene.fork())
+    for arg in args:
+        setting = re.fullmatch(r"core\.(?:pager|sshCommand|editor|fsmonitor)=(.*)", arg, re.DOTALL)
+        if setting and " " in setting[1]:
+            walk.line(setting[1], scene.fork())
+            walk.record(call.with_words("git", "config", "core.sshCommand", setting[1]), scene, EMPTY)
+    for name, value in itertools.pairwise(args) if "config" in args else ():
+        if name.startswith("alias.") and value.startswith("!"):
+            walk.line(value[1:], scene.fork())
+    if "rebase" in args or "filter-branch" in args:
+        for option, code in itertools.pairwise(args):
+            if option in ("-x", "--exec"):
+                walk.line(code, scene.fork())
+    for lead, follower in (("bisect", "run"), ("submodule", "foreach")):
+        if lead in args and follower in args:
+            rest_words = call.words[args.index(follower) + 2 :]
+            if len(rest_words) == 1:
+                walk.line(rest_words[0].text, scene.fork())
+            elif rest_words:
+                walk.call(
+                    replace(call, words=tuple(word for word in rest_words if word.text != "--recursive")), scene.fork()
+                )
+    for name, value in call.env:
+        if name in ("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR") and " " in value:
+            walk.line(value, scene.fork())
+    return None
+
+
+PERFORMERS: dict[str, Performer] = {"git": _git}

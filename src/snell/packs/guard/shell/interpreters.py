@@ -1,0 +1,298 @@
+"""Shells and languages: find the code that they are given, and follow it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.packs.guard.shell import program_code
+from snell.packs.guard.shell.calls import Performer, program_of
+from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.values import DECODED, NETWORK, SOMETHING, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+STDIN = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"))
+SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh", "pwsh-sh"))
+_SHELL_VALUED = frozenset(("-o", "-O", "+o", "+O", "--rcfile", "--init-file"))
+LANGUAGES = {
+    "python": "-c",
+    "pypy": "-c",
+    "node": "-e|-p|-pe|--eval|--print",
+    "nodejs": "-e|-p|--eval|--print",
+    "deno": "eval",
+    "bun": "-e|--eval",
+    "perl": r"-\w*[eE]",
+    "ruby": r"-\w*e",
+    "php": "-r",
+    "lua": "-e",
+    "luajit": "-e",
+    "awk": "",
+    "gawk": "",
+    "mawk": "",
+    "nawk": "",
+    "osascript": "-e",
+    "tclsh": "",
+    "expect": "-c",
+    "rscript": "-e",
+    "julia": "-e",
+    "elixir": "-e",
+    "groovy": "-e",
+}
+_VERSIONED = re.compile(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
+_SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
+_ATTACHED = {
+    "python": r"-[a-zA-Z]*?c(.+)",
+    "perl": r"-[a-zA-Z0]*?[eE](.*\W.*)",
+    "ruby": r"-[a-z]*?e(.*\W.*)",
+    "php": r"-r(.*\W.*)",
+    "lua": r"-e(.*\W.*)",
+    "node": r"--(?:eval|print)=(.+)",
+}
+_VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f", "-d", "--import", "--loader"))
+
+
+def run_code(walk: Walk, call: Call, scene: Scene, code: Value, inner: Scene) -> Value:
+    """A shell is given this text to run."""
+    walk.record(replace(call, stdin=None), scene, SOMETHING, code=code)
+    if not code.text.strip(UNKNOWN).strip():
+        return Value(UNKNOWN, code.labels)
+    return walk.line(code.text, inner)
+
+
+# Programs that run what a file of this name in the folder says.
+_BUILDS = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "gmake": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile",),
+    "npm": ("package.json",),
+    "gradle": ("build.gradle", "build.gradle.kts"),
+    "vagrant": ("Vagrantfile",),
+    "invoke": ("tasks.py",),
+    "nox": ("noxfile.py",),
+    "pytest": ("conftest.py",),
+}
+
+
+def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    """A program that is named by its path, when this line or this session wrote it."""
+    name = call.words[0].text
+    if "/" in name:
+        content = scene.content(name)
+    else:
+        built = {scene.absolute(file) for file in _BUILDS.get(name, ())}
+        kept = [value for path, value in scene.files.items() if path in built or path.endswith(f"bin/{name}")]
+        # A tool that was fetched by an address one can check, and put in its place, is how tools are installed.
+        content = next((value for value in kept if value.has(NETWORK) and "https:" not in value.detail(NETWORK)), None)
+    if content is None or _is_just_made(content):
+        return None
+    return _follow(walk, call, scene, content)
+
+
+def _is_just_made(content: Value) -> bool:
+    """What some program has written: as unknown as any other file, unless it says where it came from."""
+    return content.text == UNKNOWN and all(
+        label.partition(" ")[0] in ("output", "variable") for label in content.labels
+    )
+
+
+def _follow(walk: Walk, call: Call, scene: Scene, content: Value) -> Value:
+    first = content.text.split("\n", 1)[0]
+    language = next((name for name in LANGUAGES if name in first), "") if first.startswith("#!") else ""
+    if language:
+        walk.record(call, scene, SOMETHING, code=content)
+        program_code.follow(walk, call, scene, language, content.text)
+        return SOMETHING
+    inner = scene.fork()
+    walk.set_arguments(inner, call.words[1:])
+    return run_code(walk, call, scene, content, inner)
+
+
+def _shell(walk: Walk, call: Call, scene: Scene) -> Value:
+    words, letters = list(call.words[1:]), ""
+    while words and words[0].text[:1] in ("-", "+") and len(words[0].text) > 1:
+        option = words.pop(0).text
+        if option == "--":
+            break
+        if not option.startswith("--"):
+            letters += option[1:] if option[0] == "-" else ""
+        if (option in _SHELL_VALUED or re.fullmatch(r"[-+]\w*o", option)) and words:
+            words.pop(0)
+    inner = _exported_only(scene, call.env)
+    _start_files(walk, call, scene, inner)
+    if "c" in letters and words:
+        walk.set_arguments(inner, tuple(words[2:]))
+        if len(words) > 1:
+            inner.variables["0"] = (words[1],)
+        return run_code(walk, call, scene, words[0], inner)
+    if words and "s" not in letters and words[0].text not in STDIN:
+        return _script(walk, call, scene, words, inner)
+    walk.set_arguments(inner, tuple(words[1:]))
+    if call.stdin is None:
+        walk.record(call, scene, SOMETHING)
+        return SOMETHING
+    return run_code(walk, call, scene, call.stdin, inner)
+
+
+def _start_files(walk: Walk, call: Call, scene: Scene, inner: Scene) -> None:
+    """`BASH_ENV=file` and `--rcfile file` are read before anything else."""
+    args = [word.text for word in call.words]
+    named = [after for arg, after in itertools.pairwise(args) if arg in ("--rcfile", "--init-file")]
+    named += [value for name, value in call.env if name in ("BASH_ENV", "ENV")]
+    for path in named:
+        content = scene.content(path)
+        if content is not None:
+            run_code(walk, call, scene, content, inner)
+
+
+def _script(walk: Walk, call: Call, scene: Scene, words: list[Value], inner: Scene) -> Value:
+    content = scene.content(words[0].text)
+    if content is None and words[0].labels:
+        content = Value(UNKNOWN, words[0].labels)
+    if content is None or _is_just_made(content):
+        walk.record(call, scene, SOMETHING)
+        return Value(UNKNOWN, frozenset((f"output {program_of(words[0].text)}",)))
+    walk.set_arguments(inner, tuple(words[1:]))
+    return run_code(walk, call, scene, content, inner)
+
+
+def _exported_only(scene: Scene, env: tuple[tuple[str, str], ...]) -> Scene:
+    inner = scene.fork()
+    kept = scene.exported | {"IFS", "HOME", "PWD", "TMPDIR", "0"}
+    inner.variables = {name: values for name, values in scene.variables.items() if name in kept}
+    inner.functions, inner.aliases = {}, {}
+    for name, value in env:
+        inner.variables[name] = (Value(value),)
+        inner.exported.add(name)
+    return inner
+
+
+def _language(walk: Walk, call: Call, scene: Scene) -> Value:
+    program = program_of(call.words[0].text)
+    name = _VERSIONED.sub(r"\1", program)
+    name = _SAME.get(name, name)
+    attached = re.compile(_ATTACHED.get(name, "(?!)"), re.DOTALL)
+    options = re.compile(LANGUAGES[name] or "(?!)")
+    words = call.words[1:]
+    codes, script, module = list[Value](), None, False
+    index = 0
+    while index < len(words):
+        text = words[index].text
+        if options.fullmatch(text) and index + 1 < len(words):
+            codes.append(words[index + 1])
+            index += 1
+        elif found := attached.fullmatch(text):
+            codes.append(Value(found[1], words[index].labels))
+        elif text == "-m" and name == "python":
+            module = True
+            break
+        elif text in _VALUED and index + 1 < len(words):
+            index += 1
+        elif not text.startswith("-") or text == "-":
+            script = words[index]
+            break
+        index += 1
+    return _given_code(walk, call, scene, name, codes, script, module=module)
+
+
+def _given_code(
+    walk: Walk, call: Call, scene: Scene, name: str, codes: list[Value], script: Value | None, *, module: bool
+) -> Value:
+    from snell.packs.guard.shell.outputs import printed
+
+    if name in ("awk", "gawk", "mawk", "nawk"):
+        codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
+        output = printed("awk", call, scene)
+    else:
+        output = Value(UNKNOWN, frozenset((f"output {name}",)))
+    if not codes and not module:
+        known = scene.content(script.text) if script is not None and script.text not in STDIN else call.stdin
+        if script is not None and known is None and script.labels:
+            known = Value(UNKNOWN, script.labels)
+        codes = [known] if known is not None else []
+    if not codes:
+        walk.record(call, scene, output)
+        return output
+    if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
+        walk.record(call, scene, output, code=call.stdin)
+    is_shell_free = name in ("awk", "gawk", "mawk", "nawk")
+    for code in codes:
+        walk.record(call, scene, output, code=None if is_shell_free else code)
+        program_code.follow(walk, call, scene, name, code.text)
+    return output
+
+
+def is_versioned(program: str) -> bool:
+    """`perl5.38.2`, `node22`: a language with its version behind its name."""
+    return _VERSIONED.match(program) is not None
+
+
+def run_versioned(walk: Walk, call: Call, scene: Scene) -> Value:
+    return _language(walk, call, scene)
+
+
+# awk, and one-liners of other languages, that run the lines that they read.
+_RUNS_INPUT = re.compile(
+    r"system\s*\(\s*\$|system\s*[( ]\$_|print\s*\|\s*\"(?:ba)?sh|\|\s*\"(?:ba)?sh\"|exec\(.*(?:stdin|input\(\))|"
+    r"eval\(.*STDIN"
+)
+
+
+def _powershell(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = call.words[1:]
+    for index, word in enumerate(words):
+        option = word.text.lower()
+        rest = words[index + 1 :]
+        if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
+            code = Value(_decoded(rest[0].text), frozenset((DECODED,)))
+            return run_code(walk, call, scene, code, scene.fork())
+        if option.startswith("-c") and rest:
+            code = _of_powershell(" ".join(part.text for part in rest), scene)
+            return run_code(walk, call, scene, code, scene.fork())
+    if call.stdin is not None:
+        return run_code(walk, call, scene, call.stdin, scene.fork())
+    walk.record(call, scene, SOMETHING)
+    return SOMETHING
+
+
+def _of_powershell(text: str, scene: Scene) -> Value:
+    fetches = re.search(
+        r"\b(?:irm|iwr|invoke-(?:webrequest|restmethod)|downloadstring|webclient)\b", text, re.IGNORECASE
+    )
+    runs = re.search(r"\b(?:iex|invoke-expression)\b|\|\s*iex", text, re.IGNORECASE)
+    labels = frozenset((NETWORK,)) if fetches and runs else frozenset[str]()
+    return Value(re.sub(r"\$(?:env:)?(?:USERPROFILE|HOME)\b", scene.home, text, flags=re.IGNORECASE), labels)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text).decode("utf-16-le")
+    except (ValueError, binascii.Error):
+        return UNKNOWN
+
+
+def _cmd(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = [word.text for word in call.words[1:] if word.text.lower() not in ("/c", "/k", "/s", "/q")]
+    if len(words) < len(call.words) - 1:
+        return run_code(walk, call, scene, Value(" ".join(words).replace("\\", "/")), scene.fork())
+    walk.record(call, scene, SOMETHING)
+    return SOMETHING
+
+
+PERFORMERS: dict[str, Performer] = {
+    **dict.fromkeys(SHELLS, _shell),
+    **dict.fromkeys(LANGUAGES, _language),
+    **{f"python{version}": _language for version in ("2", "3", *(f"3.{minor}" for minor in range(6, 17)), "2.7")},
+    **dict.fromkeys(_SAME, _language),
+    **dict.fromkeys(("pypy3", "ruby3", "perl5", "php8", "lua5.4", "lua5.3", "lua5.1"), _language),
+    **dict.fromkeys(("powershell", "pwsh"), _powershell),
+    "cmd": _cmd,
+}

@@ -1,0 +1,359 @@
+"""
+What a short program in another language does: shell commands, deletions, writes, reads and sendings that it spells out.
+
+The text of strings is masked first, so that code inside a string is data unless something runs it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+LONGEST_CODE = 65_536
+DEEPEST = 4
+SHORT = 4_000  # of code, where a pattern may have to look at all of it more than once
+
+_TOKENS = (
+    r'''(?P<triple>[rbfRBF]{0,2}(?:"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'))'''
+    r"""|(?P<plain>[rbfuRBFU]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))|(?P<tick>`(?:[^`\\]|\\.)*`)"""
+    r"""|(?P<word>%[xwW]\(([^)]*)\)|qx[{(/]([^})/]*)[})/])"""
+)
+_FLAGS = re.DOTALL | re.MULTILINE
+_HASH = re.compile(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
+_SLASHES = re.compile(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
+_DASHES = re.compile(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
+_ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
+_S = r"«(\d+)»"
+_ASSIGNED = re.compile(
+    rf"(?:^|[\s;,(])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
+)
+_JOINED = re.compile(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
+_WRAPPED = re.compile(
+    rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
+    rf"expand_path|str|String|path\.resolve)\(\s*{_S}\s*\)"
+    rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
+)
+_PATH_JOIN = re.compile(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
+_GLOBBED = re.compile(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
+_ITERATED = re.compile(
+    rf"{_S}\.(?:r?glob|iterdir|each)\b|\b(?:listdir|scandir|walk|readdirSync|Dir\.(?:children|entries))\(\s*{_S}"
+)
+_DELETES_EACH = re.compile(
+    r"(?:\bunlink|\bremove|rmtree|rm_rf|rmSync|unlinkSync|\brmdir|FileUtils\.rm\w*|File\.delete)\s*\(?\s*[a-z_$]|"
+    r"\w\.(?:unlink|rmdir)\("
+)
+_ANGLED = re.compile(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
+_DELETION = re.compile(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
+_CALLS_OUT = re.compile(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
+_FORKS = re.compile(r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
+_MAPPED = re.compile(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s*\[?\s*{_S}")
+_SHELL_LIKE = re.compile(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
+_SOCKET = re.compile(
+    r"TCPSocket|socket\.(?:socket|tcp|connect|create_connection)|\bsocket\s*\(|use Socket|IO::Socket|fsockopen|"
+    r"stream_socket_client|net\.(?:connect|createConnection|Socket)|TCPServer|socket\.AF_INET"
+)
+_SPAWNS = re.compile(
+    r"dup2|pty\.spawn|popen|Popen|subprocess|spawn|\bexec\b|\bsystem\b|os\.execute|proc_open|child_process|`"
+)
+_ANY_SHELL = re.compile(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
+_HOME = re.compile(r"Path\.home\(\)|os\.homedir\(\)|Dir\.home|os\.environ\[«\d+»\]|process\.env\.HOME|ENV\[«\d+»\]")
+
+_SHELL = re.compile(
+    rf"\b(?:os\.system|os\.popen|getoutput|getstatusoutput|system|popen2?|shell_exec|passthru|"
+    rf"proc_open|execSync|exec|spawnSync|spawn|os\.exec\w+|os\.spawn\w+|posix_spawnp?"
+    rf"|execFileSync|execFile|check_output|check_call|subprocess\.call|subprocess\.run|run|Popen|IO\."
+    rf"popen|capture[23]e?|os\.execute|io\.popen"
+    rf"|pcntl_exec|Command|do shell script|create_subprocess_shell|ShellExecute|\$|execa(?:Sync|"
+    rf"CommandSync)?|shelljs\.exec)\s*\(?\s*"
+    rf"(\[[^\]]*\]|{_S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))"
+)
+_DELETES = re.compile(
+    rf"\b(?:rmtree|os\.remove|os\.unlink|os\.rmdir|removedirs|(?:fs|fse|fsp|promises|fs\.promises)\."
+    rf"(?:rm|rmSync|unlink|unlinkSync|rmdir|rmdirSync|remove|removeSync|emptyDirSync?)"
+    rf"|rmSync|rmdirSync|unlinkSync|rimraf(?:\.sync)?|rm_rf|rm_r|FileUtils\.rm(?:_f)?|remove_dir|remove_entry\w*"
+    rf"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|unlink|rmdir|remove_tree|file\.remove|Deno\."
+    rf"remove(?:Sync)?)"
+    rf"\s*\(?\s*\[?\s*{_S}"
+)
+_METHOD_DELETES = re.compile(rf"{_S}\.(?:unlink|rmdir|rmtree|delete)\(")
+_OPENED = re.compile(
+    rf"\b(?:open|fopen|File\.open|File\.new|io\.open)\s*\(\s*(?:\w+\s*,\s*)?{_S}(?:\s*,\s*(?:mode\s*=\s*)?{_S})?"
+)
+_WRITES = re.compile(
+    rf"\b(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|"
+    rf"file_put_contents|Deno\.writeTextFile(?:Sync)?|os\.truncate|truncateSync)\s*\(\s*{_S}"
+    rf"|{_S}\.(?:write_text|write_bytes|touch)\("
+    rf"|\bwriteLines\(\s*(?:«\d+»|\w+)\s*,\s*(?:con\s*=\s*)?{_S}|\bwrite\.\w+\(\s*\w+\s*,\s*{_S}"
+)
+_MOVES = re.compile(
+    rf"\b(?:os\.(?:rename|replace)|shutil\.(?:move|copy\w*)|renameSync|copyFileSync|FileUtils\.(?:mv|"
+    rf"cp|cp_r)|rename|copy)\s*\(\s*{_S}\s*,\s*{_S}"
+)
+_READS = re.compile(
+    rf"\b(?:readFile(?:Sync)?|File\.read(?:lines)?|IO\.read(?:lines)?|file_get_contents|readfile|Deno"
+    rf"\.readTextFile(?:Sync)?|createReadStream|slurp|loadtxt|read_csv)\s*\(\s*{_S}"
+    rf"|{_S}\.(?:read_text|read_bytes)\("
+)
+_MODES = re.compile(
+    rf"\b(?:os\.chmod|chmodSync|File\.chmod|FileUtils\.chmod\w*|chmod)\s*\(?\s*(?:{_S}\s*,\s*(0?o?\d+)"
+    rf"|(0?o?\d+)\s*,\s*{_S})"
+)
+_RUNS_TEXT = re.compile(
+    rf"\b(?:eval|exec|load|loadstring|instance_eval|class_eval|Function|assert|runInThisContext|"
+    rf"runInNewContext)\s*\(\s*(?:compile\(\s*)?{_S}"
+)
+_RUNS_DECODED = re.compile(
+    (
+        rf"\b(?:eval|exec|loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
+        rf"decode_base64|base64_decode|atob|Buffer\.from|decode64|fromhex|unhexlify|a2b_\w+)\s*\(\s*{_S}"
+    ),
+    re.DOTALL,
+)
+_NET = re.compile(
+    r"\b(?:urlopen|urllib|requests\.\w+|httpx\.\w+|http\.client|fetch\s*\(|https?\.(?:request|get)|"
+    r"socket\.\w+|net\.(?:connect|createConnection)"
+    r"|Net::HTTP|URI\.open|open-uri|LWP|curl_exec|axios|aiohttp|TCPSocket|fsockopen|IO::Socket|"
+    r"XMLHttpRequest|smtplib|ftplib)"
+)
+_RUNS = re.compile(
+    r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\.then\(\s*eval|\bsystem\s*\(|os"
+    r"\.system\(|\bload\s*\("
+)
+_ENVIRONMENT = re.compile(
+    r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
+    r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
+)
+_AWK = re.compile(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
+
+
+def follow(walk: Walk, call: Call, scene: Scene, language: str, code: str, depth: int = 0) -> None:
+    """Walk through what the code runs and does."""
+    if depth > DEEPEST or not code.strip(UNKNOWN).strip():
+        return
+    if len(code) > LONGEST_CODE:
+        scene.budget.trouble(f"the {language} code is longer than is read")
+        code = code[:LONGEST_CODE]
+    _Follower(walk, replace(call, stdin=None, writes=(), appends=(), reads=()), scene, language, depth).go(code)
+
+
+class _Follower:
+    def __init__(self, walk: Walk, call: Call, scene: Scene, language: str, depth: int) -> None:
+        self.walk, self.call, self.scene, self.language, self.depth = walk, call, scene, language, depth
+        self.strings: list[str] = []
+        self.labels: set[str] = set()
+
+    def go(self, code: str) -> None:
+        masked = self._reduced(self._masked(code))
+        if _SHELL_LIKE.match(code) and not self.language.endswith("awk"):
+            self._shell(code)  # a shell command in the place of a program
+        if _FORKS.search(masked[:SHORT]):
+            self.walk.bombs.append(f"the {self.language} code starts itself over and over")
+        for found in _ANGLED.finditer(code) if self.language == "perl" else ():
+            self._words("rm", "-rf", self._home(found[1]))
+        if self.language.endswith("awk"):
+            if "/inet/" in code:
+                self._words("nc", "-e", "awk")
+            for found in _AWK.finditer(masked):
+                self._shell(self._string(found))
+            return
+        self._files(masked)
+        for found in _SHELL.finditer(masked):
+            self._command(found)
+        if _CALLS_OUT.search(masked):
+            for text in self.strings[:50]:
+                if _DELETION.match(text):
+                    self._shell(text)
+        for found in _RUNS_DECODED.finditer(masked):
+            self._decoded(self._string(found))
+        if not (self.language == "perl" and "exec" in masked):
+            for found in _RUNS_TEXT.finditer(masked):
+                follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
+        self._network(masked)
+
+    def _masked(self, code: str) -> str:
+        def mask(found: re.Match[str]) -> str:
+            text = found[0]
+            if found["comment"] is not None:
+                return " "
+            if text.startswith("[["):
+                return self._kept(text[2:-2])
+            if found["tick"] is not None and self.language in ("ruby", "perl", "php"):
+                self._shell(text[1:-1])
+            if found["word"] is not None:
+                inner = re.sub(r"^(?:%[xwW]|qx).|.$", "", text)
+                if not text.startswith(("%w", "%W")):
+                    self._shell(inner)
+                text = f"'{inner}'"
+            return self._kept(_literal(text))
+
+        tokens = {"node": _SLASHES, "nodejs": _SLASHES, "deno": _SLASHES, "bun": _SLASHES, "lua": _DASHES}.get(
+            self.language, _HASH
+        )
+        return tokens.sub(mask, code)
+
+    def _reduced(self, masked: str) -> str:
+        masked = _HOME.sub(lambda _found: self._kept(self.scene.home), masked)
+        for _ in range(6):
+            before = masked
+            masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
+            masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
+            masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
+            masked = _JOINED.sub(lambda found: self._kept(self._glued(found)), masked)
+            for name, index in dict(_ASSIGNED.findall(masked)).items():
+                use = re.compile(
+                    rf"(?<![\w.«'\"]){re.escape('$') if self.language in ('perl', 'php') else ''}{re.escape(name)}\b"
+                    rf"(?!\s*[=(])"
+                )
+                masked = use.sub(f"«{index}»", masked)
+            if masked == before:
+                break
+        return masked
+
+    def _glued(self, found: re.Match[str]) -> str:
+        glue = "/" if "/" in found[0].replace("«", "").replace("»", "") else ""
+        return self._at(found[1]) + glue + self._at(found[2])
+
+    def _kept(self, text: str) -> str:
+        self.strings.append(text)
+        return f"«{len(self.strings) - 1}»"
+
+    def _at(self, index: str) -> str:
+        return self.strings[int(index)] if int(index) < len(self.strings) else UNKNOWN
+
+    def _string(self, found: re.Match[str]) -> str:
+        return next((self._at(group) for group in found.groups() if group and group.isdigit()), UNKNOWN)
+
+    def _files(self, masked: str) -> None:
+        for found in [*_DELETES.finditer(masked), *_METHOD_DELETES.finditer(masked)]:
+            self._words("rm", "-rf", self._home(self._string(found)))
+        if _DELETES_EACH.search(masked):
+            for found in _ITERATED.finditer(masked):
+                self._words("rm", "-rf", self._home(self._string(found)).removesuffix("/*") + "/*")
+        for found in _MAPPED.finditer(masked):
+            name, operand = self._at(found[1]), self._home(self._at(found[2]))
+            if name in ("unlink", "rmdir"):
+                self._words("rm", "-rf", operand)
+            elif name in ("system", "exec", "shell_exec", "passthru"):
+                self._shell(operand)
+        for found in _WRITES.finditer(masked):
+            self._write(self._string(found))
+        for found in _MOVES.finditer(masked):
+            self._words("cp", self._home(self._at(found[1])), self._home(self._at(found[2])))
+        for found in _OPENED.finditer(masked):
+            mode = self._at(found[2]) if found[2] else "r"
+            if re.fullmatch(r"[rbt]*[wax+>][\w+]*|>{1,2}", mode):
+                self._write(self._string(found))
+            else:
+                self._read(self._string(found))
+        for found in _READS.finditer(masked):
+            self._read(self._string(found))
+        for found in _MODES.finditer(masked):
+            path, mode = (found[1], found[2]) if found[1] else (found[4], found[3])
+            self._words("chmod", mode.replace("o", ""), self._home(self._at(path)))
+
+    def _read(self, path: str) -> None:
+        output = self._words("cat", self._home(path))
+        self.labels |= output.labels
+
+    def _write(self, path: str) -> None:
+        target = self.scene.absolute(self._home(path))
+        self.walk.record(replace(self.call, words=(Value(":"),), writes=(target,)), self.scene, SOMETHING)
+
+    def _home(self, path: str) -> str:
+        return self.scene.home + path[1:] if path == "~" or path.startswith("~/") else path
+
+    def _words(self, *words: str) -> Value:
+        return self.walk.call(replace(self.call, words=tuple(map(Value, words)), env=()), self.scene.fork())
+
+    def _command(self, found: re.Match[str]) -> None:
+        if found[0].startswith(("exec(", "exec (")) and self.language in ("python", "pypy"):
+            return
+        parts = [self._at(index) for index in re.findall(_S, found[1])]
+        if "[" not in found[1] and len(parts) == 1:
+            self._shell(parts[0])
+        elif parts:
+            self._words(*parts)
+
+    def _shell(self, text: str) -> None:
+        if text.strip():
+            self.walk.line(text, self.scene.fork())
+
+    def _decoded(self, text: str) -> None:
+        plain = _plain(text)
+        self.walk.record(self.call, self.scene, SOMETHING, code=Value(plain, frozenset((DECODED,))))
+        if plain != UNKNOWN:
+            follow(self.walk, self.call, self.scene, self.language, plain, self.depth + 1)
+
+    def _network(self, masked: str) -> None:
+        environment = _ENVIRONMENT.search(masked)
+        if environment:
+            self.labels.add(f"{ENVIRONMENT} all variables")
+        if (
+            environment
+            and not _NET.search(masked)
+            and re.search(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b", masked)
+        ):
+            self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, SOMETHING)
+        module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
+        if not (
+            _NET.search(masked) or _SOCKET.search(masked) or (module and re.search(r"\.(?:get|request)\(", masked))
+        ):
+            return
+        sent = [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]
+        if sent:
+            body = Value(UNKNOWN, frozenset(sent))
+            words = (Value("curl"), Value("--data-binary"), body, Value("https://elsewhere.invalid"))
+            self.walk.record(replace(self.call, words=words), self.scene, SOMETHING)
+        if _is_shell_for_others(masked, self.strings):
+            self.walk.record(
+                replace(self.call, words=tuple(map(Value, ("nc", "-e", "/bin/sh")))), self.scene, SOMETHING
+            )
+        if _RUNS.search(masked):
+            code = Value(UNKNOWN, frozenset((f"{NETWORK} the {self.language} code",)))
+            self.walk.record(self.call, self.scene, SOMETHING, code=code)
+
+
+def _is_shell_for_others(masked: str, strings: list[str]) -> bool:
+    """A connection, and a shell or whatever comes over it started next to it."""
+    if not _SOCKET.search(masked) or not _SPAWNS.search(masked):
+        return False
+    return any(_ANY_SHELL.search(text) for text in strings) or re.search(r"popen\((?!\s*«)", masked) is not None
+
+
+def _literal(quoted: str) -> str:
+    body = quoted.lstrip("rbfuRBFU")
+    size = 3 if body[:3] in ('"""', "'''") else 1
+    text = body[size:-size]
+    if "r" in quoted[: len(quoted) - len(body)].lower():
+        return text
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) < 0x110000 else UNKNOWN
+    return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(found[4], found[4])
+
+
+def _plain(text: str) -> str:
+    for decode in (_base64, bytes.fromhex):
+        try:
+            return decode(text).decode("utf-8")
+        except (ValueError, binascii.Error):
+            continue
+    return UNKNOWN
+
+
+def _base64(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)

@@ -1,0 +1,44 @@
+"""Files that a program writes because its words say so, redirections aside."""
+
+import itertools
+import re
+
+from snell.packs.guard.shell.transfers import saved_as
+
+_IN_PLACE = re.compile(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
+
+
+def written(program: str, args: tuple[str, ...]) -> list[str]:
+    """The files, as they are named."""
+    plain = [arg for arg in args if not arg.startswith("-")]
+    if program in ("tee", "sponge", "truncate", "touch"):
+        return [arg for arg in plain if not re.fullmatch(r"[+-]?\d+[kKMGT]?", arg)] if program != "touch" else []
+    if program in ("cp", "mv", "install", "ln", "rsync", "gcp", "gmv", "ditto"):
+        return _target(args, plain)
+    if program == "dd":
+        return [arg[3:] for arg in args if arg.startswith("of=")]
+    if program in ("sed", "gsed", "perl", "ruby", "yq") and any(_IN_PLACE.fullmatch(arg) for arg in args):
+        return plain[1:] or plain
+    if program in ("curl", "wget", "wget2", "aria2c"):
+        return [name for name in (saved_as(program, list(args)),) if name]
+    if program in ("tar", "bsdtar", "unzip", "git"):
+        options = ("-C", "--directory", "-d") if program != "git" else ()
+        packs = program != "git" and any(re.fullmatch(r"-?\w*c\w*f|--create", arg) for arg in args)
+        return [
+            after
+            for arg, after in itertools.pairwise(args)
+            if arg in options or (packs and re.fullmatch(r"-?[a-zA-Z]*f|--file", arg) and after != "-")
+        ]
+    if program == "sort":
+        return [after for arg, after in itertools.pairwise(args) if arg in ("-o", "--output")]
+    if program == "patch":
+        return plain[:1]
+    return []
+
+
+def _target(args: tuple[str, ...], plain: list[str]) -> list[str]:
+    for arg, after in itertools.pairwise(args):
+        if arg in ("-t", "--target-directory"):
+            return [after]
+    named = [arg.partition("=")[2] for arg in args if arg.startswith("--target-directory=")]
+    return named or (plain[-1:] if len(plain) > 1 and ":" not in plain[-1] else [])

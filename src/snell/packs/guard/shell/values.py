@@ -1,0 +1,48 @@
+"""What a word or a stream is known to hold: text with gaps, and labels that say where it came from."""
+
+from msgspec import Struct
+
+UNKNOWN = "\ue000"  # stands for text that only run time knows
+BREAK = "\ue001"  # ends a field
+LONGEST_VALUE = 131_072
+
+# Labels; a space and a detail may follow.
+NETWORK, SECRET, DECODED, ENVIRONMENT, ARCHIVE = "network", "secret", "decoded", "environment", "archive"
+PRIVATE = "private"  # fine to read, not to send
+FED = "fed"  # words that became code
+INIT = "init"  # printed to be run
+PROCESS = "process"  # the number of a process of that name
+
+
+class Value(Struct, frozen=True):
+    text: str = UNKNOWN
+    labels: frozenset[str] = frozenset()
+
+    @property
+    def is_known(self) -> bool:
+        return UNKNOWN not in self.text
+
+    def has(self, label: str) -> bool:
+        return bool(self.labels) and any(known.partition(" ")[0] == label for known in self.labels)
+
+    def detail(self, label: str) -> str:
+        return next((known.partition(" ")[2] for known in sorted(self.labels) if known.startswith(label)), "")
+
+    def labelled(self, *labels: str) -> "Value":
+        return Value(self.text, self.labels.union(labels))
+
+    def joined(self, other: "Value") -> "Value":
+        return Value((self.text + other.text)[:LONGEST_VALUE], self.labels | other.labels)
+
+
+EMPTY = Value("")
+SOMETHING = Value()
+
+
+def any_of(values: "list[Value]") -> Value:
+    """One value in the place of several; its text is unknown where they differ."""
+    if len(values) == 1:
+        return values[0]
+    labels = frozenset(label for value in values for label in value.labels)
+    texts = {value.text for value in values}
+    return Value(texts.pop() if len(texts) == 1 else UNKNOWN, labels)

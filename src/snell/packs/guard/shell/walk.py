@@ -1,0 +1,388 @@
+"""
+Walk through the tree in the order in which a shell would run it, and list every program with what is known about it.
+
+Nothing is run. Both sides of a condition are walked, and a loop once for each of its first items.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.packs.guard.shell import calls
+from snell.packs.guard.shell.bombs import is_bomb
+from snell.packs.guard.shell.expand import fields, single
+from snell.packs.guard.shell.grammar import read
+from snell.packs.guard.shell.scene import Scene, Step
+from snell.packs.guard.shell.targets import written
+from snell.packs.guard.shell.text import TooMuchError
+from snell.packs.guard.shell.tree import (
+    Assignment,
+    Branches,
+    Chain,
+    For,
+    Function,
+    Group,
+    Loop,
+    Node,
+    Pipe,
+    Redirect,
+    Simple,
+    Word,
+)
+from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
+
+MOST_STEPS = 2_000
+MOST_ROUNDS = 8
+DEEPEST_CALL = 24
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
+_ASSIGNS = re.compile(
+    r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b"
+)
+
+
+class Call(Struct, frozen=True):
+    """A command about to be run: its words and its streams."""
+
+    words: tuple[Value, ...]
+    stdin: Value | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    appends: tuple[str, ...] = ()
+    sweeps: tuple[str, ...] = ()
+    filtered: bool = False
+
+    def with_words(self, *words: Value | str) -> Call:
+        return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
+
+
+class Walk:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.bombs: list[str] = []
+        self._active: list[str] = []
+        self._background = 0
+        self._sinking = False
+
+    def line(self, text: str, scene: Scene, stdin: Value | None = None) -> Value:
+        """Walk through a text that a shell is given."""
+        scene.depth += 1
+        if scene.depth > DEEPEST_CALL:
+            raise TooMuchError("commands are wrapped too deeply")
+        if _PLAIN.fullmatch(text) and not _ASSIGNS.match(text):
+            output = self._plain(text, scene, stdin)
+        else:
+            output = self.run(read(text, scene.budget), scene, stdin)
+        scene.depth -= 1
+        return output
+
+    def _plain(self, text: str, scene: Scene, stdin: Value | None) -> Value:
+        """A line without anything that a shell would change needs no reader."""
+        words = tuple(map(Value, text.split()))
+        return self.call(Call(words, stdin), scene) if words else EMPTY
+
+    def run(self, node: Node, scene: Scene, stdin: Value | None) -> Value:
+        """Walk through one part of the tree; returns what it prints."""
+        if isinstance(node, Simple):
+            return self._simple(node, scene, stdin)
+        if isinstance(node, Chain):
+            return self._chain(node, scene, stdin)
+        if isinstance(node, Pipe):
+            return self._pipe(node, scene, stdin)
+        if isinstance(node, Group):
+            inner = scene.fork() if node.is_subshell else scene
+            return self._redirected(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
+        if isinstance(node, Branches):
+            return self._redirected(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
+        if isinstance(node, Loop):
+            return self._redirected(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
+        if isinstance(node, For):
+            return self._redirected(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
+        return self._function(node, scene)
+
+    def _function(self, node: Function, scene: Scene) -> Value:
+        scene.functions[node.name] = node.body
+        if node.name in _CALLED_BY_ITSELF:
+            self._call_function(node.name, Call((Value(node.name),)), scene.fork())
+        return EMPTY
+
+    def _chain(self, node: Chain, scene: Scene, stdin: Value | None) -> Value:
+        output, before = EMPTY, ";"
+        for item, joiner in zip(node.items, node.joiners, strict=True):
+            scene.conditional += before in ("&&", "||")
+            self._background += joiner == "&"
+            output = output.joined(self.run(item, scene, stdin))
+            self._background -= joiner == "&"
+            scene.conditional -= before in ("&&", "||")
+            before = joiner
+        return output
+
+    def _pipe(self, node: Pipe, scene: Scene, stdin: Value | None) -> Value:
+        self._background += 1
+        for stage in node.stages:
+            inner = scene
+            if stage is not node.stages[-1]:
+                inner = scene.fork()
+                inner.piped = True
+            stdin = self.run(stage, inner, stdin)
+        self._background -= 1
+        return stdin or EMPTY
+
+    def _branches(self, node: Branches, scene: Scene, stdin: Value | None) -> Value:
+        scene.conditional += 1
+        output = any_of([self.run(part, scene, stdin) for part in node.nodes])
+        scene.conditional -= 1
+        return output
+
+    def _loop(self, node: Loop, scene: Scene, stdin: Value | None) -> Value:
+        if is_bomb(node):
+            self.bombs.append("a loop that never ends starts one process after the other in the background")
+        self.run(node.condition, scene, stdin)
+        return self.run(node.body, scene, stdin)
+
+    def _for(self, node: For, scene: Scene, stdin: Value | None) -> Value:
+        items = [SOMETHING]
+        if node.items is not None:
+            items = [value for row in fields(node.items, scene, self.capture) for value in row]
+        output = EMPTY
+        rounds = items if len(items) <= MOST_ROUNDS else [*items[: MOST_ROUNDS - 1], any_of(items[MOST_ROUNDS - 1 :])]
+        for item in rounds:
+            if node.name:
+                scene.variables[node.name] = (item,)
+            output = output.joined(self.run(node.body, scene, stdin))
+        return output
+
+    def capture(self, scene: Scene, node: Node, process: str) -> Value:
+        inner = scene.fork()
+        inner.piped = True
+        return self.run(node, inner, SOMETHING if process == ">" else None)
+
+    def _redirected(self, redirects: tuple[Redirect, ...], scene: Scene, stdin: Value | None, body: object) -> Value:
+        call = self._streams(Call((), stdin), redirects, scene)
+        output: Value = body(call.stdin)  # type: ignore[operator]  # a lambda of ours, see run
+        if call.writes or call.appends or call.reads:
+            self.record(call.with_words(":"), scene, output)
+        self._keep(call, scene, output)
+        return EMPTY if call.writes or call.appends else output
+
+    def _simple(self, node: Simple, scene: Scene, stdin: Value | None) -> Value:
+        env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
+        rows = fields(node.words, scene, self.capture) if node.words else [[]]
+        call = self._streams(Call((), stdin, env), node.redirects, scene)
+        outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
+        return any_of(outputs) if outputs else EMPTY
+
+    def _one(self, call: Call, scene: Scene, redirects: tuple[Redirect, ...]) -> Value:
+        if call.words and call.words[0].text == "exec" and len(call.words) == 1:
+            self._keep_descriptors(redirects, scene)
+        output = self.call(call, scene) if call.words else self._only_redirects(call, scene)
+        self._keep(call, scene, output)
+        goes_on = not (call.writes or call.appends)
+        return output if goes_on else EMPTY
+
+    def _only_redirects(self, call: Call, scene: Scene) -> Value:
+        if call.writes or call.appends or call.reads:
+            self.record(call.with_words(":"), scene, EMPTY)
+        return EMPTY
+
+    def call(self, call: Call, scene: Scene) -> Value:
+        """Run one command: a function, an alias, a wrapper, a shell or a plain program."""
+        if not call.words:
+            return EMPTY
+        name = call.words[0].text
+        if name in scene.functions:
+            return self._call_function(name, call, scene)
+        if name in scene.aliases:
+            return self._call_alias(name, call, scene)
+        scene.depth += 1
+        if scene.depth > DEEPEST_CALL:
+            raise TooMuchError("commands are wrapped too deeply")
+        output = calls.perform(self, call, scene)
+        scene.depth -= 1
+        return output
+
+    def _call_alias(self, name: str, call: Call, scene: Scene) -> Value:
+        text = scene.aliases.pop(name)
+        words = [Value(word) for word in text.split()]
+        plain = not any(mark in text for mark in "'\"$;|&`<>(")
+        if plain:
+            output = self.call(replace(call, words=(*words, *call.words[1:])), scene)
+        else:
+            output = self.line(text + "".join(f" {word.text}" for word in call.words[1:]), scene, call.stdin)
+        scene.aliases[name] = text
+        return output
+
+    def _call_function(self, name: str, call: Call, scene: Scene) -> Value:
+        if name in self._active:
+            if self._background:
+                self.bombs.append(f"the function `{name}` starts itself over and over")
+            return SOMETHING
+        self._active.append(name)
+        inner_names = ("@", *(str(number) for number in range(1, 10)))
+        kept = {key: scene.variables.get(key) for key in inner_names}
+        self.set_arguments(scene, call.words[1:])
+        output = self.run(scene.functions[name], scene, call.stdin)
+        for key, values in kept.items():
+            if values is None:
+                scene.variables.pop(key, None)
+            else:
+                scene.variables[key] = values
+        self._active.pop()
+        return output
+
+    def set_arguments(self, scene: Scene, words: tuple[Value, ...]) -> None:
+        for number in range(1, 10):
+            scene.variables[str(number)] = (words[number - 1] if number <= len(words) else EMPTY,)
+        labels = frozenset(label for word in words for label in word.labels)
+        scene.variables["@"] = (Value(BREAK.join(word.text for word in words), labels),)
+
+    def record(self, call: Call, scene: Scene, output: Value, code: Value | None = None) -> None:
+        """Note a program that would run."""
+        if len(self.steps) >= MOST_STEPS:
+            raise TooMuchError("it runs too many commands")
+        program = calls.program_of(call.words[0].text)
+        args = tuple(word.text for word in call.words[1:])
+        writes = (*call.writes, *(_behind(scene.absolute(path), scene) for path in written(program, args)))
+        exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
+        self.steps.append(
+            Step(
+                program,
+                call.words,
+                scene.cwd,
+                call.stdin,
+                call.reads,
+                writes,
+                call.appends,
+                exported + call.env,
+                scene.elevated,
+                scene.where,
+                call.sweeps,
+                call.filtered,
+                output,
+                scene.depth,
+                code,
+                scene.piped,
+                _touched(args, scene) if scene.files else frozenset(),
+                args,
+            )
+        )
+
+        for path in writes:
+            if path in scene.sinks and not self._sinking:
+                self._sinking = True
+                self.run(scene.sinks[path], scene.fork(), output)
+                self._sinking = False
+
+    def _assigned(self, item: Assignment, scene: Scene, *, keeps: bool) -> tuple[str, str]:
+        if item.items is not None:
+            row = fields(item.items, scene, self.capture)[0]
+            labels = frozenset(label for value in row for label in value.labels)
+            values = [Value(BREAK.join(value.text for value in row), labels)]
+        else:
+            values = single(item.value, scene, self.capture)
+        if item.adds:
+            before = scene.lookup(item.name) or (EMPTY,)
+            glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
+            values = [old.joined(glue).joined(new) for old in before for new in values]
+        if keeps:
+            scene.assign(item.name, tuple(values))
+            if item.name == "PROMPT_COMMAND":
+                self.line(values[0].text, scene.fork())
+            if item.name == "HISTFILE":
+                self.record(Call((Value("export"), Value(f"HISTFILE={values[0].text}"))), scene, EMPTY)
+        return item.name, values[-1].text
+
+    def _streams(self, call: Call, redirects: tuple[Redirect, ...], scene: Scene) -> Call:
+        for redirect in redirects:
+            call = self._stream(call, redirect, scene)
+        return call
+
+    def _stream(self, call: Call, redirect: Redirect, scene: Scene) -> Call:
+        operator = redirect.operator
+        if redirect.body is not None:
+            body = self._one_value(redirect.body, scene)
+            return self._fed(call, redirect, body, scene)
+        target = self._one_value(redirect.target, scene)
+        if operator == "<<<":
+            return self._fed(call, redirect, target.joined(Value("\n")), scene)
+        if operator in ("<&", ">&") and _is_descriptor(target.text, scene):
+            return self._duplicated(call, operator, target.text, scene)
+        path = scene.absolute(target.text)
+        if operator in ("<", "<>", "<&"):
+            stdin = scene.content(path) or calls.file_value(path, scene)
+            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels))
+        if redirect.fd == "2" or path == "/dev/null":
+            return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
+        if operator in (">>", "&>>"):
+            return replace(call, appends=(*call.appends, path))
+        return replace(call, writes=(*call.writes, path))
+
+    def _fed(self, call: Call, redirect: Redirect, text: Value, scene: Scene) -> Call:
+        """Text that stands in the line itself, on standard input or on another descriptor."""
+        if redirect.fd in ("", "0"):
+            return replace(call, stdin=text)
+        path = scene.fds[redirect.fd] = f"/dev/fd/{redirect.fd}"
+        scene.files[path] = text
+        scene.variables.setdefault(redirect.fd, (Value(redirect.fd),))
+        return call
+
+    def _duplicated(self, call: Call, operator: str, target: str, scene: Scene) -> Call:
+        path = scene.fds.get(target.rstrip("-"), "")
+        if operator == ">&":
+            return replace(call, writes=(*call.writes, path)) if path else call
+        if target == UNKNOWN:
+            held = [scene.files.get(name, EMPTY) for name in scene.fds.values()]
+            return replace(call, stdin=any_of(held) if held else call.stdin)
+        return replace(call, stdin=scene.files.get(path) or calls.file_value(path, scene)) if path else call
+
+    def _one_value(self, word: Word, scene: Scene) -> Value:
+        return any_of(single(word, scene, self.capture))
+
+    def _keep(self, call: Call, scene: Scene, output: Value) -> None:
+        for path in call.writes:
+            scene.write(path, output)
+        for path in call.appends:
+            scene.write(path, output, adds=True)
+
+    def _keep_descriptors(self, redirects: tuple[Redirect, ...], scene: Scene) -> None:
+        for redirect in redirects:
+            if not redirect.fd or redirect.body is not None or redirect.operator == "<<<":
+                continue
+            target = self._one_value(redirect.target, scene).text
+            copied = scene.fds.get(target.rstrip("-")) if redirect.operator in ("<&", ">&") else None
+            scene.fds[redirect.fd] = copied or scene.absolute(target)
+            scene.variables.setdefault(redirect.fd, (Value(redirect.fd),))
+
+
+# Variables that change what a program does; a step says which of them are set for it.
+_TOLD = frozenset(("TAR_OPTIONS", "TAPE", "LD_PRELOAD", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "PROMPT_COMMAND"))
+
+
+# Functions that the shell calls by itself.
+_CALLED_BY_ITSELF = frozenset(
+    ("command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "TRAPEXIT", "TRAPDEBUG")
+)
+
+
+def _is_descriptor(target: str, scene: Scene) -> bool:
+    name = target.rstrip("-")
+    return not name or name.isdigit() or name in scene.fds or (target == UNKNOWN and bool(scene.fds))
+
+
+def _behind(path: str, scene: Scene) -> str:
+    """What an open descriptor that is named as a file stands for."""
+    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path)
+    return scene.fds.get(found[1], path) if found else path
+
+
+def _touched(args: tuple[str, ...], scene: Scene) -> frozenset[str]:
+    labels = frozenset[str]()
+    for arg in args:
+        for name in {arg, arg.rpartition("@")[2], arg.rpartition("=")[2], arg.rpartition(":")[2]}:
+            content = scene.content(name) if name and len(name) < 1000 else None
+            labels |= content.labels if content else frozenset()
+    return labels

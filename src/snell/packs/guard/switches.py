@@ -1,0 +1,51 @@
+"""Presets and the switch of each rule: what becomes of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.packs.guard.judge import ALLOW, Judgement, verdict_of
+from snell.packs.guard.rule import ASK, DENY, Finding
+from snell.packs.guard.rules import RULES
+
+OFF, OBSERVE, ENFORCE = "off", "observe", "enforce"
+LEVELS = (OFF, OBSERVE, ASK, ENFORCE)
+PRESETS = ("strict", "standard", "relaxed")
+
+_ALWAYS_HARD = frozenset(("self", "disks", "exfiltration"))
+
+
+def switched(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Judgement, tuple[Finding, ...]]:
+    """The judgement as the user wants it, and the findings that are only observed."""
+    preset = options.get("preset", "standard")
+    chosen = options.get("rules")
+    rules: Mapping[str, Any] = chosen if isinstance(chosen, Mapping) else {}
+    kept, observed = list[Finding](), list[Finding]()
+    for finding in judgement.findings:
+        level = rules.get(finding.rule)
+        if level == OFF:
+            continue
+        if level == OBSERVE:
+            observed.append(finding)
+        else:
+            kept.append(replace(finding, verdict=_verdict(finding, preset, level)))
+    findings = tuple(kept)
+    return replace(judgement, findings=findings, verdict=verdict_of(findings)), tuple(observed)
+
+
+def _verdict(finding: Finding, preset: Any, level: Any) -> str:
+    if level == ASK:
+        return ASK
+    if level == ENFORCE or preset == "strict":
+        return DENY
+    rule = RULES.get(finding.rule)
+    family = rule.family if rule else ""
+    if preset == "relaxed" and family not in _ALWAYS_HARD and "the whole disk" not in finding.why:
+        return ASK
+    return finding.verdict
+
+
+__all__ = ["ALLOW", "LEVELS", "PRESETS", "switched"]

@@ -1,0 +1,35 @@
+"""
+Hand over before the context is full.
+
+Why      A model whose context runs out forgets its work in the middle of a step.
+What     Once a session, when the context holds more than `handoff_tokens`: the model is told to write down where it is.
+Instead  Raise `handoff_tokens`. The number comes from the client's status line, where `snell setup` has connected it.
+"""
+
+from typing import Any
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.model.effects import Note
+from snell.model.events import Event
+
+TOLD, USAGE = "harness/handoff", "context_usage"
+
+
+@informs("PostToolUse", "UserPromptSubmit")
+def handoff(event: Event, here: Here) -> Note | None:
+    """Ask for a hand-over when the context is nearly full."""
+    scope = f"session:{event.session_id}"
+    if not is_due(here.marks.get(scope, USAGE), here) or here.marks.get(scope, TOLD):
+        return None
+    here.marks.put(scope, TOLD, True)
+    return Note(
+        "The context is nearly full. Write down now what is done, what is not, and where to go on; then finish."
+    )
+
+
+def is_due(usage: Any, here: Here) -> bool:
+    tokens = usage.get("tokens") if isinstance(usage, dict) else usage
+    if here.env.get("SNELL_DEBUG_HANDOFF"):
+        return True
+    return isinstance(tokens, int | float) and tokens > here.options.get("handoff_tokens", 180_000)

@@ -1,0 +1,73 @@
+"""
+Keep what sub-agents answer.
+
+Why      After a crash the same sub-agent is sent out again for what it already brought.
+What     With `keep_subagent_output`, the answer of a sub-agent is kept under a key made of what it was asked; with
+         `reuse_subagent_output` the same question is refused while its answer is there.
+Instead  Both are off by default.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from snell.kit.authoring import judges, watches
+from snell.kit.here import Here
+from snell.kit.redact import redacted
+from snell.machine.files import FileError, read_capped, write_atomically
+from snell.model.effects import Deny
+from snell.model.events import Event
+
+PREVIEW = 4_000
+LARGEST = 2_000_000
+
+
+@watches("PostToolUse", kind="agent", when={"keep_subagent_output": True})
+def keep(event: Event, here: Here) -> None:
+    """Keep a sub-agent's answer, and a summary of it."""
+    folder = _folder(event, here)
+    if folder is None:
+        return
+    clean = redacted({"input": event.tool_input, "output": event.tool_response})
+    whole = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomically(folder / "subagent_output.json", whole.encode())
+    write_atomically(folder / "summary.md", text_of(clean["output"])[:PREVIEW].encode())
+
+
+@judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
+def reuse(event: Event, here: Here) -> Deny | None:
+    """Refuse to ask a sub-agent what it has answered."""
+    folder = _folder(event, here)
+    if folder is None:
+        return None
+    try:
+        summary = read_capped(folder / "summary.md", LARGEST).decode("utf-8", "replace")
+    except (OSError, FileError):
+        return None
+    if not summary.strip():
+        return None
+    return Deny(
+        f"this sub-agent has answered already: {summary[:500]}", instead=f"read {folder / 'subagent_output.json'}"
+    )
+
+
+def task_key(given: dict[str, Any]) -> str:
+    """The same for the same question, whatever the order of its fields."""
+    return hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def text_of(value: Any) -> str:
+    """The text in an answer, in whatever way it is wrapped."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, dict):
+        return next((text for key in ("text", "content", "result", "output") if (text := text_of(value.get(key)))), "")
+    return ""
+
+
+def _folder(event: Event, here: Here) -> Path | None:
+    return here.state / "subagents" / task_key(event.tool_input) if here.state and event.tool_input else None

@@ -1,0 +1,108 @@
+"""
+Write down what happened.
+
+Why      The same detours come back in every session until somebody looks at them.
+What     When a session ends or is compacted, a Markdown report of its prompts, tools, commands, errors, refusals and
+         time, from what was recorded, without secrets.
+Instead  It is off by default; `[pack.learn] enabled = true` turns it on, `folder` says where the reports go.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.kit.redact import redacted
+from snell.model.effects import Tell
+from snell.model.errors import StoreError
+from snell.model.events import Event
+from snell.packs.learn.happened import Happened, happened_in
+
+SHOWN = 12
+LONGEST = 200
+QUESTIONS = (
+    "Which tasks were attempted, and which were finished?",
+    "Which commands came again and again?",
+    "Which errors came up, and what solved them?",
+    "What could be automated?",
+)
+
+
+@informs("PreCompact", "SessionEnd", timeout=10, waits=True)
+def report(event: Event, here: Here) -> Tell | None:
+    """Write a report of the session so far, and say where it is."""
+    text = redacted(report_of(event, _happened(event, here), str(here.options.get("agent") or "@learn")))
+    folder = Path(os.path.expanduser(str(here.options.get("folder") or "~/.claude/flow-reports")))
+    try:
+        path = _written(folder, event.name, str(text))
+    except OSError:
+        return None  # a report that cannot be written is no reason to disturb anybody
+    return Tell(f"flow report: {path}")
+
+
+def report_of(event: Event, happened: Happened, agent: str) -> str:
+    """The report as Markdown."""
+    minutes = max(0, happened.last - happened.first) / 60_000
+    head = [
+        "# Flow report",
+        "",
+        f"- event: {event.name}",
+        f"- time: {time.strftime('%Y-%m-%dT%H:%M:%S%z')}",
+        f"- session: {event.session_id or 'unknown'}",
+        f"- working directory: {event.cwd or os.getcwd()}",
+        f"- {happened.events} events in {minutes:.0f} minutes",
+    ]
+    parts = (
+        ("Prompts", _listed(happened.prompts)),
+        ("Tools", _counted(happened.tools)),
+        ("Commands", _counted(happened.commands)),
+        ("Files", _counted(happened.files)),
+        ("Errors", _listed(happened.errors)),
+        ("Refused or asked", _listed(happened.refusals)),
+        ("Rewritten by", _counted(happened.rewrites)),
+        ("Questions", [f"- {each}" for each in QUESTIONS]),
+    )
+    lines = [*head, *(line for title, body in parts for line in _section(title, body))]
+    return "\n".join([*lines, "", f"Hand this to {agent} to make something of it.", ""])
+
+
+def _happened(event: Event, here: Here) -> Happened:
+    database = here.database
+    if database is None:
+        return Happened()
+    try:
+        return database.run(lambda tx: happened_in(tx, event.session_id))
+    except StoreError:
+        return Happened()
+
+
+def _section(title: str, body: list[str]) -> list[str]:
+    return ["", f"## {title}", "", *body] if body else []
+
+
+def _listed(items: list[str]) -> list[str]:
+    shown = [f"- {' '.join(each.split())[:LONGEST]}" for each in items[-SHOWN:]]
+    return [*shown, f"- ... and {len(items) - SHOWN} before these"] if len(items) > SHOWN else shown
+
+
+def _counted(items: Counter[str]) -> list[str]:
+    return [f"- {number} x {name[:LONGEST]}" for name, number in items.most_common(SHOWN)]
+
+
+def _written(folder: Path, event: str, text: str) -> Path:
+    """Two reports in one second get two names."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in _names(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{event}"):
+        with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            return path
+    raise OSError("no name is free")
+
+
+def _names(folder: Path, stem: str) -> Iterator[Path]:
+    numbers: Iterable[str] = ("", *(f"-{number}" for number in range(2, 100)))
+    return (folder / f"{stem}{number}.md" for number in numbers)

@@ -1,0 +1,1 @@
+"""The ledger: every tool call once, and no side effect twice."""

@@ -1,0 +1,197 @@
+"""One tool event as the ledger knows it: who called what, what it may change, and what came of it."""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.kit.here import Here
+from snell.kit.redact import redact, redacted
+from snell.kit.shell_effects import Effects, effects_of
+from snell.machine.json_plain import plain
+from snell.machine.wall_clock import now_ms
+from snell.model.events import Event, text_in
+from snell.work.idempotency import Identity, args_hash, identity_of, key_of, scope_of
+from snell.work.ledger import LONGEST_BODY, PREVIEW
+from snell.work.runs import run_of
+from snell.work.side_effects import Found, Rule, classify
+
+MOST_PATHS = 50
+LONGEST_ERROR = 2_000
+_SAFE = re.compile(r"[\w.:@ -]{1,128}", re.ASCII)
+_CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
+
+
+class Named(Struct, frozen=True):
+    """What makes a call this call."""
+
+    call_id: str
+    run_id: str
+    session_id: str
+    tool: Identity
+    hashed: str
+    key: str  # without a nonce
+    scope: str
+
+    def with_nonce(self) -> str:
+        return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
+
+
+def named(event: Event, here: Here) -> Named:
+    """Everything that finding a call again needs; nothing that is slow to find out."""
+    id_ = event.session_id
+    session, run = safe(id_), run_of(id_, here.marks, here.env)
+    run = session if run == id_ else safe(run)
+    tool = _identity(event.tool_name or event.tool)
+    given = event.payload.get("tool_input")
+    hashed = args_hash(given, tool.raw)
+    scope = scope_of(tool.raw, given, hashed)
+    call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
+    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope)
+
+
+_identity = lru_cache(maxsize=512)(identity_of)
+
+
+class Described(Struct, frozen=True):
+    found: Found
+    paths: tuple[str, ...] = ()
+
+
+def described(event: Event, tool: Identity, rules: tuple[Rule, ...]) -> Described:
+    """What the call may change, as far as that can be told before it runs."""
+    effects = _effects(event, tool)
+    hints = event.payload.get("tool_annotations")
+    found = classify(
+        tool,
+        event.kind,
+        rules,
+        shell=effects.reach if effects else None,
+        hints=hints if isinstance(hints, Mapping) else None,
+    )
+    return Described(found, effects.paths[:MOST_PATHS] if effects else _written(event))
+
+
+def _effects(event: Event, tool: Identity) -> Effects | None:
+    command = event.tool_input.get("command")
+    is_shell = event.kind == "shell" or tool.name == "execute_bash_command"
+    return effects_of(command) if is_shell and isinstance(command, str) else None
+
+
+def _written(event: Event) -> tuple[str, ...]:
+    path = next((event.tool_input[name] for name in ("file_path", "path") if event.tool_input.get(name)), "")
+    return (path,) if event.kind in ("edit", "write") and isinstance(path, str) else ()
+
+
+def there_now(paths: tuple[str, ...], cwd: str) -> list[str]:
+    """Those of the paths that exist; what run time decides cannot be looked up."""
+    plain_paths = (path for path in paths if not any(sign in path for sign in "$*?{}`\0"))
+    return [path for path in plain_paths if os.path.lexists(os.path.join(cwd, os.path.expanduser(path)))]
+
+
+def error_of(event: Event) -> str | None:
+    """What a failed call said; None when it did not fail."""
+    if event.name == "PostToolUseFailure":
+        return _short(event.payload.get("error"), LONGEST_ERROR) or "it failed"
+    response = event.tool_response
+    if not isinstance(response, dict):
+        return None
+    if response.get("is_error") or response.get("isError"):
+        return _short(response, LONGEST_ERROR)
+    return _short(response["error"], LONGEST_ERROR) if response.get("error") else None
+
+
+def preview_of(event: Event) -> str:
+    """The beginning of what a tool brought."""
+    failed = error_of(event)
+    return _short(event.tool_response, PREVIEW) if failed is None else failed[:PREVIEW]
+
+
+def correlation_of(response: Any) -> str:
+    """The id under which another system knows what was done."""
+    for place in _places(response):
+        for name in _CORRELATION:
+            value = place.get(name)
+            if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+                return safe(str(value))
+    return ""
+
+
+def _places(response: Any) -> list[dict[str, Any]]:
+    if isinstance(response, str) and response.lstrip()[:1] == "{" and len(response) < LONGEST_BODY:
+        try:
+            response = msgspec.json.decode(response)
+        except (msgspec.DecodeError, RecursionError):
+            return []
+    if isinstance(response, list):
+        texts = (each.get("text") for each in response[:5] if isinstance(each, dict))
+        return [place for text in texts if isinstance(text, str) for place in _places(text)]
+    if not isinstance(response, dict):
+        return []
+    inner = [response[name] for name in ("data", "result", "content") if name in response]
+    return [response, *(place for each in inner if isinstance(each, dict | list) for place in _places(each))]
+
+
+class Body(Struct, frozen=True):
+    text: str
+    size: int
+
+
+def body_of(value: Any) -> Body:
+    """What may be kept of an input or an output: redacted, and cut where it is very long."""
+    if value is None:
+        return Body("", 0)
+    whole = plain(value)
+    size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
+    clean = redacted(whole, LONGEST_BODY)
+    text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
+    return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
+
+
+def safe(text: str) -> str:
+    """An id from outside, or, when it is not one, something short that stands for it."""
+    if not text or _SAFE.fullmatch(text):
+        return text
+    return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def began_at(here: Here) -> int:
+    """When the event came: the id of a decision begins with it."""
+    text = here.decision_id.partition("-")[0]
+    try:
+        return int(text, 16)
+    except ValueError:
+        return now_ms()
+
+
+def effort_of(event: Event, here: Here) -> str:
+    """Which effort this belongs to, where one is known."""
+    kept = here.marks.get(f"session:{event.session_id}", "effort")
+    named_so = kept.get("id") if isinstance(kept, dict) else kept
+    return safe(str(named_so or here.env.get("SNELL_EFFORT") or ""))
+
+
+def who(event: Event) -> str:
+    return safe(event.agent_id or text_in(event.payload, "agent_type"))
+
+
+def _short(value: Any, longest: int) -> str:
+    if isinstance(value, str):
+        return str(redacted(value, longest))
+    clean = redacted(plain(value), longest)
+    text = "" if clean is None else clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
+    return redact(text[:longest])
+
+
+def _encodable(value: Any) -> Any:
+    """Half a surrogate pair cannot be encoded; its size does not matter then."""
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return None
+    return value

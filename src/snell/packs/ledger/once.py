@@ -1,0 +1,167 @@
+"""
+No side effect twice.
+
+Why      An agent that was interrupted, or that lost its context, sends the same mail again.
+What     In durable mode a call is claimed before it runs. The same call again is refused with what the first one
+         brought; one that failed may be tried again; of one that nobody heard of again a person decides.
+Instead  `snell ledger release ID` frees a call; a rule in `ledger.toml` lets a tool be repeated.
+"""
+
+from snell.kit.authoring import informs, judges
+from snell.kit.here import Here
+from snell.machine.wall_clock import now_ms
+from snell.model.effects import Ask, Deny, Note, Tell
+from snell.model.errors import StoreError
+from snell.model.events import Event
+from snell.model.ports import Database, Transaction
+from snell.packs.ledger.describing import Named, described, error_of, named, preview_of
+from snell.packs.ledger.keys import hold
+from snell.packs.ledger.policies import rules_for
+from snell.work import claims, resuming
+from snell.work.claims import Claim, Receipt
+from snell.work.crash_points import reached
+from snell.work.side_effects import Rule
+
+LONG_AGO_MS = 600_000  # no client lets a tool run for longer
+
+
+@judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
+def once(event: Event, here: Here) -> Deny | Ask | None:
+    """Claim a call, or refuse it."""
+    if here.database is None:
+        return _closed("there is no database")
+    rules = rules_for(here)
+    if rules.problem:
+        return _closed(rules.problem)
+    which = named(event, here)
+    reached("before claim")
+    try:
+        answer = _claimed(here.database, event, here, which, rules.rules)
+    except StoreError as error:
+        return _closed(str(error))
+    reached("after claim")
+    return answer
+
+
+@informs("PostToolUse", "PostToolUseFailure", when={"mode": "durable"})
+def receipt(event: Event, here: Here) -> Tell | None:
+    """Keep what a call brought before anybody acts on it."""
+    if here.database is None or not event.tool_use_id:
+        return None
+    which = named(event, here)
+    status = "succeeded" if error_of(event) is None else "failed"
+    kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=preview_of(event))
+    reached("before receipt")
+    try:
+        here.database.run(lambda tx: claims.put_receipt(tx, kept))
+    except StoreError as error:
+        return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
+    reached("after receipt")
+    return None
+
+
+@informs("SessionStart", matcher="startup|resume", when={"mode": "durable"})
+def resumed(event: Event, here: Here) -> Note | Tell | None:
+    """Settle what an earlier process left open, and say what nobody knows."""
+    if here.database is None:
+        return None
+    run_id = named(event, here).run_id
+    try:
+        found = here.database.run(lambda tx: resuming.resume(tx, run_id, now_ms()))
+    except StoreError as error:
+        return Tell(f"the ledger cannot be used, so no tool will run: {error}")
+    if not found.unknown:
+        return None
+    ids = ", ".join(each.rpartition("/")[2] for each in found.unknown[:10])
+    return Note(
+        f"Of {len(found.unknown)} earlier tool calls nobody knows whether they happened ({ids})."
+        " Look before you repeat one of them; you will be asked."
+    )
+
+
+def _claimed(database: Database, event: Event, here: Here, which: Named, rules: tuple[Rule, ...]) -> Deny | Ask | None:
+    starts_anew = event.kind == "agent" or _relaunches(event, which, rules)
+    wanted = _claim(which, which.with_nonce() if starts_anew else which.key, here)
+    if before := hold(which, wanted.key):
+        # Its input was rewritten since it was first looked at.
+        database.run(lambda tx: claims.release(tx, which.run_id, before, which.call_id))
+    if claims.claim_alone(database, wanted):
+        return None
+    return database.run(lambda tx: _contested(tx, wanted, event, which, here, rules))
+
+
+def _contested(
+    tx: Transaction, wanted: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
+) -> Deny | Ask | None:
+    other = claims.claim(tx, wanted)
+    if other is None or other.tool_call_id == which.call_id:
+        return None
+    return _on_a_repeat(tx, wanted, other, event, which, here, rules)
+
+
+def _on_a_repeat(
+    tx: Transaction, wanted: Claim, other: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
+) -> Deny | Ask | None:
+    if described(event, which.tool, rules).found.replay != "REPLAY_EXACT":
+        again = _claim(which, which.with_nonce(), here)
+        hold(which, again.key)
+        claims.claim(tx, again)
+        return None
+    came = claims.receipt_of(tx, other.tool_call_id) if other.status == "prepared" else None
+    if other.status == "succeeded" or (came and came.status == "succeeded"):
+        return _done_already(which, came.body if came else other.preview)
+    if came or _was_refused(tx, other):
+        claims.take_over(tx, wanted)
+        return None
+    if other.status == "prepared" and abs(wanted.at - other.at) < LONG_AGO_MS:
+        return _still_running(which, other)
+    claims.take_over(tx, wanted)
+    return Ask(
+        f"`{which.tool.raw}` was called like this before, and nobody knows whether it happened; look, then decide"
+    )
+
+
+def _done_already(which: Named, preview: str) -> Deny:
+    brought = f" It brought: {preview}" if preview else ""
+    return Deny(
+        f"`{which.tool.raw}` was called with this input before and succeeded, so it is not done twice.{brought}",
+        instead="go on with what it brought; change the input if you mean something else",
+    )
+
+
+def _still_running(which: Named, other: Claim) -> Deny:
+    return Deny(
+        f"the same call of `{which.tool.raw}` is still running",
+        instead="wait for it; if it was refused or interrupted, a person frees it with"
+        f" `snell ledger release {other.tool_call_id}`",
+    )
+
+
+def _closed(why: str) -> Deny:
+    return Deny(
+        f"the ledger cannot write this call down, and in durable mode nothing runs without that: {why}",
+        instead='tell the user; `[pack.ledger] mode = "audit"` lets calls run without it',
+    )
+
+
+def _claim(which: Named, key: str, here: Here) -> Claim:
+    return Claim(
+        run_id=which.run_id,
+        key=key,
+        tool_call_id=which.call_id,
+        tool=which.tool.raw,
+        decision_id=here.decision_id,
+        at=now_ms(),
+    )
+
+
+def _relaunches(event: Event, which: Named, rules: tuple[Rule, ...]) -> bool:
+    """Rules that say so are rare; without one nothing has to be found out about the call."""
+    is_possible = any(rule.replay == "RELAUNCH" for rule in rules)
+    return is_possible and described(event, which.tool, rules).found.replay == "RELAUNCH"
+
+
+def _was_refused(tx: Transaction, other: Claim) -> bool:
+    """Another hook denied that call after it was claimed."""
+    found = tx.rows("SELECT verdict FROM decisions WHERE id = ?", other.decision_id)
+    return bool(found) and found[0][0] == "deny"

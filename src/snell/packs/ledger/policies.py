@@ -1,0 +1,108 @@
+"""Rules about tools: our own file, and those of the user before it. They are read again when one of them changes."""
+
+import os
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import regex
+from msgspec import Struct
+
+from snell.kit.here import Here
+from snell.machine.files import FileError, read_capped
+from snell.model.errors import SettingsError
+from snell.work.side_effects import Rule
+
+BASE = Path(__file__).with_name("policy.toml")
+LARGEST = 1_000_000
+_BASE = str(BASE)
+_ONLY_BASE = (_BASE,)
+
+Stamps = tuple[tuple[str, int, int], ...]
+
+
+class Rules(Struct, frozen=True):
+    """What counts now. With a problem the rules are the last good ones; whoever must be sure asks for `problem`."""
+
+    rules: tuple[Rule, ...]
+    stamps: Stamps = ()
+    problem: str = ""
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    rule: tuple[Rule, ...] = ()
+
+
+_known: dict[tuple[str, ...], Rules] = {}
+
+
+def rules_for(here: Here) -> Rules:
+    """The rules that count here: overlays in their order, then our own."""
+    paths = _paths(here)
+    known, stamps = _known.get(paths), _stamps(paths[:-1])  # our own file does not change
+    if known is not None and known.stamps == stamps:
+        return known
+    try:
+        rules = tuple(rule for path in paths for rule in read_rules(Path(path)))
+        fresh = Rules(rules, stamps)
+    except SettingsError as error:
+        fresh = Rules(known.rules if known else read_rules(BASE), stamps, str(error))
+    _known[paths] = fresh
+    return fresh
+
+
+def read_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of one file. Raises SettingsError with what is wrong and where."""
+    try:
+        text = read_capped(path, LARGEST).decode()
+        table = _yaml(text) if path.suffix in (".yaml", ".yml") else tomllib.loads(text)
+        rules = msgspec.convert(table or {}, _File).rule
+    except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise _wrong(path, str(error)) from None
+    for rule in rules:
+        try:
+            regex.compile(rule.tool)
+        except regex.error as error:
+            raise _wrong(path, f"rule `{rule.id}`: `{rule.tool}` is not a pattern: {error}") from None
+    return rules
+
+
+def _paths(here: Here) -> tuple[str, ...]:
+    """An overlay that is named has to be there; those beside the settings may be."""
+    named = here.options.get("policies")
+    chosen = [os.path.expanduser(each) for each in named if isinstance(each, str)] if named else []
+    usual = [path for path in _usual(here.config) if os.path.exists(path)] if here.config else []
+    return (*chosen, *usual, _BASE) if chosen or usual else _ONLY_BASE
+
+
+@cache
+def _usual(config: Path) -> tuple[str, ...]:
+    return tuple(str(config / name) for name in ("ledger.toml", "ledger.yaml"))
+
+
+def _stamps(paths: Sequence[str]) -> Stamps:
+    found = []
+    for path in paths:
+        try:
+            status = os.stat(path)
+            found.append((path, status.st_mtime_ns, status.st_size))
+        except OSError:
+            found.append((path, 0, -1))
+    return tuple(found)
+
+
+def _yaml(text: str) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        raise msgspec.ValidationError(" ".join(str(error).split())) from None
+
+
+def _wrong(path: Path, what: str) -> SettingsError:
+    return SettingsError(f"the ledger's rules cannot be used: {what}", where=f"`{path}`", advice="correct the file")

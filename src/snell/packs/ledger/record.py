@@ -1,0 +1,202 @@
+"""
+Write every tool call down, once.
+
+Why      What did the agent do yesterday, which of it failed, and where did the time go? Transcripts do not say.
+What     Input, output, duration, status, what it may change, who asked, in which session; redacted, after the answer.
+Instead  `snell ledger list`, `show`, `stats` and `export` tell it. `[pack.ledger] enabled = false` writes nothing.
+"""
+
+import msgspec
+
+from snell.kit.authoring import watches
+from snell.kit.here import Here
+from snell.machine.wall_clock import now_ms
+from snell.model.events import Event
+from snell.model.ports import Transaction
+from snell.packs.ledger.describing import (
+    Body,
+    Described,
+    Named,
+    began_at,
+    body_of,
+    correlation_of,
+    described,
+    effort_of,
+    error_of,
+    named,
+    preview_of,
+    there_now,
+    who,
+)
+from snell.packs.ledger.keys import key_held
+from snell.packs.ledger.policies import rules_for
+from snell.work import claims, ledger, resuming, runs
+from snell.work.claims import Receipt
+from snell.work.crash_points import reached
+from snell.work.ledger import Call, End
+
+NOTHING = Body("", 0)
+
+
+@watches("PreToolUse")
+def begun(event: Event, here: Here) -> None:
+    """A call is about to run, or was refused."""
+    if here.database is None:
+        return
+    who_what = named(event, here)
+    about = described(event, who_what.tool, rules_for(here).rules)
+    request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
+    reached("before row")
+    here.database.run(lambda tx: _begin(tx, event, here, who_what, about, request))
+    reached("after row")
+
+
+def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body) -> None:
+    verdict = _verdict(tx, here.decision_id)
+    key = key_held(which)
+    call = _call(tx, event, here, which, about, request, key)
+    ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
+    if verdict == "deny":
+        ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
+        claims.release(tx, which.run_id, key, which.call_id)
+    else:
+        _note_in_run(tx, call)
+
+
+@watches("PostToolUse", "PostToolUseFailure")
+def ended(event: Event, here: Here) -> None:
+    """A call has ended."""
+    if here.database is None:
+        return
+    which = named(event, here)
+    about = described(event, which.tool, rules_for(here).rules)
+    request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
+    answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
+    response = body_of(answer) if here.options.get("keep_output") else NOTHING
+    reached("before settling")
+    here.database.run(lambda tx: _end(tx, event, here, which, about, request, response))
+    reached("after settling")
+
+
+def _end(
+    tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body, response: Body
+) -> None:
+    at, failed = began_at(here), error_of(event)
+    measured = event.payload.get("duration_ms")
+    took = (
+        int(measured)
+        if isinstance(measured, int | float) and not isinstance(measured, bool) and measured >= 0
+        else None
+    )
+    which = _numbered(tx, event, which)
+    known = ledger.find(tx, which.call_id)
+    key = known.idempotency_key if known and known.idempotency_key else key_held(which)
+    call = known or msgspec.structs.replace(
+        _call(tx, event, here, which, about, request, key), status="running", started_at=at - (took or 0)
+    )
+    status = "succeeded" if failed is None else "failed"
+    end = End(
+        status=status,
+        at=at,
+        duration_ms=took,
+        response_ref=ledger.put_body(tx, response.text, at=at, size=response.size),
+        external_correlation_id=correlation_of(event.tool_response),
+        error_code="" if failed is None else "interrupted" if event.payload.get("is_interrupt") else "error",
+        error_detail=failed or "",
+        confirmed=_json(there_now(about.paths, event.cwd)) if failed is None else "[]",
+    )
+    receipt = claims.receipt_of(tx, which.call_id)
+    if receipt is None:
+        preview = preview_of(event) if here.options.get("mode") == "durable" else ""
+        receipt = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=at, status=status, body=preview)
+    resuming.settle(tx, call, receipt, key, end)
+    if failed is not None and call.replay_policy == "REPLAY_EXACT":
+        runs.wait_for_human(tx, call.run_id, at, f"`{call.raw_tool_name}` failed, and may have done something")
+
+
+@watches("PermissionDenied")
+def refused(event: Event, here: Here) -> None:
+    """The client itself, or its user, said no."""
+    if here.database is None or not event.tool_use_id:
+        return
+    which = named(event, here)
+
+    def settle(tx: Transaction) -> None:
+        call = ledger.find(tx, which.call_id)
+        if call:
+            ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0, error_code="permission"))
+        claims.release(tx, which.run_id, call.idempotency_key if call else key_held(which), which.call_id)
+
+    here.database.run(settle)
+
+
+@watches("SessionStart", matcher="startup|resume", when={"mode": "audit"})
+def abandoned(event: Event, here: Here) -> None:
+    """Calls of an earlier process that never came back are abandoned."""
+    if here.database is not None:
+        run_id = named(event, here).run_id
+        here.database.run(lambda tx: resuming.resume(tx, run_id, now_ms()))
+
+
+def _call(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body, key: str) -> Call:
+    at = began_at(here)
+    step = runs.open_step(tx, which.run_id)
+    return Call(
+        tool_call_id=which.call_id,
+        run_id=which.run_id,
+        step_id=step.step_id if step else "",
+        created_at=at,
+        updated_at=at,
+        started_at=at,
+        raw_tool_name=which.tool.raw,
+        tool_name=which.tool.name,
+        tool_namespace=which.tool.namespace,
+        side_effect_class=about.found.side_effects,
+        replay_policy=about.found.replay,
+        policy_matched=int(bool(about.found.rule)),
+        policy_rule_id=about.found.rule,
+        normalized_args_hash=which.hashed,
+        idempotency_key=key,
+        attempt=_attempt(tx, which),
+        request_ref=ledger.put_body(tx, request.text, at=at, size=request.size),
+        session_id=which.session_id,
+        agent_id=who(event),
+        client=event.client,
+        effort=effort_of(event, here),
+        decision_id=here.decision_id if event.name == "PreToolUse" else "",
+        intent=_json(list(about.paths)),
+    )
+
+
+def _numbered(tx: Transaction, event: Event, which: Named) -> Named:
+    """A client that does not number its calls: this is the end of the last one like it."""
+    if event.tool_use_id:
+        return which
+    call = ledger.newest_open(tx, which.run_id, which.tool.raw, which.hashed)
+    return msgspec.structs.replace(which, call_id=call.tool_call_id) if call else which
+
+
+def _attempt(tx: Transaction, which: Named) -> int:
+    sql = (
+        "SELECT COUNT(*) FROM tool_calls WHERE idempotency_key = ? AND status IN ('failed',"
+        " 'abandoned_on_resume') AND tool_call_id <> ?"
+    )
+    return 1 + int(tx.rows(sql, which.key, which.call_id)[0][0])
+
+
+def _note_in_run(tx: Transaction, call: Call) -> None:
+    run = runs.find(tx, call.run_id)
+    if run is None:
+        return
+    step = runs.open_step(tx, call.run_id) or runs.next_step(tx, call.run_id, call.created_at)
+    kind = "pre_side_effect" if call.has_side_effects else "pre_read_only"
+    runs.checkpoint(tx, run, step.step_id, kind, call.created_at, {"tool_call_id": call.tool_call_id})
+
+
+def _verdict(tx: Transaction, decision_id: str) -> str:
+    found = tx.rows("SELECT verdict FROM decisions WHERE id = ?", decision_id)
+    return str(found[0][0]) if found else ""
+
+
+def _json(value: list[str]) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,72 @@
+"""
+Keep the model informed.
+
+Why      What a person told the last session is gone in the next one, and half of it after a compaction.
+What     LOCAL.md (yours, then the project's, if you trust it) comes with the first prompt of a session and when you
+         say `continue`; your rules and RECLAUDE.md come with a compaction and right after it.
+Instead  Empty the files, or switch off `notes`.
+"""
+
+import re
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.kit.subjects import Prompt, Session
+from snell.model.effects import Note
+from snell.model.events import Event
+from snell.packs.notes.texts import local_notes, restore_notes
+
+FIRST, LOST = "notes/first_prompt", "notes/compacted"
+_NEGATED = re.compile(r"\b(?:don'?t|do not|not|never)\s+(?:\w+\s+)?(?:continue|recap)\b", re.IGNORECASE)
+
+
+@informs("UserPromptSubmit", timeout=3)
+def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
+    """LOCAL.md with the first prompt of a session, and when the prompt asks where we were."""
+    scope = f"session:{event.session_id}"
+    is_first = not here.marks.get(scope, FIRST)
+    is_restoring = bool(here.marks.get(scope, LOST))
+    if is_first:
+        here.marks.put(scope, FIRST, True)
+    if is_restoring:
+        here.marks.drop(scope, LOST)
+    asks = asks_for_notes(prompt.text, here.options.get("triggers", ()))
+    parts = local_notes(event.cwd, here) if is_first or asks or is_restoring else []
+    if asks or is_restoring:
+        parts += restore_notes(here)
+    return _note(parts + (rules(here) if is_restoring else []))
+
+
+@informs("PreCompact", timeout=3)
+def before_compaction(event: Event, here: Here) -> Note | None:
+    """What the summary must keep; clients that cannot take it get it with the next prompt."""
+    here.marks.put(f"session:{event.session_id}", LOST, True)
+    kept = restore_notes(here)
+    keep = ["Keep these rules, and what the project's own instructions say, word for word."] if kept else []
+    return _note([*local_notes(event.cwd, here), *kept, *keep, *rules(here)])
+
+
+@informs("SessionStart", matcher="compact", timeout=3)
+def after_compaction(session: Session, event: Event, here: Here) -> Note | None:
+    """The same again for the model that has just lost its context."""
+    here.marks.drop(f"session:{event.session_id}", LOST)
+    return _note([*local_notes(event.cwd, here), *restore_notes(here), *rules(here)])
+
+
+def asks_for_notes(prompt: str, triggers: object) -> bool:
+    """Does a person ask to go on where they were? Not when they say not to."""
+    if not isinstance(triggers, list | tuple) or _NEGATED.search(prompt):
+        return False
+    text = re.sub(r"[’']", "", prompt.lower())
+    words = (re.sub(r"[’']", "", str(each).lower()) for each in triggers if str(each).strip())
+    return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in words)
+
+
+def rules(here: Here) -> list[str]:
+    given = here.options.get("rules", ())
+    lines = [f"- {each}" for each in given if isinstance(each, str) and each.strip()]
+    return ["Rules:\n" + "\n".join(lines)] if lines else []
+
+
+def _note(parts: list[str]) -> Note | None:
+    return Note("\n\n".join(parts)) if parts else None

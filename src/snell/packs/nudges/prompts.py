@@ -1,0 +1,44 @@
+"""
+Point at what is made for the job.
+
+Why      A team has commands and agents for its usual jobs; people type what they want, not what it is called.
+What     The first word that names a route adds one line for the model: `Invoke @improve.`
+Instead  Say it in other words, put it in backticks, or change `[pack.nudges.routes]`.
+"""
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.kit.subjects import Prompt
+from snell.model.effects import Note, Tell
+from snell.packs.nudges.routes import COMMITS, DOCUMENTS, is_meta, route_of
+
+DOCUMENT_RULES = (
+    "Names of documents: in the project's root in capitals (README.md, CHANGELOG.md), inside folders in lower case; "
+    "never a lower-case document in the root."
+)
+COMMIT_RULES = (
+    "For a commit: add files by name, never everything at once; make a new commit, never amend; no co-author line; "
+    "a pre-commit hook may reformat files, then add them again and retry, twice at most; write the message as "
+    "`[section] What changed`; use the commit skill if there is one."
+)
+
+
+@informs("UserPromptSubmit", timeout=3)
+def route(prompt: Prompt, here: Here) -> list[Note | Tell] | None:
+    """Name the command or agent that is made for what was asked."""
+    parts = parts_for(prompt.text, here.options)
+    text = "\n\n".join(parts)
+    return [Note(text), Tell(text)] if parts else None
+
+
+def parts_for(prompt: str, options: object) -> list[str]:
+    """What there is to say about a prompt."""
+    said = options if isinstance(options, dict) else {}
+    if not prompt.strip() or is_meta(prompt):
+        return []
+    parts = [DOCUMENT_RULES] if said.get("documentation", True) and DOCUMENTS.search(prompt) else []
+    if said.get("commits", True) and COMMITS.search(prompt):
+        return [*parts, COMMIT_RULES]
+    routes = {word: str(target) for word, target in said.get("routes", {}).items() if target}
+    keyword = route_of(prompt, routes, said.get("matching", "careful"), said.get("look_alikes", "").split())
+    return [*parts, f"Invoke {routes[keyword]}."] if keyword else parts

@@ -1,0 +1,71 @@
+"""Which route a prompt takes: the first word that names one, in the order in which they were said."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from snell.kit.text import distance, is_typo_of, spoken
+
+META = (
+    re.compile(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
+    re.compile(r"\bnudg(?:e|es|ed|ing)\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?:check|fix|debug|test|review|inspect|change|edit|why)\b[^.\n]{0,40}\b(?:sub)?agents?\b(?!\s+(?:class|module))",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
+)
+DOCUMENTS = re.compile(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]+\.md\b", re.IGNORECASE)
+COMMITS = re.compile(r"\bcommit(?:s|ted|ting)?\b", re.IGNORECASE)
+_README = re.compile(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
+
+
+def is_meta(prompt: str) -> bool:
+    """Is the prompt about hooks, agents, nudges or settings themselves? Then no route is meant."""
+    return any(pattern.search(prompt) for pattern in META)
+
+
+def route_of(
+    prompt: str, routes: Mapping[str, str], matching: str = "careful", look_alikes: Collection[str] = ()
+) -> str:
+    """The keyword of the route that a prompt takes; empty when it takes none. Look-alikes are words, not typos."""
+    if matching == "seed":
+        return _seed_route(prompt, routes)
+    if is_meta(prompt):
+        return ""
+    prompt = _README.sub("readme", prompt)
+    for word in spoken(prompt):
+        if (
+            len(word.text) >= 3
+            and not word.is_negated
+            and (keyword := _keyword(word.text, routes, matching, look_alikes))
+        ):
+            return keyword
+    return ""
+
+
+def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: Collection[str]) -> str:
+    if word in routes:
+        return word
+    if matching == "exact":
+        return ""
+    singular = word.removesuffix("s")
+    if singular in routes and len(singular) >= 4:
+        return singular
+    if word in look_alikes:
+        return ""
+    return next((keyword for keyword in routes if is_typo_of(word, keyword)), "")
+
+
+def _seed_route(prompt: str, routes: Mapping[str, str]) -> str:
+    """Words of three letters and more; near misses by plain edit distance."""
+    if is_meta(prompt):
+        return ""
+    for word in (found[0] for found in re.finditer(r"[a-z]{3,}", prompt.lower())):
+        if word in routes:
+            return word
+        if len(word) < 4:
+            continue
+        for keyword in routes:
+            if len(keyword) >= 4 and distance(word, keyword, limit := 1 if len(keyword) <= 5 else 2) <= limit:
+                return keyword
+    return ""

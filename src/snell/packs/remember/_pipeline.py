@@ -1,0 +1,111 @@
+"""
+From a text to a file in the inbox: classify -> redact -> describe -> deliver. Nothing else is written, and nothing
+before it is redacted.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from snell.kit.here import Here
+from snell.kit.redact import find, is_too_secret, redact
+from snell.machine.files import FileError, read_capped
+from snell.machine.inbox import Inbox
+from snell.machine.project_identity import project_of
+from snell.memory.inbox_file import LARGEST, Waiting, decoded, encoded, stamp
+from snell.memory.shapes import NotRememberedError, content_hash
+from snell.memory.signals import classify, importance_of, namespace_of
+from snell.model.events import Event
+
+PIECE = 5_000  # characters of one capture
+WHOLE = 800  # a message up to here is captured as it is; of a longer one, the paragraphs with a signal
+COMPARED = 50  # files against which a text from a transcript is compared
+
+
+class Captured(Struct, frozen=True, kw_only=True):
+    """What became of one text."""
+
+    queued: bool = False
+    reason: str = ""  # why not
+    path: str = ""
+    tier: int = 3
+    score: float = 0.0
+    patterns: tuple[str, ...] = ()
+    redactions: int = 0
+    length: int = 0
+
+    @property
+    def skipped(self) -> bool:
+        return not self.queued
+
+
+def inbox_of(here: Here) -> Inbox | None:
+    return Inbox(here.state / "memory") if here.state else None
+
+
+def capture(
+    text: str, event: Event, here: Here, *, tag: str, context: dict[str, Any], known: set[str] | None = None
+) -> Captured:
+    """Put a text into the inbox, if it is worth it; `known` holds the hashes of what is there."""
+    signal = classify(text)
+    told: dict[str, Any] = {"tier": signal.tier, "score": signal.score, "patterns": signal.types, "length": len(text)}
+    if signal.tier == 3:
+        return Captured(reason="no signal", **told)
+    secrets = find(text)
+    if is_too_secret(text, secrets):
+        return Captured(reason="too secret", redactions=len(secrets), **told)
+    safe = redact(text)
+    digest = content_hash(safe)
+    if known is not None and digest in known:
+        return Captured(reason="there already", redactions=len(secrets), **told)
+    inbox = inbox_of(here)
+    if inbox is None:
+        return Captured(reason="this house keeps no files", **told)
+    place = here.project_dir or event.cwd
+    path = inbox.deliver(
+        encoded(
+            Waiting(
+                content=safe,
+                source_hook=event.name,
+                timestamp=stamp(time.time()),
+                project_root_dir=place[:1024],
+                project=project_of(place),
+                suggested_namespace=namespace_of(signal.types),
+                suggested_tags=(tag.lower()[:100], *signal.types),
+                suggested_importance=importance_of(signal),
+                signal_tier=signal.tier,
+                signal_patterns_matched=signal.types,
+                context={name: redact(str(value)[:1000]) for name, value in context.items() if value},
+                client=event.client,
+            )
+        )
+    )
+    if known is not None:
+        known.add(digest)
+    return Captured(queued=True, path=str(path), redactions=len(secrets), **told)
+
+
+def hashes_in(inbox: Inbox) -> set[str]:
+    """What was captured last, as hashes of the redacted texts."""
+    return {content_hash(waiting.content) for path in inbox.newest(COMPARED) for waiting in _read(path)}
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A message in parts that can be captured: all of it is in one of them."""
+    if len(text) <= WHOLE:
+        yield text
+        return
+    for paragraph in text.split("\n\n"):
+        for start in range(0, len(paragraph), PIECE):
+            if part := paragraph[start : start + PIECE].strip():
+                yield part
+
+
+def _read(path: Path) -> Iterator[Waiting]:
+    try:
+        yield decoded(read_capped(path, LARGEST, follow_links=False))
+    except (OSError, FileError, NotRememberedError):
+        return

@@ -1,0 +1,1 @@
+"""Runs: budgets, cancelling, waiting for a person, and calls that have to be made again."""

@@ -1,0 +1,106 @@
+"""
+Keep a run within its bounds.
+
+Why      An agent that works alone goes on: over its time, after it was called off, past what a person should see.
+What     In a session that works for a run (`snell runs start`, or SNELL_RUN_ID): no tool runs once it is cancelled,
+         waits for a person or has used up its minutes, steps or calls; a call that has to be made again comes first.
+Instead  `snell runs approve` lets a waiting run go on, `snell runs cancel` ends it. Without a run nothing happens.
+"""
+
+from snell.kit.authoring import informs, judges
+from snell.kit.here import Here
+from snell.machine.wall_clock import now_ms
+from snell.model.effects import Deny, Note
+from snell.model.errors import StoreError
+from snell.model.events import Event
+from snell.model.ports import Transaction
+from snell.work import replays, runs
+from snell.work.idempotency import args_hash
+from snell.work.replays import Replay
+from snell.work.runs import Run
+
+REPLAYING = "runs/replaying"  # of a session: its input was checked when it was first made
+_RESULTS = ("TaskOutput", "TaskResult")
+
+
+@judges("PreToolUse")
+def control(event: Event, here: Here) -> Deny | None:
+    """Let a run's tools run while it may go on."""
+    run_id = runs.run_of(event.session_id, here.marks, here.env)
+    if here.database is None or not run_id or run_id == event.session_id:
+        return None
+    try:
+        refusal, is_replayed = here.database.run(lambda tx: _controlled(tx, run_id, event))
+    except StoreError as error:
+        return Deny(f"run `{run_id}` cannot be looked up, so nothing of it runs: {error}", instead="tell the user")
+    here.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
+    return refusal
+
+
+@informs("UserPromptSubmit")
+def step(event: Event, here: Here) -> Note | None:
+    """Each prompt of a run is a step."""
+    run_id = runs.run_of(event.session_id, here.marks, here.env)
+    if here.database is None or not run_id or run_id == event.session_id:
+        return None
+    run = here.database.run(lambda tx: _stepped(tx, run_id))
+    return Note(f"This session works for run {run_id}: {_left(run)}.") if run and run.steps <= 1 else None
+
+
+def _controlled(tx: Transaction, run_id: str, event: Event) -> tuple[Deny | None, bool]:
+    """Why this call may not run, and whether it is one that is made again."""
+    run, now = runs.find(tx, run_id), now_ms()
+    if run is None:
+        return None, False
+    if refusal := _refusal(tx, run, event, now):
+        return refusal, False
+    queued = replays.first(tx, run_id)
+    refusal = _other_than_queued(tx, queued, event, now) if queued else None
+    if refusal is None:
+        runs.count_call(tx, run_id)
+    return refusal, queued is not None and refusal is None
+
+
+def _refusal(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
+    if run.status in ("cancel_requested", "cancelled"):
+        why = f": {run.cancel_reason}" if run.cancel_reason else ""
+        return Deny(f"run `{run.run_id}` is cancelled{why}", instead="stop now, and say where you are")
+    if run.status in runs.ENDED:
+        return Deny(f"run `{run.run_id}` is over ({run.status})", instead="stop now")
+    if event.tool_name in _RESULTS or event.tool in _RESULTS:
+        runs.wait_for_human(tx, run.run_id, now, "a sub-agent's answer was taken for a tool")
+        return Deny("what a sub-agent answers is not a tool", instead="use its answer, or start it again")
+    if run.status == "waiting_for_human":
+        return Deny(
+            f"run `{run.run_id}` waits for a person: {run.waiting_for}",
+            instead="say what you would do next, and stop; `snell runs approve` lets it go on",
+        )
+    if used_up := runs.over_budget(run, now):
+        runs.finish(tx, run.run_id, now, "failed")
+        return Deny(f"run `{run.run_id}` has used up its {used_up}", instead="stop now, and say what is left to do")
+    return None
+
+
+def _other_than_queued(tx: Transaction, queued: Replay, event: Event, now: int) -> Deny | None:
+    """While a call is queued it is the only one; anything else counts as an attempt that failed."""
+    tool = event.tool_name or event.tool
+    same_input = args_hash(event.payload.get("tool_input"), tool) == queued.normalized_args_hash
+    if tool == queued.raw_tool_name and same_input:
+        replays.done(tx, queued)
+        return None
+    may_go_on = replays.attempted(tx, queued, now)
+    wanted = f"`{queued.raw_tool_name}` has to be made again first, with the same input ({queued.tool_call_id})"
+    if event.kind in ("edit", "write"):
+        wanted = f"no file is changed before that: {wanted}"
+    return Deny(wanted, instead="make that call now" if may_go_on else "stop now: a person has to look at it")
+
+
+def _stepped(tx: Transaction, run_id: str) -> Run | None:
+    if runs.find(tx, run_id) is None:
+        return None
+    runs.next_step(tx, run_id, now_ms())
+    return runs.find(tx, run_id)
+
+
+def _left(run: Run) -> str:
+    return f"at most {run.max_minutes} minutes, {run.max_steps} steps and {run.max_calls} tool calls"

@@ -1,0 +1,1 @@
+"""Tasks, efforts and sessions: work that survives a full context window."""

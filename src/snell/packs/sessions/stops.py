@@ -1,0 +1,35 @@
+"""
+Why a turn ended.
+
+Why      An agent that ran into a limit looks like one that is done.
+What     The end of the transcript is looked at: a rate limit is told to the person; a context that is used up is told,
+         and under `snell run` a new window is started.
+Instead  `enabled = false` in `[pack.sessions]`.
+"""
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.machine.transcripts import tail_of
+from snell.model.effects import Tell
+from snell.model.events import Event
+from snell.packs.sessions.callers import is_idle
+from snell.work.hooks_session import restart_prompt
+from snell.work.transcript_tails import trouble_in
+
+TEXTS = {
+    "exhausted": "the context is used up; in a new session the effort goes on (`snell run -- AGENT` starts one)",
+    "rate_limited": "the agent stopped at a rate limit; it is not done",
+}
+
+
+@informs("Stop", "StopFailure")
+def ending(event: Event, here: Here) -> Tell | None:
+    """Tell a limit from an end."""
+    run = here.env.get("SNELL_SUPERVISOR")
+    if is_idle(here, event) and not run:
+        return None
+    trouble = trouble_in(tail_of(event.transcript_path))
+    here.marks.put(f"session:{event.session_id}", "trouble", trouble)
+    if trouble == "exhausted" and run:
+        here.marks.put(f"supervisor:{run}", "restart", {"reason": "exhausted", "prompt": restart_prompt(None)})
+    return Tell(TEXTS[trouble]) if trouble else None

@@ -1,0 +1,61 @@
+"""
+Sub-agents of an effort.
+
+Why      What a sub-agent does belongs to the effort, and its calls are not its parent's.
+What     Each has a session of its own on the parent's effort; what it read is known to the effort when it ends.
+Instead  `enabled = false` in `[pack.sessions]`.
+"""
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.kit.subjects import AgentRun
+from snell.model.effects import Note
+from snell.model.events import Event, text_in
+from snell.packs.sessions.callers import caller_of, common, done, is_idle
+from snell.work import hook_calls, hooks_agents
+
+
+@informs("SubagentStart")
+def begin(event: Event, agent: AgentRun, here: Here) -> Note | None:
+    """Begin a session for the sub-agent, and say where it may write its log."""
+    if is_idle(here, event) or not agent.id:
+        return None
+    call = hook_calls.SubagentStart(**common(event), agent_id=agent.id, agent_type=agent.type)
+    said = done(here, lambda tx: hooks_agents.subagent_start(tx, call, caller_of(event, here)))
+    if not said or said["sessionId"] is None:
+        return None
+    rules = f" Rules: {', '.join(said['directives'])}." if said["directives"] else ""
+    return Note(f"You work on effort {said['effortId']}. Your log is `{said['logTemplate']}`.{rules}")
+
+
+@informs("SubagentStop")
+def end(event: Event, agent: AgentRun, here: Here) -> None:
+    """End its session; the effort knows what it read."""
+    if not is_idle(here, event) and agent.id:
+        call = hook_calls.SubagentStop(**common(event), agent_id=agent.id, agent_type=agent.type)
+        done(here, lambda tx: hooks_agents.subagent_stop(tx, call, caller_of(event, here)))
+
+
+@informs("TaskCompleted")
+def task_completed(event: Event, here: Here) -> None:
+    """Keep it as a message; it finishes the effort only where the effort says so."""
+    if is_idle(here, event):
+        return
+    call = hook_calls.TaskCompleted(
+        **common(event),
+        task_id=text_in(event.payload, "task_id"),
+        task_subject=text_in(event.payload, "task_subject"),
+        teammate_name=text_in(event.payload, "teammate_name") or None,
+    )
+    done(here, lambda tx: hooks_agents.task_completed(tx, call, caller_of(event, here)))
+
+
+@informs("ConfigChange")
+def config_changed(event: Event, here: Here) -> None:
+    """Forget what was read of skill files when one of them changed."""
+    if is_idle(here, event):
+        return
+    call = hook_calls.ConfigChange(
+        **common(event), source=text_in(event.payload, "source"), file_path=text_in(event.payload, "file_path") or None
+    )
+    done(here, lambda tx: hooks_agents.config_change(tx, call, caller_of(event, here)))

@@ -1,0 +1,110 @@
+"""
+Tool calls of an effort.
+
+Why      An agent that writes nothing down loses everything with its context.
+What     Calls are counted; `snell effort log` or a new phase starts the count anew, and the tenth call without either
+         is refused. A context that fills up is said at 80 %, urged at 90 %. Guard rules of the effort speak or refuse.
+         Sub-agents are told and never refused.
+Instead  `heartbeat`, `notice`, `warn`, `block`, `read_throttle` in `[pack.sessions]`; `blockAfter` of the effort.
+"""
+
+from threading import Thread
+
+from snell.kit.authoring import informs, judges
+from snell.kit.here import Here
+from snell.kit.redact import redacted
+from snell.machine.transcripts import tail_of
+from snell.model.effects import Deny, Note
+from snell.model.events import Event
+from snell.packs.sessions.callers import USAGE, caller_of, common, done, is_idle
+from snell.packs.sessions.skill_calls import answered, created_by_phase
+from snell.packs.sessions.speaking import found_directives, injected
+from snell.work import hook_calls, hooks_after, hooks_before, ingesting
+from snell.work.transcript_tails import tokens_in
+
+LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
+
+
+@judges("PreToolUse")
+def heartbeat(event: Event, here: Here) -> Deny | list[Note] | None:
+    """Count the call; refuse it when it is time to write something down."""
+    if event.kind == "skill" and here.database is not None and (answer := answered(event, here)):
+        return answer
+    if is_idle(here, event):
+        if event.kind == "shell":
+            created_by_phase(event, here)
+        return None
+    call = hook_calls.PreToolUse(
+        **common(event),
+        tool_name=event.tool,
+        tool_input=event.tool_input,
+        tool_use_id=event.tool_use_id,
+        agent_id=event.agent_id,
+    )
+    said = done(here, lambda tx: hooks_before.pre_tool_use(tx, call, caller_of(event, here)))
+    if said is None:
+        return None
+    if not said["allow"]:
+        log = "write into the effort's log with `snell effort log TEXT`, then go on"
+        return Deny(said["reason"], instead=log if said["reasonCode"] == "heartbeat-block" else "")
+    if said["heartbeatCount"] is None and event.kind == "shell":
+        created_by_phase(event, here)
+    return [Note(text) for text in said["notes"]] or None
+
+
+@informs("PostToolUse")
+def deliver(event: Event, here: Here) -> list[Note] | None:
+    """Deliver what waits; keep questions and answers; notice rules of directories that are new."""
+    if is_idle(here, event):
+        return None
+    asks = event.tool == "AskUserQuestion"
+    call = hook_calls.PostToolUse(
+        **common(event),
+        tool_name=event.tool,
+        tool_input=redacted(event.tool_input) if asks else event.tool_input,
+        tool_use_id=event.tool_use_id,
+        agent_id=event.agent_id,
+        tool_response=redacted(event.tool_response) if asks else None,
+    )
+    said = done(here, lambda tx: hooks_after.post_tool_use(tx, call, caller_of(event, here)))
+    if said is None or said["heartbeatCount"] is None:
+        return None
+    if said["heartbeatCount"] % LOOK_EVERY == 1:
+        Thread(target=look_at_transcript, args=(event, here), daemon=True).start()
+    found = found_directives(said["discovered"]) if here.is_trusted else ""
+    return [Note(text) for text in (*injected(said["pendingInjections"]), *([found] if found else []))] or None
+
+
+@informs("PostToolUseFailure")
+def failed(event: Event, here: Here) -> None:
+    """Keep a failed call as a message of the session."""
+    if is_idle(here, event):
+        return
+    error = event.payload.get("error")
+    call = hook_calls.PostToolUseFailure(
+        **common(event),
+        tool_name=event.tool,
+        tool_input={},
+        tool_use_id=event.tool_use_id,
+        agent_id=event.agent_id,
+        error=str(redacted(error))[:4_000] if isinstance(error, str) else "",
+        is_interrupt=event.payload.get("is_interrupt") is True,
+    )
+    done(here, lambda tx: hooks_after.post_tool_use_failure(tx, call, caller_of(event, here)))
+
+
+def look_at_transcript(event: Event, here: Here) -> None:
+    """How full the context is, for clients without a status line; and the messages, where they are wanted."""
+    scope = f"session:{event.session_id}"
+    known = here.marks.get(scope, USAGE)
+    if not isinstance(known, dict) or known.get("from") == "transcript":
+        tokens = tokens_in(tail_of(event.transcript_path))
+        if tokens is not None:
+            here.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript"})
+    if here.options.get("ingest") and here.database is not None:
+        session = done(here, lambda tx: tx.rows(_OPEN, event.session_id))
+        if session:
+            ingesting.ingest(here.database, session[0][0], event.transcript_path, redacted)
+
+
+_OPEN = "SELECT id FROM sessions WHERE client_session_id = ? AND subagent_id = '' AND ended_at IS NULL ORDER BY id DESC"

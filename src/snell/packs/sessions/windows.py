@@ -1,0 +1,73 @@
+"""
+A context window begins, is full, and ends.
+
+Why      A window ends; the work does not.
+What     Where an effort is active: every start of a window is a new session, linked to the one before; the model gets
+         the effort, its phase, what the last window wrote down, and the files to read. A window that compacts by
+         itself ends, and `snell run` starts the next one.
+Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing happens.
+"""
+
+from snell.kit.authoring import informs, judges
+from snell.kit.here import Here
+from snell.kit.subjects import Compaction, Session
+from snell.model.effects import Deny, Note
+from snell.model.events import Event, text_in
+from snell.packs.sessions.callers import caller_of, common, done, is_idle
+from snell.packs.sessions.speaking import said_at_start
+from snell.work import artefacts, hook_calls, hooks_session
+from snell.work.rows import Record
+
+FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
+
+
+@informs("SessionStart", waits=True)
+def restore(event: Event, session: Session, here: Here) -> Note | None:
+    """Begin a session for the effort that is active here, and say where it stands."""
+    run = here.env.get("SNELL_SUPERVISOR")
+    if run:
+        here.marks.put(f"session:{event.session_id}", "supervisor", run)
+        here.marks.put(f"supervisor:{run}", "session", {"id": event.session_id, "transcript": event.transcript_path})
+    if is_idle(here, event):
+        return None
+    call = hook_calls.SessionStart(**common(event), source=session.source)
+    said = done(here, lambda tx: hooks_session.session_start(tx, call, caller_of(event, here)))
+    if not said or not said["found"]:
+        return None
+    return Note("\n\n".join(filter(None, (said_at_start(said), _contents(said, here)))))
+
+
+@informs("SessionEnd")
+def end(event: Event, session: Session, here: Here) -> None:
+    """End the session."""
+    if not is_idle(here, event):
+        call = hook_calls.SessionEnd(**common(event), reason=session.reason)
+        done(here, lambda tx: hooks_session.session_end(tx, call, caller_of(event, here)))
+
+
+@judges("PreCompact", matcher="auto")
+def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
+    """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
+    run = here.env.get("SNELL_SUPERVISOR")
+    if is_idle(here, event) and not run:
+        return None
+    call = hook_calls.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
+    said = done(here, lambda tx: hooks_session.pre_compact(tx, call, caller_of(event, here))) or {}
+    if not run:
+        return None
+    prompt = said.get("restartPrompt") or hooks_session.restart_prompt(None)
+    here.marks.put(f"supervisor:{run}", "restart", {"reason": "compact", "prompt": prompt})
+    return Deny("the context is full; a new window takes over")
+
+
+def _contents(said: Record, here: Here) -> str:
+    """The files themselves, as far as they fit; only where the project may speak to the model."""
+    if not here.is_trusted:
+        return ""
+    left, parts = FILE_BUDGET, []
+    for path in said["requiredFiles"]:
+        text = artefacts.text_of(path, left)
+        if text and len(text) < left:
+            parts.append(f"### {path}\n{text}")
+            left -= len(text)
+    return "\n\n".join(parts)

@@ -1,0 +1,100 @@
+"""
+Hand over the skill that a prompt asks for.
+
+Why      A skill that nobody opens helps nobody.
+What     Skills whose name, triggers or description fit the prompt come with it: their documents while they fit, else
+         their paths; each once a session. Sub-agents get the list when they start.
+Instead  Call the skill by name, or set your own words in `[pack.skills.triggers]`.
+"""
+
+import os
+import re
+
+from snell.kit.authoring import informs
+from snell.kit.here import Here
+from snell.kit.subjects import Prompt, ShellCall
+from snell.model.effects import Note
+from snell.model.events import Event
+from snell.packs.skills.folders import Skill, folders_for, skills_in
+from snell.packs.skills.ranking import Ranked, ranked, wanted
+
+GIVEN = "skills/given"
+LONGEST_DESCRIPTION, LONGEST_LISTED, MOST_LISTED = 100, 150, 40
+FORMATS = {
+    "pdf": r"\bpdf\b|\.pdf\b|pdftotext|pdftk|qpdf|pypdf",
+    "docx": r"\.docx?\b|python-docx",
+    "pptx": r"\.pptx?\b|python-pptx",
+    "xlsx": r"\.xlsx?\b|\.xlsm\b|openpyxl",
+}
+
+
+_ANY_FORMAT = re.compile("|".join(FORMATS.values()), re.IGNORECASE)
+LONGEST_COMMAND = 20_000
+
+
+@informs("UserPromptSubmit", timeout=3)
+def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
+    """The skills that a prompt asks for, each once a session."""
+    if not prompt.text.strip():
+        return None
+    options = here.options
+    found = ranked(prompt.text, known_skills(here), options.get("triggers"))
+    scope = f"session:{event.session_id}"
+    given = here.marks.get(scope, GIVEN)
+    before = given if isinstance(given, list) else []
+    fresh = [each for each in wanted(found, int(options.get("most", 3))) if each.skill.path not in before]
+    if not fresh:
+        return None
+    here.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
+    return Note(_handed_over(fresh, int(options.get("inject", 6000))))
+
+
+@informs("SubagentStart", timeout=3)
+def with_a_subagent(here: Here) -> Note | None:
+    """What a sub-agent could use."""
+    skills = known_skills(here)[:MOST_LISTED]
+    lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
+    return Note("Skills that are here; read the SKILL.md before using one:\n" + "\n".join(lines)) if lines else None
+
+
+@informs("PreToolUse", kind="shell", when={"document_formats": True})
+def with_a_document(call: ShellCall, event: Event, here: Here) -> Note | None:
+    """A reminder that there is a skill for this kind of document."""
+    if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
+        return None
+    formats = [
+        name for name, pattern in FORMATS.items() if re.search(pattern, call.command[:LONGEST_COMMAND], re.IGNORECASE)
+    ]
+    scope, mark = f"session:{event.session_id}", "skills/formats"
+    told = here.marks.get(scope, mark)
+    before = told if isinstance(told, list) else []
+    by_name = {skill.name.lower(): skill for skill in known_skills(here)}
+    fitting = [by_name[name] for name in formats if name in by_name and name not in before]
+    if not fitting:
+        return None
+    here.marks.put(scope, mark, [*before, *(skill.name.lower() for skill in fitting)])
+    return Note("\n".join(f"There is a skill for {each.name} files; read {each.path} first." for each in fitting))
+
+
+def known_skills(here: Here) -> list[Skill]:
+    """The user's skills, and the project's where it is trusted."""
+    home = here.env.get("HOME") or os.path.expanduser("~")
+    return skills_in(folders_for(home, here.project_dir if here.is_trusted else "", here.options.get("folders")))
+
+
+def _handed_over(found: list[Ranked], budget: int) -> str:
+    parts = []
+    for each in found:
+        skill = each.skill
+        if 0 < len(skill.text) <= budget:
+            budget -= len(skill.text)
+            parts.append(f"Skill `{skill.name}` ({skill.path}) is made for this:\n\n{skill.text}")
+        else:
+            about = _cut(skill.description, LONGEST_DESCRIPTION)
+            parts.append(f"Skill `{skill.name}` may help: {about}. Read {skill.path} first.")
+    return "\n\n".join(parts)
+
+
+def _cut(text: str, length: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 3].rstrip() + "..."

@@ -1,0 +1,1 @@
+"""Tool inputs: what a call lacks is said before it fails, with an example that would pass."""

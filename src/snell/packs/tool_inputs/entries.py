@@ -1,0 +1,149 @@
+"""
+What tools need: compact entries for those we know, JSON Schemas for those that somebody describes.
+
+Names are compared without case: the whole name, or the part after the last `__`, `.`, `:` or `/`, so that
+`mcp__mail__gmail_send_email` is found and `TodoWrite` is not taken for `Write`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from snell.engine.schemas import TOOL_SCHEMAS
+from snell.machine.files import FileError, read_capped
+
+LARGEST = 2_000_000
+_SEPARATORS = re.compile(r"__|[.:/]")
+
+
+class Entry(Struct, frozen=True):
+    """What one tool needs."""
+
+    required: tuple[str, ...] = ()
+    required_any: tuple[tuple[str, ...], ...] = ()  # of each group at least one
+    min_lengths: Mapping[str, int] = {}
+    example: Mapping[str, Any] = {}
+    schema: Mapping[str, Any] | None = None
+    is_ours: bool = False  # a schema of our own, for which the engine's small validator is enough
+
+
+def _entry(
+    *required: str,
+    any_of: tuple[tuple[str, ...], ...] = (),
+    least: Mapping[str, int] = MappingProxyType({}),
+    **example: Any,
+) -> Entry:
+    return Entry(required, any_of, least, example)
+
+
+KNOWN: Mapping[str, Entry] = {
+    "write_local_file": _entry(
+        "path", "content", least={"content": 10}, path="notes/report.md", content="# Report\n\nWhat was found ..."
+    ),
+    "upload_to_composio": _entry(
+        "path", "tool_slug", "toolkit_slug", path="out/report.pdf", tool_slug="GMAIL_SEND_EMAIL", toolkit_slug="gmail"
+    ),
+    "read_local_file": _entry("path", path="notes/report.md"),
+    "list_directory": _entry("path", path="notes"),
+    "composio_multi_execute_tool": _entry(
+        "tools", tools=[{"tool_slug": "GMAIL_SEND_EMAIL", "arguments": {"recipient_email": "a@example.com"}}]
+    ),
+    "composio_search_news": _entry("query", query="what happened today"),
+    "composio_search_web": _entry("query", query="how to parse TOML"),
+    "gmail_send_email": _entry(
+        "subject",
+        "body",
+        any_of=(("recipient_email", "to"),),
+        subject="Report",
+        body="It is attached.",
+        recipient_email="a@example.com",
+    ),
+    "write": _entry(
+        "file_path", "content", least={"content": 10}, file_path="/project/notes.md", content="# Notes\n\n..."
+    ),
+}
+
+
+def entry_for(tool: str, options: Mapping[str, Any]) -> Entry | None:
+    """What is known about a tool: the user's own entries first, then files, then ours, then the clients' own tools."""
+    if options.get("tools") or options.get("files"):
+        own = _own(options)
+        for name in _names(tool):
+            if name in own:
+                return own[name]
+    return _built_in(tool)
+
+
+@lru_cache(maxsize=1024)
+def _built_in(tool: str) -> Entry | None:
+    for name in _names(tool):
+        if name in KNOWN:
+            return KNOWN[name]
+    return Entry(schema=TOOL_SCHEMAS[tool], is_ours=True) if tool in TOOL_SCHEMAS else None
+
+
+def _names(tool: str) -> tuple[str, ...]:
+    """The whole name, then the longest part after a separator, and so on."""
+    lowered = tool.lower()
+    cuts = [found.end() for found in _SEPARATORS.finditer(lowered)]
+    return (lowered, *(lowered[cut:] for cut in cuts if lowered[cut:]))
+
+
+def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
+    written: dict[str, Any] = {}
+    files = options.get("files")
+    for path in files if isinstance(files, list) else ():
+        written |= _schemas_in(str(path))
+    tools = options.get("tools")
+    written |= tools if isinstance(tools, dict) else {}
+    return {str(name).lower(): entry_from(each) for name, each in written.items() if isinstance(each, dict)}
+
+
+def entry_from(written: Mapping[str, Any]) -> Entry:
+    """An entry as somebody wrote it: the short form, or a JSON Schema. What is not understood is left out."""
+    if "type" in written or "properties" in written or "$schema" in written:
+        return Entry(schema=written, example=_example_in(written))
+    lengths = written.get("min_lengths")
+    least = {str(k): v for k, v in lengths.items() if isinstance(v, int)} if isinstance(lengths, dict) else {}
+    if isinstance(written.get("content_min_length"), int):
+        least["content"] = written["content_min_length"]
+    groups = written.get("required_any")
+    example = written.get("example")
+    return Entry(
+        _texts(written.get("required")),
+        tuple(_texts(group) for group in groups) if isinstance(groups, list) else (),
+        least,
+        example if isinstance(example, dict) else {},
+    )
+
+
+def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    examples = schema.get("examples")
+    first = examples[0] if isinstance(examples, list) and examples else {}
+    return first if isinstance(first, dict) else {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def _schemas_in(path: str) -> dict[str, Any]:
+    try:
+        return _read(path, Path(path).stat().st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, _changed: int) -> dict[str, Any]:
+    try:
+        found = json.loads(read_capped(Path(path), LARGEST))
+    except (ValueError, OSError, FileError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

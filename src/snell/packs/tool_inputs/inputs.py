@@ -1,0 +1,153 @@
+"""
+Check what a tool is given.
+
+Why      A call that lacks a field fails slowly, with an error that the model has to guess at.
+What     The call is refused at once, with the fields that are missing and an example that would pass. JSON that came
+         as text is made into what it says. After a failure that speaks of validation, the right shape is shown.
+Instead  `[pack.tool_inputs] mode = "off"`, or an entry of your own for the tool.
+"""
+
+import re
+from typing import Any
+
+from snell.kit.authoring import informs, judges, rewrites
+from snell.kit.here import Here
+from snell.model.effects import Deny, Note, Rewrite
+from snell.model.events import Event
+from snell.packs.tool_inputs.entries import Entry, entry_for
+from snell.packs.tool_inputs.shapes import Faults, example_text, faults, repaired
+
+MOST_INNER = 50
+REPLAYING = "runs/replaying"  # a call that is made again was looked at the first time
+_ODD_NAME = re.compile(r"[<>{}\[\]\"'`\s]")
+_MARKUP = re.compile(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
+_INVALID = re.compile(
+    r"validation error|field required|input ?validation ?error|required parameter|missing required"
+    r"|is a required property|invalid (?:input|argument)s?\b",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
+
+
+@rewrites("PreToolUse")
+def repair(event: Event, here: Here) -> Rewrite | None:
+    """Make JSON that came as text into what it says."""
+    if here.options.get("mode") == "off":
+        return None
+    given = event.payload.get("tool_input")
+    better = repaired(given, _entry(event, here))
+    return None if better is None else Rewrite(better, because="arguments came as JSON in a text")
+
+
+@judges("PreToolUse")
+def check(event: Event, here: Here) -> Deny | None:
+    """Refuse a call that lacks what its tool needs."""
+    mode = here.options.get("mode")
+    if mode == "off" or here.marks.get(f"session:{event.session_id}", REPLAYING):
+        return None
+    if odd := _odd_name(_tool(event)):
+        return odd
+    found = _faults(event, here)
+    if not found.hard and not (found.soft and mode == "strict"):
+        return None
+    return _refusal(event, _entry(event, here) or Entry(), (*found.hard, *found.soft))
+
+
+@informs("PreToolUse", when={"mode": "guide"})
+def mention(event: Event, here: Here) -> Note | None:
+    """Say what looks incomplete about a call that may still work."""
+    entry = _entry(event, here)
+    if entry is None or entry.schema is not None:
+        return None  # a schema has no opinion on looks
+    blank = [name for name in entry.min_lengths if str(event.tool_input.get(name, "x")).strip() == ""]
+    return Note(f"The call of {_tool(event)} looks incomplete: {', '.join(blank)} is empty.") if blank else None
+
+
+@informs("PostToolUse", "PostToolUseFailure")
+def hint(event: Event, here: Here) -> Note | None:
+    """After a failure that speaks of validation or of an unknown tool: what a good call looks like."""
+    text = error_text(event)
+    if here.options.get("mode") == "off" or not text:
+        return None
+    if _UNKNOWN.search(text):
+        return Note(
+            f"There is no tool `{event.tool_name or event.tool}` here. Use one of those that are listed for you."
+        )
+    if not _INVALID.search(text):
+        return None
+    entry = _entry(event, here)
+    example = example_text(entry) if entry else ""
+    how = (
+        f" A call that would pass: {example}"
+        if example
+        else " Read the tool's description and give every field it asks for."
+    )
+    return Note(f"The input of `{event.tool_name or event.tool}` did not have the right shape.{how}")
+
+
+def error_text(event: Event) -> str:
+    """What a failed call said; empty when it did not fail."""
+    if event.name == "PostToolUseFailure":
+        return str(event.payload.get("error") or "")[:20_000]
+    response = event.tool_response
+    if not isinstance(response, dict) or not (
+        response.get("is_error") or response.get("isError") or response.get("error")
+    ):
+        return ""
+    return str(response)[:20_000]
+
+
+def _entry(event: Event, here: Here) -> Entry | None:
+    # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
+    return entry_for(_tool(event), here.options)
+
+
+def _tool(event: Event) -> str:
+    return event.tool_name or event.tool
+
+
+def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
+    tool = _tool(event)
+    example = example_text(entry)
+    what = "Missing required fields" if entry.schema is None else "What is wrong"
+    return Deny(
+        f"Invalid {tool} call. {what}: {', '.join(missing)}",
+        instead=f"call it again with them. Example: {example}" if example else "call it again with them",
+    )
+
+
+def _faults(event: Event, here: Here) -> Faults:
+    entry = _entry(event, here)
+    if entry is None or "tool_input" not in event.payload:
+        return Faults()  # a client that does not send inputs cannot have them judged
+    own = faults(event.payload.get("tool_input"), entry)
+    inner = _inner(event, here) if "tools" in entry.required else Faults()
+    return Faults((*own.hard, *inner.hard), (*own.soft, *inner.soft))
+
+
+def _odd_name(name: str) -> Deny | None:
+    if not _ODD_NAME.search(name):
+        return None
+    bare = re.split(r"[^\w.:/-]", name.strip("<>{}[]\"'` \t\n"), maxsplit=1)[0]
+    if _MARKUP.search(name):
+        why = "the tool's name holds markup of its arguments"
+    else:
+        why = "the tool's name holds brackets, quotes or blanks"
+    return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
+
+
+def _inner(event: Event, here: Here) -> Faults:
+    """The calls inside a batch, one by one."""
+    tools: Any = event.tool_input.get("tools")
+    hard: list[str] = []
+    soft: list[str] = []
+    for index, each in enumerate(tools[:MOST_INNER] if isinstance(tools, list) else ()):
+        fields = each if isinstance(each, dict) else {}
+        name = str(fields.get("tool_slug") or fields.get("tool") or fields.get("name") or "")
+        if not name:
+            hard.append(f"tools[{index}].tool_slug")
+        elif entry := entry_for(name, here.options):
+            found = faults(fields.get("arguments", fields.get("input")), entry)
+            hard += [f"tools[{index}] {name}: {what}" for what in found.hard]
+            soft += [f"tools[{index}] {name}: {what}" for what in found.soft]
+    return Faults(tuple(hard), tuple(soft))

@@ -1,0 +1,224 @@
+"""
+The toolchains, in the order in which they are asked. A new one is one entry: a name, the language it is for, how it is
+recognised, and its commands.
+
+A runner of targets (make, just, task) answers only for a target that it has. Of the others the first that is there
+answers, even if it has no command for the job.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from snell.packs.toolchain.projects import Project
+from snell.packs.toolchain.targets import JUSTFILES, MAKEFILES, TASKFILES, just_recipes, make_targets, task_names
+
+ACTIONS = ("test", "build", "lint", "e2e", "smoke")
+
+Commands = Mapping[str, str]
+
+
+class Toolchain(Struct, frozen=True):
+    name: str
+    family: str  # the language it is for; empty = any
+    is_here: Callable[[Project], bool]
+    commands: Callable[[Project], Commands]  # by action
+    runs_targets: bool = False  # answers only for the targets that it has
+    runner: str = ""  # what stands before a tool of the same language, such as `uv run`
+
+
+class Answer(Struct, frozen=True):
+    """The command of a project for a job, and whose it is."""
+
+    toolchain: Toolchain
+    command: str  # empty: this toolchain has none
+
+
+def answer_for(action: str, family: str, project: Project, more: tuple[Toolchain, ...] = ()) -> Answer | None:
+    """
+    Who answers for a job in this folder; None where no toolchain is.
+
+    A command of a language that the project has is never answered by another language's toolchain.
+    """
+    here = [chain for chain in (*more, *TOOLCHAINS) if chain.is_here(project)]
+    for chain in here:
+        if chain.runs_targets and (command := chain.commands(project).get(action)):
+            return Answer(chain, command)
+    others = [chain for chain in here if not chain.runs_targets]
+    own = [chain for chain in others if chain.family == family]
+    first = next(iter(own or others), None)
+    return None if first is None else Answer(first, first.commands(project).get(action, ""))
+
+
+def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
+    """Toolchains that a user's settings describe; what is not complete is left out."""
+    return tuple(_written(name, each) for name, each in written.items() if isinstance(each, dict) and each.get("files"))
+
+
+def _written(name: str, entry: Mapping[str, Any]) -> Toolchain:
+    files = tuple(str(each) for each in entry["files"]) if isinstance(entry["files"], list) else (str(entry["files"]),)
+    said = entry.get("commands")
+    commands = {str(key): str(value) for key, value in said.items()} if isinstance(said, dict) else {}
+    return Toolchain(name, str(entry.get("family", "")), _having(*files), lambda _: commands, runs_targets=True)
+
+
+def _having(*names: str) -> Callable[[Project], bool]:
+    return lambda project: project.has(*names)
+
+
+def _ending(*suffixes: str) -> Callable[[Project], bool]:
+    return lambda project: any(name.endswith(suffixes) for name in project.names)
+
+
+def _always(**commands: str) -> Callable[[Project], Commands]:
+    return lambda _: commands
+
+
+def _targets(program: str, found: Callable[[Project], frozenset[str]]) -> Callable[[Project], Commands]:
+    return lambda project: {action: f"{program} {action}" for action in ACTIONS if action in found(project)}
+
+
+def _node(manager: str) -> Callable[[Project], Commands]:
+    """Node's package managers run scripts; `test` has a short form everywhere but in bun, where it means another."""
+
+    def commands(project: Project) -> Commands:
+        short = f"{manager} run test" if manager == "bun" else f"{manager} test"
+        every = {"test": short, **{action: f"{manager} run {action}" for action in ACTIONS[1:]}}
+        scripts = scripts_of(project)
+        return every if scripts is None else {action: every[action] for action in ACTIONS if action in scripts}
+
+    return commands
+
+
+def scripts_of(project: Project) -> frozenset[str] | None:
+    """The scripts of the package.json; None when it cannot be read."""
+    try:
+        package = json.loads(project.text("package.json"))
+    except (ValueError, RecursionError):
+        return None
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    return frozenset(scripts) if isinstance(scripts, dict) else frozenset()
+
+
+def _manager_is(name: str, *lockfiles: str) -> Callable[[Project], bool]:
+    """By its lockfile; without any, by the `packageManager` that the package.json names; else it is npm."""
+
+    def is_here(project: Project) -> bool:
+        if project.has(*lockfiles):
+            return True
+        if project.has(*_LOCKFILES) or not project.has("package.json"):
+            return False
+        named = _PACKAGE_MANAGER.search(project.text("package.json"))
+        return (named[1] if named else "npm") == name
+
+    return is_here
+
+
+def _deno(project: Project) -> Commands:
+    text = project.text("deno.json") or project.text("deno.jsonc")
+    tasks = {action for action in ACTIONS if re.search(rf'"{action}"\s*:', text)}
+    plain = {"test": "deno test", "lint": "deno lint"}
+    return {**plain, **{action: f"deno task {action}" for action in tasks}}
+
+
+def _python(runner: str) -> Callable[[Project], Commands]:
+    return _always(
+        test=f"{runner} pytest",
+        lint=f"{runner} ruff check .",
+        e2e=f"{runner} pytest tests/",
+        smoke=f"{runner} pytest --smoke",
+    )
+
+
+def _pyproject_with(pattern: str, *names: str) -> Callable[[Project], bool]:
+    return lambda project: project.has(*names) or bool(re.search(pattern, project.text("pyproject.toml"), re.MULTILINE))
+
+
+_LOCKFILES = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lockb", "bun.lock")
+_PACKAGE_MANAGER = re.compile(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
+
+TOOLCHAINS: tuple[Toolchain, ...] = (
+    Toolchain("make", "", _having(*MAKEFILES), _targets("make", make_targets), runs_targets=True),
+    Toolchain("just", "", _having(*JUSTFILES), _targets("just", just_recipes), runs_targets=True),
+    Toolchain("task", "", _having(*TASKFILES), _targets("task", task_names), runs_targets=True),
+    Toolchain(
+        "cargo",
+        "rust",
+        _having("Cargo.toml"),
+        _always(test="cargo test", build="cargo build", lint="cargo clippy", e2e="cargo test --test '*'"),
+    ),
+    Toolchain(
+        "go",
+        "go",
+        _having("go.mod"),
+        _always(test="go test ./...", build="go build ./...", lint="go vet ./...", e2e="go test -tags=e2e ./..."),
+    ),
+    Toolchain("pnpm", "node", _manager_is("pnpm", "pnpm-lock.yaml"), _node("pnpm")),
+    Toolchain("yarn", "node", _manager_is("yarn", "yarn.lock"), _node("yarn")),
+    Toolchain("npm", "node", _manager_is("npm", "package-lock.json", "npm-shrinkwrap.json"), _node("npm")),
+    Toolchain("bun", "node", _manager_is("bun", "bun.lockb", "bun.lock"), _node("bun")),
+    Toolchain("deno", "node", _having("deno.json", "deno.jsonc", "deno.lock"), _deno),
+    Toolchain("uv", "python", _having("uv.lock"), _python("uv run"), runner="uv run"),
+    Toolchain(
+        "poetry",
+        "python",
+        _pyproject_with(r"^\[tool\.poetry\b", "poetry.lock"),
+        _python("poetry run"),
+        runner="poetry run",
+    ),
+    Toolchain("pdm", "python", _having("pdm.lock"), _python("pdm run"), runner="pdm run"),
+    Toolchain(
+        "hatch",
+        "python",
+        _pyproject_with(r"^\[tool\.hatch\.envs\b", "hatch.toml"),
+        _always(test="hatch test", lint="hatch fmt --check", e2e="hatch test tests/"),
+    ),
+    Toolchain("python", "python", _having("pyproject.toml"), _python("python -m"), runner="python -m"),
+    Toolchain("tox", "python", _having("tox.ini"), _always(test="tox")),
+    Toolchain(
+        "python",
+        "python",
+        _having("setup.py", "setup.cfg", "pytest.ini", "requirements.txt"),
+        _python("python -m"),
+        runner="python -m",
+    ),
+    Toolchain(
+        "gradle",
+        "java",
+        _having("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+        lambda project: {
+            action: f"{'./gradlew' if project.has('gradlew') else 'gradle'} {job}"
+            for action, job in (("test", "test"), ("build", "assemble"), ("lint", "check"))
+        },
+    ),
+    Toolchain(
+        "maven",
+        "java",
+        _having("pom.xml"),
+        lambda project: {
+            action: f"{'./mvnw' if project.has('mvnw') else 'mvn'} {job}"
+            for action, job in (("test", "test"), ("build", "package -DskipTests"), ("e2e", "verify"))
+        },
+    ),
+    Toolchain(
+        "mix",
+        "elixir",
+        _having("mix.exs"),
+        _always(test="mix test", build="mix compile", lint="mix format --check-formatted"),
+    ),
+    Toolchain(
+        "dotnet",
+        "dotnet",
+        _ending(".sln", ".slnx", ".csproj", ".fsproj"),
+        _always(test="dotnet test", build="dotnet build", lint="dotnet format --verify-no-changes"),
+    ),
+    Toolchain(
+        "cmake",
+        "c",
+        _having("CMakeLists.txt"),
+        _always(test="ctest --test-dir build", build="cmake --build build"),
+    ),
+)
