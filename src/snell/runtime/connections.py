@@ -1,12 +1,14 @@
 """
 The daemon's front: accepts connections on its own, because asyncio's way costs a task and several turns of the loop
-for each. A frame that begins with `S` is a request of `snell-hook`; a line that begins with `{` is a remote call.
+for each. What begins with `S` is a request of `snell-hook`; everything else is lines of remote calls. A line that asks
+for a bridge is the last one: from then on the connection speaks a protocol of its own.
 """
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from snell.machine.activation import is_ours
 from snell.machine.wire import Reply as Frame
@@ -19,24 +21,39 @@ AT_ONCE = 64  # connections that are taken before anything else gets its turn
 CHUNK = 1 << 18
 PATIENCE = 10.0  # seconds for a sender to finish its request
 LONGEST_LINE = 17 * 1024 * 1024
+LINES_AT_ONCE = 64  # of one caller, before anybody else gets a turn
+MOST_UNSENT = 65_536  # bytes that a caller may leave unread before its next lines are left alone
+BRIDGE = b'{"cmd":"bridge",'
+
+# Serves a connection until it ends: the line that asked for it, the socket, and what came after the line.
+Bridge = Callable[[bytes, socket.socket, bytes], Coroutine[Any, Any, None]]
 
 
 class Front:
     """Owns the listening socket and every open connection."""
 
-    def __init__(self, listening: socket.socket, service: Service, rpc: Rpc, on_request: Callable[[Request], None]):
+    def __init__(
+        self,
+        listening: socket.socket,
+        service: Service,
+        rpc: Rpc,
+        on_request: Callable[[Request], None],
+        bridge: Bridge | None = None,
+    ):
         self._listening = listening
+        self._bridge = bridge
         self._service = service
         self._rpc = rpc
         self._on_request = on_request
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._bridged: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
         self._loop.add_reader(listening.fileno(), self.accept)
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._tasks or self._open)
+        return bool(self._tasks or self._open or self._bridged)
 
     def accept(self) -> int:
         """Take what is in the queue, at most a few at a time; returns how many there were."""
@@ -65,6 +82,10 @@ class Front:
         """Wait for the calls that are still being decided, then let everybody go."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
+        for task in tuple(self._bridged):
+            task.cancel()
+        if self._bridged:
+            await asyncio.wait(self._bridged, timeout=PATIENCE)
         await asyncio.sleep(0)  # replies that were just sent
         for connection in tuple(self._open):
             connection.close()
@@ -82,8 +103,22 @@ class Front:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def call(self, line: bytes, send: Callable[[bytes], None]) -> None:
-        self._rpc.call(line, send)
+    def call(self, line: bytes, send: Callable[[bytes], None]) -> "asyncio.Task[None] | None":
+        """Answer one line: now, or by the task that is returned."""
+        task = self._rpc.call(line, send)
+        if task:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return task
+
+    def bridged(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
+        """This connection is no longer ours to read."""
+        if self._bridge is None:
+            connection.close()
+            return
+        task = self._loop.create_task(self._bridge(line, connection, rest))
+        self._bridged.add(task)
+        task.add_done_callback(self._bridged.discard)
 
 
 class Connection:
@@ -97,6 +132,9 @@ class Connection:
         self._unsent = b""
         self._is_waiting = False
         self._closes = False
+        self._speaks_lines = False
+        self._is_at_end = False  # they send no more lines
+        self._answering: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def readable(self) -> None:
@@ -112,12 +150,14 @@ class Connection:
         self._buffer += data
         if not self._take(at_end=not data) and data:
             self._wait()
-        elif not data and not self._unsent and not self._closes:
-            self.close()
+        elif not data and not self._closes:
+            self._is_at_end = True
+            self._stop_waiting()
+            self._close_when_done()
 
     def _take(self, *, at_end: bool) -> bool:
         """Hand on what is complete; True when nothing more is expected."""
-        if self._buffer[:1] == b"{":
+        if self._speaks_lines or (self._buffer and self._buffer[0] != ord("S")):
             return self._take_lines()
         try:
             needed = Request.needed(self._buffer)
@@ -135,14 +175,51 @@ class Connection:
         return True
 
     def _take_lines(self) -> bool:
-        while (end := self._buffer.find(b"\n")) >= 0:
+        """In their order: a line waits until the one before it is answered."""
+        self._speaks_lines = True
+        for _ in range(LINES_AT_ONCE):
+            if self._answering or len(self._unsent) > MOST_UNSENT or (end := self._buffer.find(b"\n")) < 0:
+                break
             line = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
-            self._front.call(line, self._send)
+            if line.startswith(BRIDGE):
+                self._hand_over(line)
+                return True
+            self._answering = self._front.call(line, self._send)
+            if self._answering:
+                self._answering.add_done_callback(self._answered)
+        else:
+            self._loop.call_soon(self._go_on)  # others first
         if len(self._buffer) > LONGEST_LINE:
             self.close()
             return True
         return False
+
+    def _hand_over(self, line: bytes) -> None:
+        self._stop_waiting()
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        connection = socket.socket(fileno=self._socket.detach())
+        self._front.closed(self)
+        self._front.bridged(line, connection, rest)
+
+    def _answered(self, _task: "asyncio.Task[None]") -> None:
+        self._answering = None
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Take the lines that had to wait."""
+        if self._socket.fileno() < 0:
+            return
+        self._take_lines()
+        if self._is_at_end:
+            self._close_when_done()
+        elif self._socket.fileno() >= 0:
+            self._wait()
+
+    def _close_when_done(self) -> None:
+        if self._is_at_end and not self._unsent and not self._answering and b"\n" not in self._buffer:
+            self.close()
 
     def _reply(self, reply: Reply) -> None:
         self._closes = True
@@ -170,13 +247,18 @@ class Connection:
         data, self._unsent = self._unsent, b""
         self._loop.remove_writer(self._socket.fileno())
         self._send(data)
+        if self._speaks_lines:
+            self._go_on()
 
     def _wait(self) -> None:
+        if len(self._unsent) > MOST_UNSENT:
+            self._stop_waiting()  # who does not read is not read from
+            return
         if not self._is_waiting:
             self._is_waiting = True
             self._front.opened(self)
             self._loop.add_reader(self._socket.fileno(), self.readable)
-        if self._buffer[:1] != b"{" and self._timer is None:
+        if not self._speaks_lines and self._timer is None:
             self._timer = self._loop.call_later(PATIENCE, self.close)
 
     def _stop_waiting(self) -> None:

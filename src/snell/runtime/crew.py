@@ -8,26 +8,60 @@ cost as much as the slowest. Outcomes come back in the order of the hooks.
 import asyncio
 import inspect
 import os
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
+from importlib import import_module
+from typing import Any
+
+from msgspec import Struct
 
 from snell.engine.book import MEMO_LIMIT
 from snell.handlers import HANDLERS
-from snell.handlers.command import Surroundings, run_command
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
-from snell.machine.worker import Worker
+from snell.kit.here import HERE, Here
+from snell.machine.patience import SLICE, CancelledError
+from snell.machine.surroundings import Surroundings
+from snell.machine.worker import Flight, Worker
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
+from snell.model.progress import Progress
 
 AT_ONCE = 4 * (os.cpu_count() or 2)
+CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
 
-PATIENCE = 0.001  # seconds for which a whole daemon may wait for a quick hook; handing over to a thread costs a tenth
+PATIENCE = 0.003  # seconds for which a whole daemon may wait for a quick hook; a thread would cost more than that
 
 Wait = Callable[[], Sequence[Outcome]]
 Job = Callable[[], list[Outcome]]
+
+
+class Sorted(Struct, frozen=True):
+    """Hooks by where they run."""
+
+    hooks: Sequence[Hook]
+    inline: tuple[Hook, ...]
+    functions: tuple[Function, ...]
+    files: tuple[Hook, ...]
+    is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
+
+
+class Landing(Struct, frozen=True):
+    """Hooks that are running in the child, and what ours have said meanwhile. Whoever gets one must `finish` it."""
+
+    flight: Flight
+    known: Sorted
+    ours: Sequence[Outcome]
+
+    def finish(self) -> Sequence[Outcome]:
+        theirs = self.flight.finish()
+        if not self.ours:
+            return theirs
+        ours, others = iter(self.ours), iter(theirs)
+        return [next(ours if type(hook.handler) is Inline else others) for hook in self.known.hooks]
 
 
 class Crew:
@@ -36,25 +70,34 @@ class Crew:
     def __init__(self, worker: Worker | None = None, around: Surroundings | None = None) -> None:
         self.worker = worker or Worker()
         self.around = around or Surroundings(env=dict(os.environ))
+        self.here = Here()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._later_worker = self.worker.twin()  # has no child until it is needed
-        self._functions: dict[int, tuple[Sequence[Hook], list[Function] | None]] = {}
+        self._large_worker = self.worker.twin()
+        self._sorted: dict[int, Sorted] = {}
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks together and wait for all."""
-        functions = self._known(hooks)[1]
-        return self._run_mixed(hooks, event) if functions is None else run_inline(functions, event, hooks)
+        known = self._known(hooks)
+        if len(known.inline) < len(hooks):
+            return self._run_mixed(hooks, event)
+        HERE.set(self.here)
+        return run_inline(known.functions, event, hooks)
 
     def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait:
         """Outcomes, if they can be had without anybody else waiting; otherwise what a thread has to wait for."""
-        functions = self._known(hooks)[1]
-        if functions is not None:
-            return run_inline(functions, event, hooks)
-        if all(type(hook.handler) is PythonFile for hook in hooks):
-            flight = self.worker.begin(hooks, event)
-            if flight:
-                return flight.finish() if flight.is_done_within(PATIENCE) else flight.finish
-        return lambda: self._run_mixed(hooks, event)
+        known = self._known(hooks)
+        if not known.is_quick:
+            return lambda: self.run(hooks, event)
+        flight = self.worker.begin(known.files, event) if known.files else None
+        if known.files and not flight:
+            return lambda: self._run_mixed(hooks, event)
+        HERE.set(self.here)
+        ours = run_inline(known.functions, event, known.inline) if known.inline else []  # while the child is at it
+        if not flight:
+            return ours
+        landing = Landing(flight, known, ours)
+        return landing.finish() if flight.is_done_within(PATIENCE) else landing.finish
 
     async def run_async(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """The same inside an event loop: coroutines are awaited, what would block runs in threads."""
@@ -62,8 +105,9 @@ class Crew:
         slow = [hook for hook in hooks if not isinstance(hook.handler, Inline)]
         loop = asyncio.get_running_loop()
         # Not our own threads: this one waits for those, and all of them waiting would be a deadlock.
+        HERE.set(self.here)
         others = loop.run_in_executor(None, self.run, slow, event) if slow else None
-        done = dict(zip(inline, await asyncio.gather(*(_awaited(hook, event) for hook in inline)), strict=True))
+        done = dict(zip(inline, await asyncio.gather(*(self._awaited(hook, event) for hook in inline)), strict=True))
         if others:
             done.update(zip(slow, await others, strict=True))
         return [done[hook] for hook in hooks]
@@ -74,10 +118,18 @@ class Crew:
         other.worker = self._later_worker
         return other.run(hooks, event)
 
-    def on(self, around: Surroundings) -> "Crew":
-        """The same crew for one event, so that two events at a time never see each other's surroundings."""
+    def for_large(self) -> "Crew":
+        """The same crew for a large event: its child takes long to read it, and the small ones have another."""
         other = copy(self)
+        other.worker = self._large_worker
+        return other
+
+    def on(self, around: Surroundings, here: Here | None = None) -> "Crew":
+        """The same crew for one event, so that two events at a time never see each other's surroundings."""
+        other = object.__new__(type(self))  # every event needs one, and `copy` takes its time
+        other.__dict__.update(self.__dict__)
         other.around = around
+        other.here = here or self.here
         return other
 
     def later(self, job: Callable[[], None]) -> "Future[None]":
@@ -86,38 +138,69 @@ class Crew:
 
     def close(self) -> None:
         """Wait for what is still to be done, then end the threads and the child."""
-        for name in ("later", "hooks"):
+        for name in ("later", "hooks", "calls"):
             if pool := self._pools.pop(name, None):
                 pool.shutdown(wait=True)
         self.worker.close()
         self._later_worker.close()
+        self._large_worker.close()
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
         groups = _grouped(hooks)
-        jobs = [self._job(group, event) for group in groups]
-        waiting = [self._threads().submit(job) for job in jobs[1:]]  # this thread takes the first one itself
+        jobs = [self._told(group, self._job(group, event)) for group in groups]
+        # This thread takes the first one itself.
+        waiting = [self._pool_for(group).submit(job) for group, job in zip(groups[1:], jobs[1:], strict=True)]
         results = [jobs[0](), *(each.result() for each in waiting)]
         done: dict[Hook, Outcome] = {}
         for group, outcomes in zip(groups, results, strict=True):
             done.update(zip(group, outcomes, strict=True))
         return [done[hook] for hook in hooks]
 
-    def _known(self, hooks: Sequence[Hook]) -> tuple[Sequence[Hook], list[Function] | None]:
+    def _known(self, hooks: Sequence[Hook]) -> "Sorted":
         """The book hands out the same tuple for the same kind of event, so this is worked out once for each."""
-        known = self._functions.get(id(hooks))
-        if known is None or known[0] is not hooks:
-            if len(self._functions) >= MEMO_LIMIT:
-                self._functions.clear()
-            known = self._functions[id(hooks)] = (hooks, functions_of(hooks))
+        known = self._sorted.get(id(hooks))
+        if known is None or known.hooks is not hooks:
+            if len(self._sorted) >= MEMO_LIMIT:
+                self._sorted.clear()
+            known = self._sorted[id(hooks)] = _sorted(hooks)
         return known
 
     def _job(self, group: list[Hook], event: Event) -> Job:
         handler = group[0].handler
         if isinstance(handler, Inline):
-            return lambda: run_inline(functions_of(group) or (), event, group)
+            return lambda: self._run_functions(group, event)
         if isinstance(handler, PythonFile):
             return lambda: self.worker.run(group, event)
         return lambda: [self._run_one(group[0], event)]
+
+    def _run_functions(self, hooks: list[Hook], event: Event) -> list[Outcome]:
+        HERE.set(self.here)  # in the thread that runs them
+        return run_inline(functions_of(hooks) or (), event, hooks)
+
+    def _told(self, group: list[Hook], job: Job) -> Job:
+        """The job, with its start and end shown to whoever watches."""
+        show = self.around.progress
+        if show is None:
+            return job
+
+        def told() -> list[Outcome]:
+            for hook in group:
+                show(Progress("started", hook.id, hook.status_message))
+            outcomes = job()
+            for hook, outcome in zip(group, outcomes, strict=True):
+                show(Progress("completed", hook.id, hook.status_message, outcome))
+            return outcomes
+
+        return told
+
+    async def _awaited(self, hook: Hook, event: Event) -> Outcome:
+        show = self.around.progress
+        if show:
+            show(Progress("started", hook.id, hook.status_message))
+        outcome = await _awaited(hook, event, self.around.cancel)
+        if show:
+            show(Progress("completed", hook.id, hook.status_message, outcome))
+        return outcome
 
     def _run_one(self, hook: Hook, event: Event) -> Outcome:
         if isinstance(hook.handler, Broken):
@@ -125,14 +208,27 @@ class Crew:
         if hook.handler.kind not in HANDLERS:
             return Outcome(failure=Failure("launch", f"this version cannot run `{hook.handler.kind}` hooks"))
         try:
-            return run_command(hook, event, self.around)
+            outcome: Outcome = import_module(HANDLERS[hook.handler.kind]).run(hook, event, self.around)
+            return outcome
         except Exception as error:  # noqa: BLE001 - one of the two nets: whatever goes wrong is an outcome
             return Outcome(failure=Failure("crash", f"running it failed: {type(error).__name__}: {error}"))
+
+    def _pool_for(self, group: list[Hook]) -> ThreadPoolExecutor:
+        waits_for_others = group[0].handler.kind in ("webhook", "prompt", "agent", "mcp_tool")
+        return self._threads("calls", CALLS_AT_ONCE) if waits_for_others else self._threads()
 
     def _threads(self, name: str = "hooks", number: int = AT_ONCE) -> ThreadPoolExecutor:
         pool = self._pools.get(name)
         # Several threads may come here at once; a pool that nobody keeps has not started any thread yet.
         return pool or self._pools.setdefault(name, ThreadPoolExecutor(number, thread_name_prefix=f"snell-{name}"))
+
+
+def _sorted(hooks: Sequence[Hook]) -> Sorted:
+    inline = tuple(hook for hook in hooks if isinstance(hook.handler, Inline))
+    files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
+    waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
+    is_quick = len(inline) + len(files) == len(hooks) and not waits
+    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, is_quick)
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:
@@ -144,7 +240,7 @@ def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:
     return list(groups.values())
 
 
-async def _awaited(hook: Hook, event: Event) -> Outcome:
+async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> Outcome:
     handler = hook.handler
     assert isinstance(handler, Inline)
     start = time.perf_counter()
@@ -152,9 +248,24 @@ async def _awaited(hook: Hook, event: Event) -> Outcome:
         result = handler.function(event)
         if inspect.isawaitable(result):
             async with asyncio.timeout(hook.time_limit):
-                result = await result
+                result = await (_unless(cancel, result) if cancel else result)
     except TimeoutError:
         return Outcome(failure=Failure("timeout", f"did not finish within {hook.time_limit:g} s"))
+    except CancelledError:
+        return Outcome(failure=Failure("cancelled", "was cancelled"), seconds=time.perf_counter() - start)
     except Exception as error:  # noqa: BLE001 - one of the two nets: whatever goes wrong is an outcome
         return Outcome(failure=crash(error), seconds=time.perf_counter() - start)
     return outcome_from(result, time.perf_counter() - start)
+
+
+async def _unless(cancel: threading.Event, result: Awaitable[Any]) -> Any:
+    """Wait for a coroutine until it is cancelled from any thread."""
+    task = asyncio.ensure_future(result)
+    try:
+        while not task.done():
+            if cancel.is_set():
+                raise CancelledError
+            await asyncio.wait((task,), timeout=SLICE)
+        return task.result()
+    finally:
+        task.cancel()

@@ -13,31 +13,52 @@ from snell.model.effects import Verdict
 from snell.model.events import Event
 
 KEPT = 1024
+MOST_BYTES = 32 * 1024 * 1024  # of payloads; a thousand large ones would fill the machine
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def delivery_key(event: Event, request_id: str = "") -> str:
-    """What makes two calls the same delivery; empty when nothing can tell."""
-    identity = event.tool_use_id or request_id
+def delivery_of(event: Event, request_id: str = "") -> tuple[str, int]:
+    """
+    What makes two calls the same delivery, empty when nothing can tell; and how many bytes it has.
+
+    Some clients send no id with a call, but the millisecond of the event, which is the same for all hooks of it.
+    """
+    identity = event.tool_use_id or event.payload.get("timestamp") or request_id
     if not identity:
-        return ""
-    body = _encoder.encode([event.client, event.session_id, event.name, identity, event.payload])
-    return hashlib.sha256(body).hexdigest()
+        return "", 0
+    try:
+        body = _encoder.encode([event.client, event.session_id, event.name, identity, event.payload])
+    except (TypeError, ValueError, OverflowError, RecursionError):  # an embedding program's tools return anything
+        return "", 0
+    return hashlib.blake2b(body, digest_size=32).hexdigest(), len(body)
 
 
 class Deliveries:
     """The last decisions, by delivery."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Decision] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
+        self._bytes = 0
 
     def earlier(self, key: str) -> Decision | None:
-        return self._known.get(key) if key else None
+        known = self._known.get(key) if key else None
+        return known[0] if known else None
 
-    def keep(self, key: str, decision: Decision) -> None:
+    def keep(self, key: str, decision: Decision, size: int = 0) -> None:
+        """
+        Remember it; a changed call also as it was changed, because a client that asks hook after hook shows the second
+        one what the first one made of the call.
+        """
+        self._keep(key, decision, size)
+        if decision.changes and decision.verdict is not Verdict.DENY:
+            changed, its_size = delivery_of(decision.event)
+            self._keep(changed, decision, its_size)
+
+    def _keep(self, key: str, decision: Decision, size: int) -> None:
         if not key or decision.verdict is Verdict.DEFER:
             return
-        self._known[key] = decision
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
+        self._bytes += size - self._known.pop(key, (None, 0))[1]
+        self._known[key] = (decision, size)
+        while len(self._known) > KEPT or self._bytes > MOST_BYTES:
+            self._bytes -= self._known.popitem(last=False)[1][1]

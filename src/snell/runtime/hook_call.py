@@ -1,15 +1,17 @@
 """One call of `snell-hook` or `snell hook`: whose payload it is, and what its sender gets when it cannot be read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients import client_named
+from snell.clients.dialect.callers import bare_caller, caller_of
 from snell.machine.crash_report import write_report
-from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
-from snell.model.errors import SnellError
+from snell.model.catalogue import canonical
+from snell.model.errors import ClientError, SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
 from snell.runtime.house import House
@@ -18,11 +20,32 @@ from snell.runtime.house import House
 class HookCall(Struct, frozen=True):
     client: Client
     request_id: str = ""
+    is_rewake: bool = False  # the client's second call for an event, which may wake its agent
+    event: str = ""  # the event's name, for clients whose payloads do not say it
+    is_bare: bool = False  # the call names no client
+
+    def received(self, payload: bytes, cwd: str, env: Mapping[str, str]) -> tuple[Client, Event]:
+        """Who sent this, and what it reports. It need not be the client whose file our command stood in."""
+        if self.is_bare and (name := bare_caller(payload, env)):
+            client = client_named(name)
+            return client, placed(client.decode(payload, self.event), cwd)
+        event = self.client.decode(payload, self.event)
+        caller = caller_of(event.client, event.payload, env)
+        if caller == event.client:
+            return self.client, placed(event, cwd)
+        client = client_named(caller)
+        return client, placed(client.decode(payload, self.event), cwd)
 
 
 def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
     """The options of the call; unknown ones are left to newer versions, so that an old daemon serves a new shim."""
-    given = {"--client": "generic", "--request-id": request_id}
+    call = _parsed(tuple(words))  # most calls are alike
+    return call if call.request_id else replace(call, request_id=request_id)
+
+
+@lru_cache(maxsize=64)
+def _parsed(words: tuple[str, ...]) -> HookCall:
+    given = {"--client": "generic", "--request-id": "", "--event": ""}
     name = ""
     for word in words:
         if name:
@@ -31,7 +54,9 @@ def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
             name = word
         elif "=" in word and word.partition("=")[0] in given:
             key, _, given[key] = word.partition("=")
-    return HookCall(client_named(given["--client"]), given["--request-id"])
+    client, is_rewake = client_named(given["--client"]), "--rewake" in words
+    is_bare = not any(word.startswith("--client") for word in words)
+    return HookCall(client, given["--request-id"], is_rewake, given["--event"], is_bare)
 
 
 def placed(event: Event, cwd: str) -> Event:
@@ -39,23 +64,29 @@ def placed(event: Event, cwd: str) -> Event:
     return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
 
 
-def refusal(error: SnellError, payload: bytes, house: House, cwd: str) -> Reply:
+def refusal(error: SnellError, payload: bytes, house: House, cwd: str, words: Sequence[str] = ()) -> Reply:
     """
     A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
     call from it by sending what we cannot read. A stop is never refused for that.
     """
-    return _said(f"snell: {error}", 2 if _fails_closed(payload, house, cwd) else 1)
+    return failure(f"snell: {error}", payload, words, blocks=house.fails_closed(cwd))
 
 
-def bug(error: Exception, payload: bytes, house: House, cwd: str) -> Reply:
+def bug(error: Exception, payload: bytes, house: House, cwd: str, words: Sequence[str] = ()) -> Reply:
     """What a client gets when we made a mistake: the same, and a report for us."""
     path = write_report(error, ["hook"])
     text = f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}"
-    return _said(text, 2 if _fails_closed(payload, house, cwd) else 1)
+    return failure(text, payload, words, blocks=house.fails_closed(cwd))
 
 
-def _fails_closed(payload: bytes, house: House, cwd: str) -> bool:
-    return event_name_in(payload) not in NEVER_BLOCKED_BY_FAILURE and house.fails_closed(cwd)
+def failure(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:
+    """In the words of the client that called: what one takes for no opinion is a refusal for another."""
+    try:
+        call = parsed(words)
+    except ClientError:
+        call = parsed(())
+    event = event_name_in(payload) or call.event
+    return call.client.failed(event, text, blocks=blocks)
 
 
 def event_name_in(payload: bytes) -> str:
@@ -82,8 +113,4 @@ def event_name_in(payload: bytes) -> str:
 
 
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-_EVENT_KEYS = (b'"hook_event_name"', b'"hookEventName"', b'"hook_event"')
-
-
-def _said(text: str, code: int) -> Reply:
-    return Reply(stderr=f"{text}\n".encode("utf-8", "replace"), exit_code=code)
+_EVENT_KEYS = (b'"hook_event_name"', b'"hookEventName"', b'"hook_event"', b'"hookName"', b'"agent_action_name"')

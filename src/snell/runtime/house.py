@@ -6,6 +6,7 @@ The house: everything assembled once, then one way through it.
 """
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -20,27 +21,32 @@ from snell.engine.decide import decide
 from snell.engine.held_notes import hold
 from snell.engine.record import late_run, record_of
 from snell.engine.schemas import TOOL_SCHEMAS, Schema, validator
-from snell.handlers.command import Surroundings
+from snell.kit.here import Here
 from snell.kit.rules import holds
 from snell.machine.paths import Places, places
 from snell.machine.processes import background_runs, end_background_runs
+from snell.machine.surroundings import HandlerSettings, Surroundings
 from snell.machine.worker import Worker
-from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.decision import Decision, Outcome, Reason
-from snell.model.effects import Note
-from snell.model.errors import HookError, StoreError
+from snell.model.effects import Note, Tell
+from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
 from snell.model.ports import Client, Reply, Store
 from snell.model.tools import names_of
+from snell.runtime.auditor_of import auditor_of
+from snell.runtime.callbacks import Registration, event_named, hooks_from
 from snell.runtime.crew import Crew
-from snell.runtime.deliveries import Deliveries, delivery_key
+from snell.runtime.deliveries import Deliveries, delivery_of
 from snell.runtime.drive import Deciding, drive, drive_async
 from snell.runtime.journal import Journal, NoJournal
 from snell.runtime.marks import StoredMarks
+from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.registry import OnSuccess, Registry
 from snell.runtime.shelf import OnShelf, Shelf
 from snell.runtime.store_journal import StoreJournal
+from snell.runtime.streaming import Streaming, run_batch
+from snell.runtime.tracker import Tracker
 from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 
@@ -70,12 +76,32 @@ class House:
         switches: Switches | None = None,
         schemas: Mapping[str, Schema] = TOOL_SCHEMAS,
         database: SqliteDatabase | None = None,
+        where: Places | None = None,
+        handlers: HandlerSettings | None = None,
+        is_interactive: bool = True,
     ) -> None:
         self.database = database
+        self.where = where
+        self.auditor = auditor_of(database, where)
+        self.background = Tracker()
         self.store = store or InMemoryStore()
         self.journal = journal or NoJournal()
-        around = Surroundings(env=dict(os.environ if env is None else env), late=self._late)
+        around = Surroundings(
+            env=dict(os.environ if env is None else env),
+            late=self._late,
+            begin=self.background.begin,
+            settings=handlers or HandlerSettings(),
+            is_interactive=is_interactive,
+        )
         self.crew = Crew(worker, around)
+        self.crew.here = Here(
+            marks=self.store,
+            database=database,
+            env=around.env,
+            is_trusted=shelf is None,  # an embedding program answers for where it runs
+            state=where.state if where else None,
+            config=where.config if where else None,
+        )
         self._shelf = shelf
         self._switches = switches or Switches()
         self.validate = validator(schemas)
@@ -84,15 +110,19 @@ class House:
         self._books: dict[int, tuple[object, object, Book]] = {}
 
     @classmethod
-    def embedded(cls, *hooks: Hook | Callable[..., Any], **options: Any) -> "House":
+    def embedded(
+        cls, *functions: Hook | Callable[..., Any], hooks: Registration | None = None, **options: Any
+    ) -> "House":
         """A house inside another program: no files, no settings, the program's own functions in its own process."""
         house = cls(**options)
-        house.register(*hooks)
+        house.register(*functions, *hooks_from(hooks or {}))
         return house
 
     @classmethod
-    def for_user(cls, env: Mapping[str, str] | None = None, where: Places | None = None) -> "House":
-        """The house that a person's settings describe."""
+    def for_user(
+        cls, env: Mapping[str, str] | None = None, where: Places | None = None, *, stays: bool = False
+    ) -> "House":
+        """The house that a person's settings describe; one that `stays` may bring rows into the database later."""
         env = dict(os.environ if env is None else env)
         where = where or places(env)
         worker = Worker(env)
@@ -100,10 +130,11 @@ class House:
         return cls(
             shelf=Shelf(where, env, worker),
             store=StoredMarks(database),
-            journal=StoreJournal(database),
+            journal=StoreJournal(database, pending=PendingRows(where.state / FOLDER) if stays else None),
             worker=worker,
             env=env,
             database=database,
+            where=where,
         )
 
     def handle(self, client: Client, payload: bytes, request_id: str = "") -> Reply:
@@ -118,11 +149,11 @@ class House:
 
     def fire(self, name: str, **payload: Any) -> Decision:
         """Decide an event from its fields: `house.fire("PreToolUse", tool_name="Bash", tool_input={...})`."""
-        canonical_name = canonical(name)
-        if canonical_name not in CATALOGUE:
-            near = nearest(name)
-            raise HookError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
-        return self.decide(event_from(payload, canonical_name))
+        return self.decide(event_from(payload, event_named(name)))
+
+    async def fire_async(self, name: str, **payload: Any) -> Decision:
+        """The same without blocking the loop."""
+        return await self.decide_async(event_from(payload, event_named(name)))
 
     def decide(self, event: Event, request_id: str = "") -> Decision:
         """Decide one event and wait for it."""
@@ -142,33 +173,54 @@ class House:
         self.follow_up(work, decision)
         return decision
 
+    def stream(self, event: Event, request_id: str = "") -> Streaming:
+        """Decide one event while its caller sees each hook start and end: `async for progress in stream`."""
+        return Streaming(self, event, request_id)
+
+    def run_batch(self, event: Event, request_id: str = "") -> list[Outcome]:
+        """All outcomes of one event at once, for a caller that can show no progress; refuses prompt and agent hooks."""
+        return run_batch(self, event, request_id)
+
     def begin(self, event: Event, request_id: str = "", env: Mapping[str, str] | None = None) -> "Work":
         """
         Everything that deciding this event needs. Whoever drives the steps calls `settle` before the answer leaves
         and `follow_up` after it.
         """
-        key = delivery_key(event, request_id)
-        place = self.place_of(event, _new_id(), env)
-        return Work(self, event, key, place, self._deliveries.earlier(key))
+        key, size = delivery_of(event, request_id)
+        place = self.place_of(event, new_id(), env)
+        return Work(self, event, key, place, self._deliveries.earlier(key), size)
 
     def settle(self, work: "Work", decision: Decision) -> Decision:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
         decision = replace(decision, id=work.place.decision_id, tells=(*_problems_to_tell(work), *decision.tells))
-        self._deliveries.keep(work.key, decision)
+        self._deliveries.keep(work.key, decision, work.size)
         self.journal.commit(decision, work.key)
         return decision
 
     def follow_up(self, work: "Work", decision: Decision) -> None:
         """What nobody needs to wait for: the trace, watchers, the end of a session."""
-        if work.earlier:
-            return
-        event, place = decision.event, work.place
-        if not isinstance(self.journal, NoJournal):
-            self.journal.record(self.record_of(decision, place))
+        self.follow_up_all([(work, decision)])
+
+    def follow_up_all(self, decided: Iterable[tuple["Work", Decision]]) -> None:
+        """The same for several decisions, whose traces are then written together."""
+        new = [(work, decision) for work, decision in decided if not work.earlier]
+        if new and not isinstance(self.journal, NoJournal):
+            self.journal.record(*(self.record_of(decision, work.place) for work, decision in new))
+        for work, decision in new:
+            self._after(decision, work.place)
+
+    def _after(self, decision: Decision, place: Place) -> None:
+        event = decision.event
         self._registry.call_on_success(decision)
+        if event.name == "SessionEnd" and event.session_id:
+            self.background.cancel(event.session_id)
         watchers = [hook for hook in place.book.pick(event, self.store).watchers if place.book.applies(hook, event)]
         if watchers:
-            place.crew.later(lambda: self._watch(tuple(watchers), event, place))
+            cancel = threading.Event()
+            for hook in watchers:
+                if hook.is_async:
+                    self.background.begin(hook, event, cancel)
+            place.crew.later(lambda: self._watch(tuple(watchers), event, place, cancel))
         if event.name == "SessionEnd":
             self.forget_session(event.session_id)
 
@@ -216,14 +268,23 @@ class House:
         on_shelf = self._shelf.hooks_for(event, env.get("SNELL_POLICY", "") if env else "") if self._shelf else None
         book = self._book(on_shelf)
         if not on_shelf:
-            return Place(book, self.crew, tuple(book.problems), decision_id)
+            crew = self.crew.on(self.crew.around, replace(self.crew.here, decision_id=decision_id))
+            return Place(book, crew, tuple(book.problems), decision_id)
         around = replace(
             self.crew.around,
             env=self.crew.around.env if env is None else env,
             project_dir=on_shelf.project_dir,
+            settings=on_shelf.handlers,
             late=lambda hook, at, outcome: self._late(hook, at, outcome, decision_id),
         )
-        return Place(book, self.crew.on(around), (*on_shelf.problems, *book.problems), decision_id)
+        here = replace(
+            self.crew.here,
+            env=around.env,
+            project_dir=on_shelf.project_dir,
+            is_trusted=on_shelf.loaded.is_trusted,
+            decision_id=decision_id,
+        )
+        return Place(book, self.crew.on(around, here), (*on_shelf.problems, *book.problems), decision_id)
 
     def problems_for(self, event: Event) -> tuple[str, ...]:
         """What is wrong with the settings and hooks that count here."""
@@ -247,7 +308,10 @@ class House:
         while background_runs() and time.monotonic() < deadline:
             time.sleep(0.01)
         end_background_runs()
+        self.journal.close()
         if self.database:
+            if self.auditor:
+                self.auditor.keep_up(at_once=True)
             with suppress(StoreError):
                 self.database.checkpoint()
             self.database.close()
@@ -264,17 +328,21 @@ class House:
         self._books[id(on_shelf)] = (on_shelf, registered, book)
         return book
 
-    def _watch(self, watchers: tuple[Hook, ...], event: Event, place: Place) -> None:
-        for hook, outcome in zip(watchers, place.crew.run_later(watchers, event), strict=True):
+    def _watch(self, watchers: tuple[Hook, ...], event: Event, place: Place, cancel: threading.Event) -> None:
+        crew = place.crew.on(replace(place.crew.around, cancel=cancel))
+        for hook, outcome in zip(watchers, crew.run_later(watchers, event), strict=True):
             if hook.once and not hook.is_async and outcome.status == "success":
                 self.store.put(f"session:{event.session_id}", once_mark(hook), True)
             self._late(hook, event, outcome, place.decision_id)
 
     def _late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str = "") -> None:
-        """Notes of a background hook go out with the next event; its verdict comes too late to count."""
-        self.journal.add_late(decision_id, late_run(hook, outcome))
-        notes = [Reason(hook.id, effect.text) for effect in outcome.effects if isinstance(effect, Note)]
-        if notes and hook.role != "watches":
+        """What a background hook says goes out with the next event; its verdict comes too late to count."""
+        is_wanted = self.background.finish(hook, event, outcome)
+        # Our own packs record for themselves; that they did is worth a line only when it went wrong.
+        if outcome.failure or outcome.effects or not hook.source.layer.startswith("pack:"):
+            self.journal.add_late(decision_id, late_run(hook, outcome))
+        notes = [Reason(hook.id, effect.text) for effect in outcome.effects if isinstance(effect, Note | Tell)]
+        if notes and is_wanted and hook.role != "watches":
             hold(event, notes, self.store, until="event")
 
 
@@ -286,6 +354,7 @@ class Work(Struct, frozen=True):
     key: str
     place: Place
     earlier: Decision | None = None  # the same delivery was decided before
+    size: int = 0  # of the delivery, in bytes
 
     def steps(self) -> Deciding:
         return decide(self.event, self.place.book, self.house.store, self.house.validate)
@@ -326,6 +395,6 @@ def _skill_group(path: Path, session_id: str) -> str:
     return f"skill:{os.path.realpath(path)}:{session_id}"
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """Time first, so that ids sort; random enough for one machine."""
     return f"{time.time_ns() // 1_000_000:x}-{os.urandom(4).hex()}"

@@ -12,9 +12,11 @@ class Journal(Protocol):
 
     def commit(self, decision: Decision, key: str) -> None: ...
 
-    def record(self, record: Record) -> None: ...
+    def record(self, *records: Record) -> None: ...
 
     def add_late(self, decision_id: str, run: Record) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class NoJournal:
@@ -23,8 +25,11 @@ class NoJournal:
     def commit(self, decision: Decision, key: str) -> None:
         """Forget it."""
 
-    def record(self, record: Record) -> None:
-        """Forget it."""
+    def record(self, *records: Record) -> None:
+        """Forget them."""
 
     def add_late(self, decision_id: str, run: Record) -> None:
         """Forget it."""
+
+    def close(self) -> None:
+        """Nothing was kept."""

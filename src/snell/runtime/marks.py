@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from snell.kit.redact import redacted
 from snell.machine.json_plain import plain
 from snell.model.errors import StoreError
 from snell.model.events import same
@@ -26,10 +25,10 @@ Change = Callable[[Transaction], object]
 class StoredMarks:
     """A `Store`. A database that cannot be written costs nobody an answer: `problem` says so, and it is tried again."""
 
-    def __init__(self, database: Database, redactor: Callable[[Any], Any] = redacted) -> None:
+    def __init__(self, database: Database, redactor: Callable[[Any], Any] | None = None) -> None:
         self.problem = ""
         self._database = database
-        self._redactor = redactor
+        self._redactor = redactor or _redacted
         self._scopes: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._unsaved: list[Change] = []
         self._lock = threading.RLock()  # late hooks finish in threads of their own
@@ -87,3 +86,9 @@ class StoredMarks:
         else:
             self.problem = ""
             self._unsaved.clear()
+
+
+def _redacted(value: Any) -> Any:
+    from snell.kit.redact import redacted  # slow to import, and not needed before the first mark
+
+    return redacted(value)

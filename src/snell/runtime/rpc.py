@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from snell.machine.crash_report import write_report
 from snell.machine.json_output import json_bytes
 from snell.model.catalogue import nearest
 from snell.model.errors import SnellError
@@ -46,32 +47,23 @@ class CallError(SnellError):
 class Rpc:
     """The commands that can be called, by name."""
 
-    def __init__(self, commands: Mapping[str, Command]) -> None:
+    def __init__(self, commands: Mapping[str, Command], find: Callable[[str], Command | None] = lambda _: None) -> None:
         self._commands = dict(commands)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._find = find  # commands that are loaded when somebody asks for them
 
-    def call(self, line: bytes, send: Callable[[bytes], None]) -> None:
-        """Answer one line."""
+    def call(self, line: bytes, send: Callable[[bytes], None]) -> "asyncio.Task[None] | None":
+        """Answer one line through `send`: now, or by the task that is returned. One of the nets of the house."""
         if not line.strip():
-            return
+            return None
         try:
             command, arguments, env = self._read(line)
             came = command(arguments, env)
-        except SnellError as error:
-            send(_failed(error))
-            return
-        if isinstance(came, Awaitable):
-            task = asyncio.ensure_future(self._answer_later(came, send))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        else:
+            if isinstance(came, Awaitable):
+                return asyncio.get_running_loop().create_task(_answer_later(came, send))
             send(_answered(came))
-
-    async def _answer_later(self, came: Awaitable[Any], send: Callable[[bytes], None]) -> None:
-        try:
-            send(_answered(await came))
-        except SnellError as error:
+        except Exception as error:  # noqa: BLE001 - whatever happens, somebody is waiting for an answer
             send(_failed(error))
+        return None
 
     def _read(self, line: bytes) -> tuple[Command, Arguments, dict[str, str]]:
         try:
@@ -80,7 +72,7 @@ class Rpc:
             raise CallError("PARSE_ERROR", f"the line is not JSON: {error}") from None
         if not isinstance(call, dict) or not isinstance(call.get("cmd"), str):
             raise _invalid("cmd: must be text")
-        command = self._commands.get(call["cmd"])
+        command = self._commands.get(call["cmd"]) or self._find(call["cmd"])
         if command is None:
             near = nearest(call["cmd"], self._commands)
             hint = f"; did you mean `{near}`?" if near else ""
@@ -97,12 +89,24 @@ def _invalid(issue: str) -> CallError:
     return CallError("VALIDATION_ERROR", f"the call is not valid: {issue}", {"issues": [issue]})
 
 
+async def _answer_later(came: Awaitable[Any], send: Callable[[bytes], None]) -> None:
+    try:
+        send(_answered(await came))
+    except Exception as error:  # noqa: BLE001 - likewise
+        send(_failed(error))
+
+
 def _answered(data: Any) -> bytes:
     return json_bytes({"ok": True, "data": data}) + b"\n"
 
 
-def _failed(error: SnellError) -> bytes:
-    answer: dict[str, Any] = {"ok": False, "error": getattr(error, "code", "HANDLER_ERROR"), "message": str(error)}
+def _failed(error: Exception) -> bytes:
+    """The caller's mistake in its own words; a mistake of ours with the place of the report."""
+    message = str(error)
+    if not isinstance(error, SnellError):
+        path = write_report(error, ["call"])
+        message = f"this is a bug of Snell's: {type(error).__name__}; the report is {path}"
+    answer: dict[str, Any] = {"ok": False, "error": getattr(error, "code", "HANDLER_ERROR"), "message": message}
     if details := getattr(error, "details", None):
         answer["details"] = details
     return json_bytes(answer) + b"\n"

@@ -8,20 +8,26 @@ elsewhere. The small row of an event is written before its answer leaves, everyt
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from snell.machine.wire import Request
 from snell.model.decision import Decision
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
+from snell.runtime.crew import Landing
 from snell.runtime.drive import Deciding, Wait, advance
-from snell.runtime.hook_call import bug, parsed, placed, refusal
+from snell.runtime.hook_call import bug, parsed, refusal
 from snell.runtime.house import House, Work
 
 Send = Callable[[Reply], None]
 
-FOLLOW_AFTER = 0.002  # seconds in which the caller's process can end and its client go on, undisturbed by us
+FOLLOW_AFTER = 0.01  # seconds in which the caller's process can end and its client go on, undisturbed by us
+TOGETHER = 8  # decisions whose traces are written at a time; whoever comes meanwhile waits for them
 QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
 LARGE = 100_000  # bytes of payload whose reading would be noticed by others
 
@@ -31,7 +37,9 @@ class Service:
         self.house = house
         self.shed = 0
         self._to_follow: deque[tuple[Work, Decision]] = deque()
+        self._flights = ThreadPoolExecutor(1, thread_name_prefix="snell-flight")
         self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
+        self._reading = asyncio.Lock()
 
     def serve(self, request: Request, send: Send) -> "asyncio.Task[None] | None":
         """Answer a request through `send`: now, or by the task that is returned. One of the nets of the house."""
@@ -50,18 +58,24 @@ class Service:
 
     def _failed(self, error: Exception, request: Request) -> Reply:
         answer = refusal if isinstance(error, SnellError) else bug
-        return answer(error, request.stdin, self.house, request.cwd)  # type: ignore[arg-type] # chosen by its type
+        # The right one of the two was chosen by the error's type.
+        return answer(error, request.stdin, self.house, request.cwd, request.argv)  # type: ignore[arg-type] # as above
 
     def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
         if len(request.stdin) > LARGE:
             return self._serve_large(request, send)
         call = parsed(request.argv, request.request_id)
-        return self._serve_event(call.client, placed(call.client.decode(request.stdin), request.cwd), request, send)
+        client, event = call.received(request.stdin, request.cwd, Variables(request))
+        if call.is_rewake:
+            return self._serve_rewake(event, send)
+        return self._serve_event(client, event, request, send)
 
     def _serve_event(
         self, client: Client, event: Event, request: Request, send: Send
     ) -> Coroutine[Any, Any, None] | None:
         work = self.house.begin(event, request.request_id, Variables(request))
+        if len(request.stdin) > LARGE:
+            work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.earlier:
             send(client.encode(work.earlier))
             return None
@@ -90,11 +104,23 @@ class Service:
         try:
             came: Decision | Wait = wait
             while not isinstance(came, Decision):
-                came = advance(deciding, work.place.crew, await loop.run_in_executor(None, came))
+                came = advance(deciding, work.place.crew, await loop.run_in_executor(self._thread_for(came), came))
             twins.set_result(self._finish(client, work, came, send))
         finally:
             self._deciding.pop(work.key, None)
             twins.cancel()
+
+    async def _serve_rewake(self, event: Event, send: Send) -> None:
+        from snell.runtime.rewake import rewake  # few clients can be woken
+
+        send(await rewake(self.house, event))
+
+    def _thread_for(self, wait: Wait) -> ThreadPoolExecutor | None:
+        """
+        Whoever has begun a flight holds the hooks' process until it is finished. INVARIANT: there is always a thread
+        to finish it in; all others may be waiting for that process.
+        """
+        return self._flights if isinstance(getattr(wait, "__self__", None), Landing) else None
 
     async def _serve_twin(self, decided: "asyncio.Future[Reply]", send: Send) -> None:
         """The same delivery again while the first one is still being decided."""
@@ -102,8 +128,10 @@ class Service:
 
     async def _serve_large(self, request: Request, send: Send) -> None:
         call = parsed(request.argv, request.request_id)
-        event = await asyncio.get_running_loop().run_in_executor(None, call.client.decode, request.stdin)
-        waiting = self._serve_event(call.client, placed(event, request.cwd), request, send)
+        read = partial(call.received, request.stdin, request.cwd, Variables(request))
+        async with self._reading:  # one after the other, or small ones would hardly get their turn
+            client, event = await asyncio.get_running_loop().run_in_executor(None, read)
+        waiting = self._serve_event(client, event, request, send)
         if waiting:
             await waiting
 
@@ -120,10 +148,10 @@ class Service:
         return reply
 
     def follow_up(self, *, all_at_once: bool = False) -> None:
-        """Do what can wait, one event at a time, so that nobody who comes meanwhile waits for it."""
+        """Do what can wait, a few events at a time, so that nobody who comes meanwhile waits for long."""
         while self._to_follow:
-            work, decision = self._to_follow.popleft()
-            self.house.follow_up(work, decision)
+            some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
+            self.house.follow_up_all(some)
             if not all_at_once:
                 break
         if self._to_follow:

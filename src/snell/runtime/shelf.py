@@ -3,7 +3,6 @@ The shelf: the hooks that count where an event happens, from all settings files 
 of them changed.
 """
 
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,22 +10,26 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.clients.installs import install_names, install_of
 from snell.engine.book import Switches
 from snell.handlers import HANDLERS
+from snell.machine.distributions import somebody_declares
 from snell.machine.paths import POLICY_FILE, Places
+from snell.machine.surroundings import HandlerSettings
 from snell.machine.worker import Worker
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
+from snell.runtime.builtin_packs import builtin_hooks
 from snell.runtime.python_files import FromFile, PythonFiles
 from snell.settings.file_digests import FileDigests
+from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.packs import read_pack
 from snell.settings.plugins import PackSource
 from snell.settings.skills import SkillHooks, skill_hooks
 
 DIRECTORIES = 64  # how many working directories are remembered
-FRESH = 0.002  # seconds for which files are not looked at again; events of a busy agent come in bursts
 
 
 class OnShelf(Struct, frozen=True, eq=False):
@@ -37,6 +40,7 @@ class OnShelf(Struct, frozen=True, eq=False):
     problems: tuple[str, ...]
     project_dir: str
     loaded: Loaded
+    handlers: HandlerSettings = HandlerSettings()
 
 
 class Shelf:
@@ -50,21 +54,16 @@ class Shelf:
         self._digests = FileDigests()  # hashes of files that did not change since
         self._known: OrderedDict[tuple[str, str, str], OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
-        self._last: tuple[tuple[str, str, str], float, OnShelf] | None = None
 
     def hooks_for(self, event: Event, policy: str = "") -> OnShelf:
         """What counts where this event happens, for the client that reported it, with a policy that its caller adds."""
         key = (event.cwd or "/", event.client, policy)
-        now = time.monotonic()
-        if self._last and self._last[0] == key and now < self._last[1]:
-            return self._last[2]
         known = self._known.get(key)
         if known is None or known.loaded.is_stale():
             known = self._known[key] = self._read(*key)
         self._known.move_to_end(key)
         while len(self._known) > DIRECTORIES:
             self._known.popitem(last=False)
-        self._last = (key, now + FRESH, known)
         return known
 
     def skill(self, path: Path, cwd: str, *, is_agent: bool) -> SkillHooks:
@@ -76,7 +75,7 @@ class Shelf:
         loaded = load(self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests)
         problems = [str(each) for each in loaded.problems]
         # A client runs the hooks of its own file itself; running them here too would fire them twice.
-        its_own = f"{client.replace('_', '-')}:"
+        its_own = _runs_itself(client)
         hooks = [self._ready(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(its_own)]
         for source in loaded.python:
             if source.untrusted:
@@ -94,9 +93,11 @@ class Shelf:
             for hook in hooks
             if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
         ]
+        hooks += builtin_hooks(loaded.value("pack") or {}, problems)
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
-        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded)
+        handlers = handler_settings({value.name: value.value for value in loaded.values}, self._where)
+        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, handlers)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
         try:
@@ -136,7 +137,15 @@ class Shelf:
         return replace(hook, handler=replace(handler, digest=digests.pop()))
 
 
+def _runs_itself(client: str) -> tuple[str, ...]:
+    """The layers of hooks that a client runs without us: its own files, and other clients' that it reads too."""
+    also = install_of(client).reads if client in install_names() else ()
+    return (f"{client.replace('_', '-')}:", *also)
+
+
 def _entry_point_folders() -> list[str]:
+    if not somebody_declares("snell.packs"):
+        return []
     from importlib.metadata import entry_points  # slow to import, and needed once
     from importlib.util import find_spec
 

@@ -12,13 +12,15 @@ from msgspec import Struct
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
 from snell.stores.postgres import RefusedRowError
+from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions, marks
 from snell.work.decisions import Row, Trace
 
 ENOUGH = 50  # rows that are worth a journey
 EVERY = 2.0  # seconds after which fewer are, too
-LONGEST_WAIT = 60.0
+LONGEST_WAIT = 15.0  # before the next attempt to reach a server that is away
 ROWS, TRACES = 500, 50  # in one transaction
+SCOPE, SERVER = "spool", "server"  # the mark that says how far it is
 
 
 class Fed(Struct, frozen=True):
@@ -47,10 +49,15 @@ class Batch(Struct, frozen=True):
         return [Batch(rows=(row,)) for row in self.rows] + [Batch(traces=(trace,)) for trace in self.traces]
 
 
+def position(tx: Transaction, name: str = SERVER) -> Fed:
+    """How far that server is."""
+    return Fed(*(marks.get(tx, SCOPE, name) or ()))
+
+
 class Spool:
     """Feeds one server from one local database. `start` does so in a thread; `feed` does it once, here and now."""
 
-    def __init__(self, local: Database, server: Database, name: str = "server") -> None:
+    def __init__(self, local: SqliteDatabase, server: Database, name: str = SERVER) -> None:
         self.problem = ""
         self.refused = 0
         self._local = local
@@ -65,7 +72,7 @@ class Spool:
         """Send what is waiting; returns how many rows went. Raises `StoreError` while the server cannot take them."""
         sent = 0
         while True:
-            fed, batch = self._local.run(self._next)
+            fed, batch = self._local.run(self._next, only_reads=True)
             if not batch.rows and not batch.traces:
                 return sent
             self._deliver(batch)
@@ -74,7 +81,13 @@ class Spool:
 
     def fed(self) -> Fed:
         """How far the server is. Retention must leave what comes after that."""
-        return self._local.run(self._position)
+        return self._local.run(lambda tx: position(tx, self._name), only_reads=True)
+
+    def waiting(self) -> int:
+        """How many decisions the server does not have yet."""
+        last = "SELECT COALESCE(MAX(seq), 0) FROM decisions"
+        newest, fed = self._local.run(lambda tx: (tx.rows(last)[0][0], position(tx, self._name)), only_reads=True)
+        return max(0, int(newest) - fed.decisions)
 
     def written(self, rows: int = 1) -> None:
         """Say that rows were written; enough of them wake the thread before its time."""
@@ -114,18 +127,15 @@ class Spool:
         self.problem = f"{self.refused} rows were refused by the server" if self.refused else ""
         return EVERY
 
-    def _position(self, tx: Transaction) -> Fed:
-        return Fed(*(marks.get(tx, "spool", self._name) or ()))
-
     def _next(self, tx: Transaction) -> tuple[Fed, Batch]:
-        fed = self._position(tx)
+        fed = position(tx, self._name)
         rows = tuple(decisions.after(tx, fed.decisions, ROWS))
         # A trace follows its decision, so traces go only with the last rows there are.
         traces = decisions.traces_after(tx, fed.traces, TRACES) if len(rows) < ROWS else ()
         return fed, Batch(rows, tuple(traces))
 
     def _remember(self, fed: Fed) -> None:
-        self._local.run(lambda tx: marks.put(tx, "spool", self._name, [fed.decisions, fed.traces]))
+        self._local.run(lambda tx: marks.put(tx, SCOPE, self._name, [fed.decisions, fed.traces]))
 
     def _deliver(self, batch: Batch) -> None:
         try:

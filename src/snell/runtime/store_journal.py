@@ -2,6 +2,9 @@
 The journal in the database. `commit` writes one small row before an answer leaves, so that what was answered is known
 whatever happens next; `record` adds what can be told about it, redacted, afterwards.
 
+Where every microsecond counts, the row goes to a file first (`pending_rows.py`) and to the database with the next
+trace. Whoever reads the journal brings in what is pending, so nobody sees the difference.
+
 A journal that cannot be written costs nobody an answer; it is remembered as a problem, and the rows are tried again.
 """
 
@@ -11,21 +14,25 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from snell.kit.redact import redacted
 from snell.machine.json_plain import plain
 from snell.model.decision import Decision
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
+from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
 from snell.work import decisions
 from snell.work.decisions import Record, Row
 from snell.work.migrations import put_meta
 
 UNSAVED = 1_000
+PENDING = 250  # rows that may wait for a trace to go with
+RUNS = 4_096  # how many runs that said nothing are remembered as they are written
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
@@ -36,17 +43,27 @@ Redactor = Callable[[Any], Any]
 
 
 def for_storage(value: Any) -> Any:
+    from snell.kit.redact import redacted  # slow to import, and not needed before the first answer
+
     return redacted(value, LONGEST_TEXT)
 
 
 class StoreJournal:
-    def __init__(self, database: Database, redactor: Redactor = for_storage) -> None:
+    """`pending` is for a process that lives on; without it a committed row is in the database at once."""
+
+    def __init__(
+        self, database: Database, redactor: Redactor = for_storage, pending: PendingRows | None = None
+    ) -> None:
         self.problem = ""
         self._database = database
         self._redactor = redactor
+        self._pending = pending
+        path = getattr(database, "path", None)
+        self._folder = path.parent / FOLDER if path else None
         self._unsaved: deque[Row] = deque(maxlen=UNSAVED)
         self._lock = threading.RLock()  # late hooks finish in threads of their own
         self._hash_key = b""
+        self._runs: dict[int, tuple[Record, msgspec.Raw]] = {}
 
     def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
@@ -54,22 +71,55 @@ class StoreJournal:
         if payload or reply:
             hashes = {"payload_hash": self._hash(payload), "reply_hash": self._hash(reply)}
             row = msgspec.structs.replace(row, **hashes)
-        self._write(row)
+        with self._lock:
+            if self._pending and len(self._unsaved) < PENDING and self._pending.append(row):
+                self._unsaved.append(row)
+            else:
+                self._write([row])
 
-    def record(self, record: Record) -> None:
-        """Add what can be told about a decision, without its secrets. It need not have been committed before."""
-        body = self._body(record)
-        row = _row_from(record)
-        self._write(row, lambda tx: decisions.add_trace(tx, row.id, body))
+    def record(self, *records: Record) -> None:
+        """Add what can be told about decisions, without their secrets. They need not have been committed before."""
+        traces = [(str(record["id"]), self._body(record)) for record in records]
+        with self._lock:
+            known = {row.id for row in self._unsaved}
+            rows = [_row_from(record) for record in records if record["id"] not in known]
+            self._write(rows, lambda tx: _add_traces(tx, traces))
+
+    def flush(self) -> None:
+        """Bring everything that waits into the database: for a quiet moment, and for the end."""
+        with self._lock:
+            if self._unsaved:
+                self._write([])
+            if self._pending and not self._unsaved:
+                self._pending.are_saved(is_quiet=True)
+
+    def close(self) -> None:
+        self.flush()
+        if self._pending:
+            self._pending.close()
+
+    def take_in(self) -> None:
+        """
+        Bring in rows that are pending here, in another process, or that one left behind which was killed.
+
+        Where that cannot be, they stay where they are; whoever only reads is not kept from what there is.
+        """
+        self.flush()
+        if self._folder:
+            with suppress(StoreError), found_in(self._folder) as files:
+                rows = [row for file in files for row in file.rows]
+                if rows:
+                    self._database.run(lambda tx: [decisions.add(tx, row) for row in rows])
 
     def add_late(self, decision_id: str, run: Record) -> None:
         """Add what a hook did after the answer to the record of its decision."""
         if decision_id:
             clean = self._redacted(run) or {"hook": str(run.get("hook", "")), "remarks": [_DROPPED]}
-            self._write(None, lambda tx: decisions.add_late(tx, decision_id, clean))
+            self._write([], lambda tx: decisions.add_late(tx, decision_id, clean))
 
     def find(self, wanted: str = "last") -> Record:
         """The record of a decision, by its id, the beginning of it, or `last`."""
+        self.take_in()
         row, trace = self._database.run(lambda tx: _found(tx, wanted))
         if row is None:
             what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
@@ -82,23 +132,26 @@ class StoreJournal:
         """The last decisions, newest first; asked for as in `work.decisions.recent`."""
         if asked.get("session"):
             asked["session"] = _safe_id(asked["session"])
+        self.take_in()
         return self._database.run(lambda tx: decisions.recent(tx, **asked))
 
     def earlier(self, request_key: str) -> Row | None:
         """The decision on the same delivery, made before this process began, perhaps."""
+        self.take_in()
         return self._database.run(lambda tx: decisions.earlier(tx, request_key))
 
-    def _write(self, row: Row | None, more: Callable[[Transaction], object] | None = None) -> None:
+    def _write(self, rows: Sequence[Row], more: Callable[[Transaction], object] | None = None) -> None:
         with self._lock:
-            if row:
-                self._unsaved.append(row)
+            self._unsaved.extend(rows)
             try:
                 self._database.run(lambda tx: self._save(tx, more))
             except StoreError as error:
                 self.problem = f"the journal could not be written: {error}"
-            else:
-                self.problem = ""
-                self._unsaved.clear()
+                return
+            self.problem = ""
+            self._unsaved.clear()
+            if self._pending:
+                self._pending.are_saved()
 
     def _save(self, tx: Transaction, more: Callable[[Transaction], object] | None) -> None:
         for row in self._unsaved:
@@ -107,13 +160,44 @@ class StoreJournal:
             more(tx)
 
     def _body(self, record: Record) -> str:
-        clean = self._redacted(record)
-        body = b"" if clean is None else msgspec.json.encode(clean)
+        clean = self._redacted({**record, "rounds": []})
+        if clean and "changes" in record:
+            pairs = zip(clean["changes"], record["changes"], strict=True)
+            clean["changes"] = [{**kept, **self._hashes(change)} for kept, change in pairs]
+        body = b"" if clean is None else self._with_rounds(clean, record)
         if body and len(body) <= LONGEST_BODY:
             return body.decode()
         why = f"the details took {len(body):,} bytes, so they were not kept" if body else _DROPPED
         kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
-        return msgspec.json.encode(redacted({**kept, "problems": [why]})).decode()
+        return msgspec.json.encode(for_storage({**kept, "problems": [why]})).decode()
+
+    def _hashes(self, change: Record) -> Record:
+        """What was redacted can still be recognised by whoever has it."""
+        return {f"{name}_hash": self._hash(msgspec.json.encode(plain(change[name]))) for name in ("before", "after")}
+
+    def _with_rounds(self, clean: Record, record: Record) -> bytes:
+        """Empty when one of the runs cannot be written as it is."""
+        rounds = []
+        for each in record.get("rounds", ()):
+            runs = [self._written(run) for run in each["runs"]]
+            if not all(runs):
+                return b""
+            rounds.append({"pass": each["pass"], "runs": runs})
+        del clean["rounds"]
+        return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
+
+    def _written(self, run: Record) -> msgspec.Raw | None:
+        """A run as it is kept. One that said nothing comes again with every event, and always as the same object."""
+        known = self._runs.get(id(run))
+        if known and known[0] is run:
+            return known[1]
+        clean = self._redacted(run)
+        written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
+        if written and run.keys().isdisjoint(("effects", "failure", "remarks")):
+            if len(self._runs) >= RUNS:
+                self._runs.clear()
+            self._runs[id(run)] = (run, written)
+        return written
 
     def _redacted(self, record: Record) -> Record | None:
         """The record as it may be written; None when that cannot be told."""
@@ -138,6 +222,11 @@ class StoreJournal:
             return os.urandom(32)
 
 
+def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:
+    for decision_id, body in traces:
+        decisions.add_trace(tx, decision_id, body)
+
+
 _DROPPED = "the details could not be redacted, so they were not kept"
 
 
@@ -152,7 +241,7 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         client=_safe_id(event.client),
         event=_safe_id(event.name),
         tool=_safe_id(event.tool),
-        tool_use_id=_safe_id(event.tool_use_id),
+        tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # never comes again, so it is not remembered
         request_key=request_key,
         verdict=decision.verdict.name.lower(),
         ms=round(seconds * 1000, 3),
@@ -190,6 +279,7 @@ def _found(tx: Transaction, wanted: str) -> tuple[Row | None, decisions.Trace | 
 _SAFE = re.compile(r"[\w.:/@ -]{0,128}", re.ASCII)
 
 
+@lru_cache(maxsize=1024)
 def _safe_id(text: str) -> str:
     """An id from outside, or, when it is not one, something short that stands for it."""
     if _SAFE.fullmatch(text):

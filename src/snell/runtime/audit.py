@@ -1,0 +1,186 @@
+"""
+Keeps the audit chain: when it is made longer, with which key, and what is noted of it beside the database.
+
+The key and the notes are files that only their owner can read. Nobody waits for any of this: records are chained in
+the background, in their order.
+"""
+
+import contextlib
+import hmac
+import os
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from snell.machine.files import FileError, read_capped, write_atomically
+from snell.machine.paths import make_private
+from snell.model.errors import SnellError, StoreError
+from snell.model.ports import Database, Transaction
+from snell.work import audit_chain
+from snell.work.audit_chain import Anchor, Findings, Head
+from snell.work.retention import expire_bodies, take_calls, take_decisions
+
+KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
+EVERY = 10.0  # seconds between two notes
+AT_ONCE = 20  # records in a transaction, since others wait for it
+MOST_ROUNDS = 500
+LARGEST_KEY, LARGEST_ANCHOR = 1_000, 8_000_000
+KEPT_ANCHORS = 5_000
+BODIES_EVERY = 3_600.0
+
+
+class Auditor:
+    """`problem` says why the chain cannot go on; that costs nobody an answer."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self.problem = ""
+        self._database = database
+        self._folder = folder
+        self._key = b""
+        self._last = 0.0
+        self._bodies_at = 0.0
+
+    def keep_up(self, *, at_once: bool = False) -> None:
+        """Chain what has come since, every ten seconds or now."""
+        now = time.monotonic()
+        if not at_once and now - self._last < EVERY:
+            return
+        self._last = now
+        try:
+            self._extend()
+        except (SnellError, OSError) as error:
+            self.problem = f"the audit chain could not go on: {error}"
+        else:
+            self.problem = ""
+
+    def verify(self) -> Findings:
+        """Look whether everything is as it was. Raises SnellError when that cannot be told."""
+        key = self._known_key(make=False)
+        if not key:
+            if self._database.run(_has_links):
+                return Findings(integrity=(f"the key `{self._folder / KEY_FILE}` is gone, so no link can be checked",))
+            return Findings(completeness=self._lost())
+        anchors, problems = self._anchors(key)
+        found = self._database.run(lambda tx: audit_chain.verify(tx, key, anchors))
+        return Findings(
+            (*problems, *found.integrity), found.completeness, found.links, found.decisions, found.calls, found.waiting
+        )
+
+    def forget(self, tx: Transaction, now: int, days: int, up_to: int | None = None) -> None:
+        """Let old records go, and chain that they went."""
+        key = self._key
+        if not key:
+            return  # nothing is chained yet, so nothing is old
+        head = audit_chain.read_head(tx, key)
+        chained = head.decision if up_to is None else min(head.decision, up_to)
+        for kind, taken in (
+            ("decision", take_decisions(tx, now=now, days=days, up_to=chained)),
+            ("opened", take_calls(tx, now=now, days=days, up_to=head.revision)),
+        ):
+            if taken:
+                audit_chain.note_expired(tx, key, kind, taken)
+        if time.monotonic() - self._bodies_at > BODIES_EVERY and not expire_bodies(tx, now=now):
+            self._bodies_at = time.monotonic()
+
+    def _extend(self) -> None:
+        key = self._known_key(make=True)
+        before = self._database.run(lambda tx: audit_chain.read_head(tx, key))
+        head, noted = before, self._last_noted(key)
+        for _ in range(MOST_ROUNDS):
+            reached = self._database.run(lambda tx: _extended(tx, key))
+            if reached == head:
+                break
+            head = reached
+        if head.count > noted:
+            self._note(key, head)
+
+    def _known_key(self, *, make: bool) -> bytes:
+        path = self._folder / KEY_FILE
+        if self._key and path.exists():
+            return self._key
+        try:
+            self._key = bytes.fromhex(read_capped(path, LARGEST_KEY, follow_links=False).decode().strip())
+        except FileNotFoundError:
+            self._key = self._made_key(path) if make else b""
+        except (OSError, ValueError, FileError) as error:
+            raise StoreError(f"the audit key cannot be read: {error}", where=f"`{path}`") from None
+        return self._key
+
+    def _made_key(self, path: Path) -> bytes:
+        if self._database.run(_has_links):
+            raise StoreError(
+                "the audit key is gone, so the chain cannot go on", where=f"`{path}`", advice="put it back"
+            )
+        make_private(self._folder)
+        key = os.urandom(32)
+        with contextlib.suppress(FileExistsError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(path, flags, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(key.hex().encode())
+            return key
+        return bytes.fromhex(read_capped(path, LARGEST_KEY, follow_links=False).decode().strip())
+
+    def _note(self, key: bytes, head: Head) -> None:
+        """One line at the end of the file: how many links there are, the last of them, when, and our mark on it."""
+        text = f"{head.count} {head.link} {time.time_ns() // 1_000_000}"
+        path = self._folder / ANCHOR_FILE
+        _drop_half_a_line(path)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, f"{text} {_mark(key, text)}\n".encode())
+        finally:
+            os.close(descriptor)
+        if path.stat().st_size > LARGEST_ANCHOR // 4:
+            lines = path.read_bytes().splitlines(keepends=True)
+            write_atomically(path, b"".join(lines[-KEPT_ANCHORS:]))
+
+    def _anchors(self, key: bytes) -> tuple[list[Anchor], list[str]]:
+        """What was noted, and what is wrong with the notes. A last line without an end was being written."""
+        try:
+            data = read_capped(self._folder / ANCHOR_FILE, LARGEST_ANCHOR, follow_links=False)
+        except FileNotFoundError:
+            return [], []
+        except (OSError, FileError) as error:
+            return [], [f"the notes beside the database cannot be read: {error}"]
+        found, problems = [], []
+        for number, line in enumerate(data.decode("utf-8", "replace").split("\n")[:-1], 1):
+            text, _, mark = line.rpartition(" ")
+            if not hmac.compare_digest(mark.encode(), _mark(key, text).encode()):
+                problems.append(f"line {number} of `{self._folder / ANCHOR_FILE}` was changed")
+                continue
+            count, link, _ = text.split(" ")
+            found.append(Anchor(int(count), link))
+        if any(later.count < earlier.count for earlier, later in pairwise(found)):
+            problems.append(f"the lines of `{self._folder / ANCHOR_FILE}` are not in their order")
+        return sorted(found, key=lambda each: each.count), problems
+
+    def _last_noted(self, key: bytes) -> int:
+        anchors, _ = self._anchors(key)
+        return anchors[-1].count if anchors else 0
+
+    def _lost(self) -> tuple[str, ...]:
+        noted = self._folder / ANCHOR_FILE
+        return ("the chain and its key are gone",) if noted.exists() else ()
+
+
+def _extended(tx: Transaction, key: bytes) -> Head:
+    before = audit_chain.read_head(tx, key)
+    return audit_chain.extend(tx, key, before, AT_ONCE)
+
+
+def _has_links(tx: Transaction) -> bool:
+    return bool(tx.rows("SELECT 1 FROM audit_chain LIMIT 1"))
+
+
+def _drop_half_a_line(path: Path) -> None:
+    """A line without an end was being written when the machine stopped."""
+    with contextlib.suppress(FileNotFoundError):
+        data = read_capped(path, LARGEST_ANCHOR, follow_links=False)
+        if not data.endswith(b"\n"):
+            write_atomically(path, data[: data.rfind(b"\n") + 1])
+
+
+def _mark(key: bytes, text: str) -> str:
+    return hmac.digest(key, b"anchor " + text.encode(), "sha256").hex()

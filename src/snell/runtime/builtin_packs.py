@@ -1,0 +1,103 @@
+"""The packs that come with Snell: which are on, with which options, and their hooks."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.kit.authoring import declarations, declared_in, hooks_of
+from snell.kit.here import HERE, Here
+from snell.model.catalogue import nearest
+from snell.model.events import Event
+from snell.model.hooks import Hook, Scope, Source
+from snell.settings.packs import MANIFEST, Pack, read_pack
+
+Options = Mapping[str, Any]
+FOLDER = Path(__file__).parent.parent / "packs"
+
+
+def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[Hook]:
+    """The hooks of all packs that are on; `settings` has what users say about packs, by name."""
+    packs = builtin_packs()
+    for name in settings.keys() - packs.keys():
+        near = nearest(name, packs)
+        hint = f"did you mean `{near}`?" if near else f"there are {', '.join(packs)}"
+        problems.append(f"[pack.{name}]: there is no such pack; {hint}")
+    hooks: list[Hook] = []
+    for name, pack in packs.items():
+        said = settings.get(name, {})
+        if said.get("enabled", pack.enabled):
+            hooks += pack_hooks(name, _checked(pack, said, problems))
+    return hooks
+
+
+@cache
+def builtin_packs() -> Mapping[str, Pack]:
+    """The packs by name. They are part of the program, so they are read once."""
+    found = (read_pack(path.parent) for path in sorted(FOLDER.glob(f"*/{MANIFEST}")))
+    return {pack.name: pack for pack in found}
+
+
+def pack_hooks(name: str, options: Options | None = None) -> tuple[Hook, ...]:
+    """The hooks of one pack, with these options over its own."""
+    pack = builtin_packs()[name]
+    return _made(name, msgspec.json.encode({**pack.options, **(options or {})}))
+
+
+def is_builtin(path: Path) -> bool:
+    """Is this the folder of a built-in pack, or a file in one?"""
+    return FOLDER in (path.absolute().parent, path.absolute().parent.parent)
+
+
+@cache
+def _made(name: str, options: bytes) -> tuple[Hook, ...]:
+    chosen = msgspec.json.decode(options)
+    modules = (import_module(f"snell.packs.{name}.{path.stem}") for path in builtin_packs()[name].files)
+    return tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
+
+
+def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
+    here = _here_with(options)
+    own = [
+        function
+        for function in declared_in(vars(module)).values()
+        if function.__module__ == module.__name__ and _is_wanted(function, options)
+    ]
+    for hook in hooks_of(own, scope=Scope.PLUGIN, pack=pack, layer=f"pack:{pack}", supplies={"here": here}):
+        yield replace(hook, source=Source(f"pack:{pack}", f"{module.__name__.replace('.', '/')}.py", 1))
+
+
+def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
+    return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
+
+
+def _here_with(options: Options) -> Callable[[Event], Here]:
+    return lambda _event: replace(HERE.get(), options=options)
+
+
+def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:
+    """The options that the pack has, of the type it has them in; anything else is reported and left out."""
+    good = {}
+    for name, value in said.items():
+        if name == "enabled":
+            continue
+        if name not in pack.options:
+            near = nearest(name, pack.options)
+            hint = f"did you mean `{near}`?" if near else "remove it"
+            problems.append(f"[pack.{pack.name}]: `{name}` is not an option of this pack; {hint}")
+        elif not _fits(value, pack.options[name]):
+            wanted = type(pack.options[name]).__name__
+            problems.append(f"[pack.{pack.name}]: `{name}` is {type(value).__name__}, not {wanted}; the default holds")
+        else:
+            good[name] = value
+    return good
+
+
+def _fits(value: Any, default: Any) -> bool:
+    if isinstance(default, float):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is type(default)

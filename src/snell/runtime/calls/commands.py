@@ -1,0 +1,100 @@
+"""Compound requests: start and resume an effort, write into its log, leave a session for the next one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.kit.redact import redacted
+from snell.model.ports import Transaction
+from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted
+from snell.runtime.house import House
+from snell.work import artefacts, dehydration, phases, resolving, sessions, starting
+from snell.work.rows import Record, camel_keys
+from snell.work.trouble import WorkError, invalid
+
+
+def append_log(house: House, arguments: Arguments, env: Env) -> Record:
+    """
+    Add an entry to the effort's log.
+
+    INVARIANT: the heartbeat starts anew only when the entry is on the disk.
+    """
+    given = camel_keys(arguments)
+    text = given.get("content") or given.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise invalid("content: must be text")
+    effort_id = given.get("effortId")
+    wanted = effort_id if isinstance(effort_id, int) else None
+    kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
+    database = database_of(house)
+    place = database.run(lambda tx: starting.log_place(tx, cwd, agent_in(env), wanted, kind))
+    size = artefacts.append(place["path"], artefacts.stamped(text))
+    database.run(lambda tx: starting.touch(tx, place["effortId"]))
+    return {**place, "bytes": size}
+
+
+def dehydrate(house: House, arguments: Arguments, env: Env) -> Record:
+    """Keep what the next window needs, and end this one."""
+    given = camel_keys(arguments)
+    payload, warnings = dehydration.checked(redacted(given.get("payload")))
+    session_id = given.get("sessionId")
+    wanted = session_id if isinstance(session_id, int) else None
+    cwd = str(given.get("cwd") or env.get("CWD", ""))
+    ended = database_of(house).run(lambda tx: _ended(tx, cwd, agent_in(env), wanted, payload))
+    if run := ended.get("clientSessionId"):
+        _ask_for_restart(house, run)
+    return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": payload}
+
+
+def change_phase(
+    tx: Transaction,
+    cwd: str,
+    agent_id: str,
+    phase: str,
+    proof: dict[str, Any] | None = None,
+    reason: str | None = None,
+    effort_id: int | None = None,
+) -> Record:
+    """Go to a phase of the effort that is active here."""
+    id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id)["id"]
+    return phases.change(tx, id_, phase, proof, reason)
+
+
+def where(tx: Transaction, cwd: str, agent_id: str) -> Record:
+    """What is active here: the ids, or nulls."""
+    found = resolving.resolve(tx, cwd, agent_id)
+    return {**found.ids, "effort": found.effort, "session": found.session}
+
+
+def _active(tx: Transaction, cwd: str, agent_id: str) -> Record:
+    effort = resolving.resolve(tx, cwd, agent_id).effort
+    if effort is None:
+        raise starting.no_effort()
+    return effort
+
+
+def _ended(tx: Transaction, cwd: str, agent_id: str, session_id: int | None, payload: Mapping[str, Any]) -> Record:
+    if session_id is None:
+        effort = _active(tx, cwd, agent_id)
+        open_ = sessions.find(tx, effort["id"])
+        if open_ is None:
+            raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session")
+        session_id = open_["id"]
+    return sessions.finish(tx, session_id, dict(payload), "dehydrated")
+
+
+def _ask_for_restart(house: House, client_session_id: str) -> None:
+    """The supervisor of this window, if it has one, starts the next."""
+    run = house.store.get(f"session:{client_session_id}", "supervisor")
+    if isinstance(run, str):
+        house.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
+
+
+COMMANDS = {
+    "commands.effort.start": transacted(starting.start_effort),
+    "commands.effort.resume": transacted(starting.resume_effort),
+    "commands.efforts.resume": transacted(starting.resume_effort),
+    "commands.effort.phase": transacted(change_phase),
+    "commands.log.append": append_log,
+    "commands.session.dehydrate": dehydrate,
+    "commands.where": transacted(where),
+}

@@ -1,0 +1,138 @@
+"""
+Events as remote calls: `hooks.preToolUse` and its like, with the payload as arguments. The answer is what a hook of
+Claude Code would have printed, and for the events of the work layer what that knows: ids, counts, what waits.
+
+Whoever calls this way speaks for a session, so the fields that every session has are asked for.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.clients import client_named
+from snell.kit.redact import redacted
+from snell.machine.json_output import json_bytes
+from snell.machine.transcripts import tail_of
+from snell.model.catalogue import CATALOGUE
+from snell.model.errors import PayloadError, StoreError
+from snell.model.events import Event
+from snell.model.ports import Transaction
+from snell.packs.sessions.callers import ANSWERED, caller_for, usage_of
+from snell.packs.sessions.speaking import output_of
+from snell.runtime.calls import Arguments, Call
+from snell.runtime.calls.work import database_of, issue_in
+from snell.runtime.house import House
+from snell.runtime.rpc import CallError
+from snell.work import hook_calls, hooks_after, hooks_agents, hooks_before, hooks_session, transcript_tails
+from snell.work.hook_calls import Caller, HookCall
+from snell.work.rows import Record, camel_keys
+
+REQUIRED = ("session_id", "transcript_path", "cwd")
+OPTIONAL = ("permission_mode",)
+
+WorkAnswer = Callable[[Transaction, Any, Caller], Record]
+
+
+def decided(name: str, house: House, arguments: Arguments, env: Mapping[str, str]) -> Awaitable[dict[str, Any]]:
+    """Decide the event of this name; raises CallError when its payload does not fit."""
+    payload = {**arguments, "cwd": arguments.get("cwd") or env.get("CWD")}
+    issues = [issue for field in (*REQUIRED, *OPTIONAL) if (issue := _issue(payload, field))]
+    try:
+        event = client_named("generic").decode(json_bytes({**payload, "hook_event_name": name}))
+    except PayloadError as error:
+        raise _invalid([*issues, f"payload: {error.message}"]) from None
+    if issues:
+        raise _invalid(issues)
+    said = _work(name, house, payload, env) if name in _WORK and house.database else {}
+    return _answer(house, replace(event, flags=(*event.flags, ANSWERED)), said)
+
+
+async def _answer(house: House, event: Event, said: Record) -> dict[str, Any]:
+    """What the work layer says, and what all other hooks add to it."""
+    own = output_of(event.name, said)
+    if said.get("allow") is False:
+        return {**said, **own}
+    decision = await house.decide_async(event)
+    printed = client_named("claude-code").encode(decision).stdout
+    answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
+    outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
+    return {**said, **answer, **_joined(*outputs), "decisionId": decision.id}
+
+
+def _joined(one: Record | None, other: Record | None) -> Record:
+    texts = [each["additionalContext"] for each in (one, other) if each and each.get("additionalContext")]
+    if not one and not other:
+        return {}
+    context = {"additionalContext": "\n\n".join(texts)} if texts else {}
+    return {"hookSpecificOutput": {**(one or {}), **(other or {}), **context}}
+
+
+def _work(name: str, house: House, payload: Arguments, env: Mapping[str, str]) -> Record:
+    type_, answer = _WORK[name]
+    given = {"hookEventName": name, **camel_keys(payload)}
+    try:
+        asked = msgspec.convert(redacted(given) if name in _KEPT else given, type_)
+    except msgspec.ValidationError as error:
+        raise _invalid([issue_in(str(error))]) from None
+    caller = caller_for(env, {}, usage_of(house.store.get(f"session:{asked.session_id}", "context_usage")))
+    trouble = transcript_tails.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
+    try:
+        return database_of(house).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
+    except StoreError:  # an agent goes on working without us
+        return {"allow": True} if name == "PreToolUse" else {}
+
+
+def _answered(
+    tx: Transaction, name: str, asked: HookCall, caller: Caller, answer: WorkAnswer | None, trouble: str
+) -> Record:
+    said = answer(tx, asked, caller) if answer else {}
+    fields = {each: getattr(asked, each) for each in asked.__struct_fields__}
+    status = hooks_agents.status_after(name, {**fields, "trouble": trouble})
+    changed = hooks_agents.set_status(tx, caller, status, said.get("effortId")) if status else None
+    return {**said, "status": status, "statusChanged": changed is not None, **({"trouble": trouble} if trouble else {})}
+
+
+def _invalid(issues: list[str]) -> CallError:
+    return CallError("VALIDATION_ERROR", f"the payload is not valid: {'; '.join(issues)}", {"issues": issues})
+
+
+def _issue(payload: Mapping[str, Any], field: str) -> str:
+    camel = _camel_case(field)
+    value = payload.get(field, payload.get(camel))
+    if value is None:
+        return f"{camel}: is missing" if field in REQUIRED else ""
+    return "" if isinstance(value, str) else f"{camel}: must be text"
+
+
+def _camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+# The events of the work layer: what each takes, and who answers where there is more to it than a status.
+_WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
+    "SessionStart": (hook_calls.SessionStart, hooks_session.session_start),
+    "SessionEnd": (hook_calls.SessionEnd, hooks_session.session_end),
+    "PreCompact": (hook_calls.PreCompact, hooks_session.pre_compact),
+    "PreToolUse": (hook_calls.PreToolUse, hooks_before.pre_tool_use),
+    "PostToolUse": (hook_calls.PostToolUse, hooks_after.post_tool_use),
+    "PostToolUseFailure": (hook_calls.PostToolUseFailure, hooks_after.post_tool_use_failure),
+    "Stop": (hook_calls.Stop, None),
+    "UserPromptSubmit": (hook_calls.UserPrompt, hooks_session.user_prompt),
+    "Notification": (hook_calls.Notification, None),
+    "PermissionRequest": (hook_calls.PermissionRequest, None),
+    "TeammateIdle": (hook_calls.TeammateIdle, hooks_agents.teammate_idle),
+    "TaskCompleted": (hook_calls.TaskCompleted, hooks_agents.task_completed),
+    "SubagentStart": (hook_calls.SubagentStart, hooks_agents.subagent_start),
+    "SubagentStop": (hook_calls.SubagentStop, hooks_agents.subagent_stop),
+    "ConfigChange": (hook_calls.ConfigChange, hooks_agents.config_change),
+}
+_KEPT = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # what they say goes into messages
+
+COMMANDS: Mapping[str, Call] = {
+    **{f"hooks.{name[0].lower()}{name[1:]}": partial(decided, name) for name in CATALOGUE},
+    "hooks.userPrompt": partial(decided, "UserPromptSubmit"),
+}

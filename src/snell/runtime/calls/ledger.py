@@ -1,0 +1,36 @@
+"""The ledger, where it changes something: a call that holds its key lets go of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.machine.wall_clock import now_ms
+from snell.model.errors import SnellError
+from snell.model.ports import Transaction
+from snell.runtime.house import House
+from snell.work import claims, ledger
+from snell.work.ledger import End
+
+Arguments = Mapping[str, Any]
+
+
+def release(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    wanted = str(arguments.get("id") or "")
+    if house.database is None:
+        raise SnellError("this house has no database")
+    return house.database.run(lambda tx: _release(tx, wanted))
+
+
+def _release(tx: Transaction, wanted: str) -> dict[str, Any]:
+    found = ledger.find_like(tx, wanted)
+    if len(found) != 1:
+        what = "several calls are called" if found else "there is no call"
+        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` names them")
+    call = found[0]
+    held = claims.holder(tx, call.run_id, call.idempotency_key)
+    is_held = held is not None and held.tool_call_id == call.tool_call_id
+    ledger.finish(tx, call, End(status="abandoned_on_resume", at=now_ms(), duration_ms=0, error_code="released"))
+    claims.release(tx, call.run_id, call.idempotency_key, call.tool_call_id)
+    return {"id": call.tool_call_id, "released": is_held}
+
+
+COMMANDS = {"ledger.release": release}

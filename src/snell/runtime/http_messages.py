@@ -1,0 +1,160 @@
+"""
+Requests to the loopback endpoint, read strictly: what is not plainly one of ours is refused with a status.
+
+A web page can make a browser send requests here, under any name that it makes resolve to this machine. So the name
+must be one of this machine's own, the page's origin must not be there at all, and a token is needed that no page
+can read. Nothing in an answer lets a page read it.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+LARGEST_HEAD = 16 * 1024
+MOST_HEADERS = 64
+LARGEST_BODY = 16 * 1024 * 1024
+
+# Of these a second one, or none that can be understood, is somebody's attempt to be read in two ways.
+SINGLE = frozenset(
+    ("host", "content-length", "content-type", "authorization", "origin", "sec-fetch-site", "transfer-encoding")
+)
+REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    408: "Request Timeout",
+    411: "Length Required",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    421: "Misdirected Request",
+    431: "Request Header Fields Too Large",
+    501: "Not Implemented",
+    503: "Service Unavailable",
+    505: "HTTP Version Not Supported",
+}
+_FIXED_HEADERS = (
+    b"Connection: close\r\n"
+    b"Cache-Control: no-store\r\n"
+    b"X-Content-Type-Options: nosniff\r\n"
+    b"Cross-Origin-Resource-Policy: same-origin\r\n"
+    b"Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+)
+
+
+class RefusedRequestError(Exception):
+    """The status that a request gets which is not answered."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Head(Struct, frozen=True):
+    method: str
+    target: str
+    headers: Mapping[str, str]
+
+
+class Wanted(Struct, frozen=True):
+    """What an accepted head asks for."""
+
+    client: str
+    length: int
+    waits: bool  # the sender wants to be told to go on before it sends the body
+
+
+def read_head(data: bytes) -> Head:
+    """The head of a request, up to and without the empty line."""
+    first, *rest = data.split(b"\r\n")
+    line = _REQUEST_LINE(first)
+    if not line:
+        raise RefusedRequestError(400, "the request line cannot be read")
+    if line[3] != b"1.1":
+        raise RefusedRequestError(505, "only HTTP/1.1 is spoken here")
+    if len(rest) > MOST_HEADERS:
+        raise RefusedRequestError(431, f"there are more than {MOST_HEADERS} headers")
+    headers: dict[str, str] = {}
+    for field in rest:
+        found = _HEADER(field)
+        if not found:
+            raise RefusedRequestError(400, "a header cannot be read")
+        name = found[1].decode("ascii").lower()
+        if name in headers and name in SINGLE:
+            raise RefusedRequestError(400, f"there are two headers `{name}`")
+        headers[name] = found[2].decode("latin-1")
+    return Head(line[1].decode("ascii"), line[2].decode("ascii"), headers)
+
+
+def accepted(head: Head, port: int, token: str) -> Wanted:
+    """What the request wants, if it may want anything; strangers learn nothing but that they are strangers."""
+    _check_sender(head.headers, port)
+    _check_token(head.headers.get("authorization", ""), token)
+    if head.method != "POST":
+        raise RefusedRequestError(405, "only POST is answered")
+    target = _TARGET(head.target)
+    if not target:
+        raise RefusedRequestError(404, "there is nothing but /hook/CLIENT")
+    if not _JSON(head.headers.get("content-type", "").lower()):
+        raise RefusedRequestError(415, "only application/json is read")
+    return Wanted(target[1], _length(head.headers), _waits(head.headers))
+
+
+def response(status: int, body: bytes = b"", *, is_json: bool = True, exit_code: int | None = None) -> bytes:
+    kind = "application/json" if is_json else "text/plain; charset=utf-8"
+    lines = [f"HTTP/1.1 {status} {REASONS[status]}", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    if status == 401:
+        lines.append("WWW-Authenticate: Bearer")
+    if status == 405:
+        lines.append("Allow: POST")
+    if exit_code is not None:
+        lines.append(f"X-Snell-Exit-Code: {exit_code}")
+    return "\r\n".join(lines).encode("ascii") + b"\r\n" + _FIXED_HEADERS + b"\r\n" + body
+
+
+_REQUEST_LINE = re.compile(rb"([A-Z]{1,16}) ([!-~]{1,512}) HTTP/([0-9]\.[0-9])").fullmatch
+_HEADER = re.compile(rb"([0-9A-Za-z!#$%&'*+.^_`|~-]{1,64}):[ \t]*([ \t!-~\x80-\xff]*?)[ \t]*").fullmatch
+_TARGET = re.compile(r"/hook/([a-z][a-z0-9_-]{0,40})").fullmatch
+_JSON = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?').fullmatch
+_DIGITS = re.compile(r"[0-9]{1,12}").fullmatch
+
+
+def _check_sender(headers: Mapping[str, str], port: int) -> None:
+    if "transfer-encoding" in headers:
+        raise RefusedRequestError(501, "a body needs its length in Content-Length")
+    if headers.get("host", "").lower() not in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"):
+        raise RefusedRequestError(421, "that is not a name of this machine")
+    if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
+        raise RefusedRequestError(403, "web pages are not answered")
+    if "upgrade" in headers:
+        raise RefusedRequestError(400, "there is no other protocol here")
+
+
+def _check_token(given: str, token: str) -> None:
+    scheme, _, word = given.partition(" ")
+    # Compared in constant time, and also when the scheme is wrong.
+    is_right = hmac.compare_digest(word.strip().encode("latin-1"), token.encode("ascii"))
+    if scheme.lower() != "bearer" or not is_right:
+        raise RefusedRequestError(401, "the token is missing or wrong")
+
+
+def _length(headers: Mapping[str, str]) -> int:
+    given = headers.get("content-length")
+    if given is None:
+        raise RefusedRequestError(411, "Content-Length is missing")
+    if not _DIGITS(given):
+        raise RefusedRequestError(400, "Content-Length is not a number")
+    if int(given) > LARGEST_BODY:
+        raise RefusedRequestError(413, f"the body is longer than {LARGEST_BODY} bytes")
+    return int(given)
+
+
+def _waits(headers: Mapping[str, str]) -> bool:
+    expected = headers.get("expect", "").lower()
+    if expected not in ("", "100-continue"):
+        raise RefusedRequestError(400, "that cannot be expected here")
+    return bool(expected)

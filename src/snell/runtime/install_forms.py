@@ -1,0 +1,294 @@
+"""How hooks, MCP servers and rules are written for each kind of configuration file: one function per form."""
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.clients.dialect.bridges import bridge
+from snell.model.installs import Edit, Entries, FileEdit, Format, Install, Lists, Member, Whole
+from snell.settings.edits import OUR_MARK
+
+SERVER = "snell"
+
+
+class Programs(Struct, frozen=True):
+    """Our programs by absolute path."""
+
+    shim: str
+    snell: str
+    is_windows: bool = False
+
+    def words(self, client: str, event: str = "") -> list[str]:
+        """The command in words; the event is named where the payload may not name it."""
+        named = ["--event", event] if event else []
+        return [self.shim, "--client", client.replace("_", "-"), *named]
+
+    def line(self, client: str, event: str = "") -> str:
+        """The command for a shell, which gives its process to ours instead of waiting beside it."""
+        return self.joined(self.words(client, event))
+
+    def joined(self, words: Sequence[str]) -> str:
+        if self.is_windows:
+            return " ".join(f'"{word}"' if " " in word else word for word in words)
+        return f"exec {shlex.join(words)}"
+
+    def server_words(self) -> list[str]:
+        """The command of our MCP server: the bridge itself, which answers in a few milliseconds."""
+        return [self.snell, "mcp"] if self.is_windows else [self.shim, "--bridge", "mcp"]
+
+    def server(self, name: str = "command") -> dict[str, Any]:
+        """The same as program and arguments."""
+        program, *args = self.server_words()
+        return {name: program, "args": args}
+
+
+Form = Callable[[Install, str, Sequence[str], Programs], list[FileEdit]]
+
+
+def hook_files(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    """The files that make this client call us."""
+    return FORMS[install.form](install, path, events, programs)
+
+
+def with_rewakes(install: Install, files: list[FileEdit], events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    """The same files, with a second call for each of these events that the client does not wait for."""
+    if install.form != "exec_groups" or not events:
+        return files
+    shim, *args = programs.words(install.name)
+    entry = {"type": "command", "command": shim, "args": [*args, "--rewake"], "asyncRewake": True}
+    (file,) = files
+    (edit,) = file.edits
+    assert isinstance(edit, Lists)
+    second = {event: (*edit.lists[event], _group(install, event, entry)) for event in events}
+    return [replace(file, edits=(replace(edit, lists={**edit.lists, **second}),))]
+
+
+def mcp_file(install: Install, path: str, programs: Programs) -> FileEdit:
+    """The file that names our MCP server."""
+    at, value = MCP_FORMS[install.mcp_form](programs)
+    return FileEdit(path, install.mcp_format, (Member(at, value),), "MCP server")
+
+
+def _exec_groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    shim, *args = programs.words(install.name)
+    entry = {"type": "command", "command": shim, "args": args}
+    return [_lists(install, path, ("hooks",), {event: _group(install, event, entry) for event in events})]
+
+
+def _groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    return [_lists(install, path, ("hooks",), _shell_groups(install, events, programs))]
+
+
+def _bare_groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    return [_lists(install, path, (), _shell_groups(install, events, programs))]
+
+
+def _own_file(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    groups = _shell_groups(install, events, programs)
+    return [_whole(path, _json({"hooks": {event: [group] for event, group in groups.items()}}))]
+
+
+def _gemini(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    groups = {
+        event: _group(
+            install,
+            event,
+            {"type": "command", "name": SERVER, "command": programs.line(install.name, event)},
+            milliseconds=True,
+        )
+        for event in events
+    }
+    return [_lists(install, path, ("hooks",), groups)]
+
+
+def _augment(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    folder = path.rpartition("/")[0]
+    # Two scopes of one project have settings of their own, and share the program.
+    script = f"{folder}/snell-hook-augment"
+    text = f'#!/bin/sh\n# {OUR_MARK}\n{programs.line(install.name)} "$@"\n'
+    entry = {"type": "command", "command": script}
+    groups = {event: _group(install, event, entry, milliseconds=True) for event in events}
+    return [_lists(install, path, ("hooks",), groups), _whole(script, text, executable=True)]
+
+
+def _copilot(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    # The file is Copilot's and VS Code's alike, so its commands name one client, whichever was set up first.
+    entries = {
+        event: [
+            {"type": "command", "command": programs.line("copilot", event), "timeout": _seconds(install, event)},
+        ]
+        for event in events
+    }
+    return [_whole(path, _json({"version": 1, "hooks": entries}))]
+
+
+def _cursor(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    entries: dict[str, Any] = {}
+    for event in events:
+        entries[event] = {"command": programs.line(install.name, event), "timeout": _seconds(install, event)}
+        if event in ("stop", "subagentStop"):
+            entries[event]["loop_limit"] = 5
+    return [_lists(install, path, ("hooks",), entries, start={"version": 1})]
+
+
+def _windsurf(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    entries = {event: {"command": programs.line(install.name, event), "show_output": False} for event in events}
+    return [_lists(install, path, ("hooks",), entries)]
+
+
+def _antigravity(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    value: dict[str, Any] = {}
+    for event in events:
+        entry = {"type": "command", "command": programs.line(install.name, event), "timeout": _seconds(install, event)}
+        value[event] = [{"matcher": install.matcher, "hooks": [entry]} if _is_about_tools(event) else entry]
+    return [FileEdit(path, install.format, (Member((SERVER,), value),), "hooks")]
+
+
+def _kiro(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    hooks = [
+        {
+            "name": f"{SERVER}-{event}",
+            "trigger": event,
+            **({"matcher": install.matcher} if _is_about_tools(event) else {}),
+            "action": {"type": "command", "command": programs.line(install.name, event)},
+            "timeout": _seconds(install, event),
+            "enabled": True,
+        }
+        for event in events
+    ]
+    return [_whole(path, _json({"version": "v1", "hooks": hooks}))]
+
+
+def _goose(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    groups = _shell_groups(install, events, programs)
+    hooks = {"hooks": {event: [group] for event, group in groups.items()}}
+    manifest = {"name": SERVER, "version": "1.0.0", "description": f"runs Snell's hooks; {OUR_MARK}"}
+    return [_whole(f"{path}/plugin.json", _json(manifest)), _whole(f"{path}/hooks/hooks.json", _json(hooks))]
+
+
+def _crush(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    entries = {
+        event: {
+            "name": SERVER,
+            "matcher": install.matcher,
+            "command": programs.line(install.name, event),
+            "timeout": _seconds(install, event),
+        }
+        for event in events
+    }
+    return [_lists(install, path, ("hooks",), entries)]
+
+
+def _kimi(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    items = tuple(
+        {
+            "event": event,
+            "matcher": install.matcher,
+            "command": programs.line(install.name, event),
+            "timeout": _seconds(install, event),
+        }
+        for event in events
+    )
+    return [FileEdit(path, install.format, (Entries("hooks", items),), "hooks")]
+
+
+def _scripts(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    def script(event: str) -> str:
+        return f'#!/bin/sh\n# {OUR_MARK}\n{programs.line(install.name, event)} "$@"\n'
+
+    return [_whole(f"{path}/{event}", script(event), executable=True) for event in events]
+
+
+def _bridge(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
+    """A plugin in the client's own language; which events it reports is written in it."""
+    suffix = path.rpartition(".")[2]
+    return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', [programs.shim])}")]
+
+
+FORMS: Mapping[str, Form] = {
+    "exec_groups": _exec_groups,
+    "groups": _groups,
+    "bare_groups": _bare_groups,
+    "own_file": _own_file,
+    "gemini": _gemini,
+    "augment": _augment,
+    "copilot": _copilot,
+    "cursor": _cursor,
+    "windsurf": _windsurf,
+    "antigravity": _antigravity,
+    "kiro": _kiro,
+    "goose": _goose,
+    "crush": _crush,
+    "kimi": _kimi,
+    "scripts": _scripts,
+    "bridge": _bridge,
+}
+
+Server = tuple[tuple[str, ...], dict[str, Any]]
+MCP_FORMS: Mapping[str, Callable[[Programs], Server]] = {
+    "mcpServers": lambda ours: (("mcpServers", SERVER), ours.server()),
+    "typed": lambda ours: (("mcpServers", SERVER), {"type": "stdio", **ours.server()}),
+    "copilot": lambda ours: (
+        ("mcpServers", SERVER),
+        {"type": "local", **ours.server(), "tools": ["*"]},
+    ),
+    "servers": lambda ours: (("servers", SERVER), {"type": "stdio", **ours.server()}),
+    "context_servers": lambda ours: (("context_servers", SERVER), ours.server()),
+    "mcp": lambda ours: (("mcp", SERVER), {"type": "stdio", **ours.server()}),
+    "opencode": lambda ours: (
+        ("mcp", SERVER),
+        {"type": "local", "command": ours.server_words(), "enabled": True},
+    ),
+    "mcp_servers": lambda ours: (("mcp_servers", SERVER), ours.server()),
+    "extensions": lambda ours: (
+        ("extensions", SERVER),
+        {"name": SERVER, "type": "stdio", **ours.server("cmd"), "envs": {}, "enabled": True},
+    ),
+}
+
+
+def _shell_groups(install: Install, events: Sequence[str], programs: Programs) -> dict[str, Any]:
+    return {
+        event: _group(install, event, {"type": "command", "command": programs.line(install.name, event)})
+        for event in events
+    }
+
+
+def _group(install: Install, event: str, entry: Mapping[str, Any], *, milliseconds: bool = False) -> dict[str, Any]:
+    """Handlers that share a matcher; on events that are not about tools there is nothing to match."""
+    limit = _seconds(install, event) * (1000 if milliseconds else 1)
+    timed = {**entry, "timeout": limit}
+    matcher = {"matcher": install.matcher} if install.matcher is not None and _is_about_tools(event) else {}
+    return {**matcher, "hooks": [timed]}
+
+
+def _seconds(install: Install, event: str) -> int:
+    return install.timeouts.get(event, install.timeout)
+
+
+def _is_about_tools(event: str) -> bool:
+    return event.lower().endswith(("tooluse", "tooluse_failure", "toolusefailure", "tool", "permissionrequest"))
+
+
+def _lists(
+    install: Install,
+    path: str,
+    at: tuple[str, ...],
+    entries: Mapping[str, Any],
+    start: Mapping[str, Any] | None = None,
+) -> FileEdit:
+    edit: Edit = Lists(at, {event: (entry,) for event, entry in entries.items()})
+    return FileEdit(path, install.format, (edit,), "hooks", start or {})
+
+
+def _whole(path: str, text: str, *, executable: bool = False) -> FileEdit:
+    whole: Format = "whole"
+    return FileEdit(path, whole, (Whole(text, executable),), "hooks")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,42 @@
+"""
+What an agent may do less than a person: files only in the folder it works in, imports only into its own project.
+
+The daemon reads and writes with all rights of its user, and what a client asks its user about does not hold here.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from snell.machine.project_identity import project_of
+from snell.model.errors import SnellError
+from snell.runtime.mcp_server.tools import McpTool
+
+
+def limited(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, Any]:
+    """The arguments, with whole paths. Raises SnellError for what is not allowed."""
+    given = dict(arguments)
+    if tool.path:
+        given[tool.path] = _inside(cwd, given[tool.path])
+    if tool.name == "import_memories":
+        given["project"] = _own_project(given.get("project"), cwd)
+    return given
+
+
+def _inside(cwd: str, path: str) -> str:
+    if not cwd or "\0" in path:
+        raise SnellError(f"`{path[:200]}` cannot be used", advice="start the client in the folder of the project")
+    root, whole = os.path.realpath(cwd), os.path.realpath(os.path.join(cwd, path))
+    inner = os.path.relpath(whole, root)
+    if os.path.isabs(inner) or any(part.startswith(".") for part in inner.split(os.sep)):
+        where = f"`{path[:200]}` is not a plain file in `{root}`"
+        raise SnellError(where, advice="name one there, or let a person run `snell memory`")
+    return whole
+
+
+def _own_project(named: str | None, cwd: str) -> str:
+    """INVARIANT: a file in a repository says nothing about other projects."""
+    if named == "*":
+        advice = "a person can, with `snell memory import`"
+        raise SnellError("memories of several projects are not imported by an agent", advice=advice)
+    return named or project_of(cwd)

@@ -1,0 +1,248 @@
+"""
+The memories of a house, as calls, the MCP server and the daemon's timer use them.
+
+What comes in is redacted here, whoever sends it. The inbox is emptied before something is remembered or recalled, so
+that what a hook captured a moment ago is found. A model that makes vectors is asked outside of any transaction, and
+when it does not answer, the offline vectors do the work and the model's are added later.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from snell.kit.redact import find, is_too_secret, redact, redacted
+from snell.machine.embeddings import Embedder, EmbeddingError
+from snell.machine.inbox import Inbox
+from snell.memory import rows
+from snell.memory.inbox_file import decoded, draft_of
+from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, nearby, recall
+from snell.memory.remembering import SIMILAR, add_dense, remember, without_dense
+from snell.memory.shapes import Draft, Found, Kept, NotRememberedError
+from snell.memory.shortlist import shortlist_of
+from snell.memory.signals import classify
+from snell.model.errors import SnellError, StoreError
+from snell.model.ports import Database, Transaction
+
+T = TypeVar("T")
+
+EXPLICIT = 0.95  # the signal of a text that somebody asked to have remembered
+NOTICES = 100
+DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
+EMBEDDED_AT_ONCE = 32
+
+
+class Drained(Struct, kw_only=True):
+    """What became of the files in the inbox."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    left: int = 0
+
+
+class Memories:
+    """Remember, recall and the rest, over one database and one inbox."""
+
+    def __init__(self, database: Database, inbox: Path | None = None, embedder: Embedder | None = None) -> None:
+        self.database = database
+        self.inbox = Inbox(inbox) if inbox else None
+        self.embedder = embedder
+        self.notices: deque[str] = deque(maxlen=NOTICES)
+        self.problem = ""  # why the model's vectors are missing, if they are
+        self._stuck: set[Path] = set()
+
+    def run(self, work: Callable[[Transaction], T]) -> T:
+        """Any of the functions of `snell.memory` in a transaction."""
+        try:
+            return self.database.run(work)
+        except BaseException:
+            # What lists have read of this transaction was not kept.
+            shortlist_of(self.database).clear()
+            raise
+
+    def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
+        """Keep a text that somebody asked to have remembered."""
+        self.drain()
+        safe = self.redacted(draft)
+        signal = max(safe.signal, classify(safe.content[:10_000]).score, EXPLICIT)
+        return self._kept(replace(safe, signal=signal), similar)
+
+    def recall(self, question: Question, *, is_use: bool = True) -> list[Found]:
+        """The memories that answer a question; being found counts as use."""
+        self.drain()
+        question = replace(question, text=redact(question.text[:10_000]))
+        if self.embedder and question.alpha > 0 and (vectors := self._embedded([question.text])):
+            alpha = DENSE_ALPHA if question.alpha == ALPHA else question.alpha
+            question = replace(question, dense=vectors[0], dense_model=self.embedder.name, alpha=alpha)
+        lists = shortlist_of(self.database), shortlist_of(self.database, "dense_signature")
+
+        def work(tx: Transaction) -> list[Found]:
+            found = recall(tx, question, *lists)
+            if is_use:
+                rows.touch(tx, [each.memory.id for each in found])
+            return found
+
+        return self.run(work)
+
+    def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
+        """The memories that are most like this one."""
+        _check_limit(limit)
+        return self.run(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
+
+    def redacted(self, draft: Draft) -> Draft:
+        """The draft without secrets; one that is mostly secret is refused."""
+        if is_too_secret(draft.content, find(draft.content)):
+            raise NotRememberedError("the text is mostly secret, so none of it is kept")
+        return replace(
+            draft,
+            content=redact(draft.content),
+            tags=tuple(redact(tag) for tag in draft.tags),
+            metadata=redacted(draft.metadata),
+        )
+
+    def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:
+        """
+        Remember what waits in the inbox, the oldest first, within these limits.
+
+        INVARIANT: a file leaves the inbox after its transaction; one that comes twice is an exact duplicate.
+        """
+        drained = Drained()
+        if not self.inbox:
+            return drained
+        until = time.monotonic() + seconds
+        with self.inbox.emptying() as is_ours:
+            waiting = self.inbox.waiting(files) if is_ours else []
+            for path in waiting:
+                if path not in self._stuck and not self._took(path, drained):
+                    break
+                if time.monotonic() > until:
+                    break
+        drained.left = self.inbox.count() if waiting else 0
+        return drained
+
+    def look_after(self) -> Drained:
+        """What the daemon's timer does: empty the inbox, tidy it, let the model catch up."""
+        drained = self.drain(50, 0.2)
+        if self.inbox:
+            drained.problems += self.inbox.tidy(_is_whole)
+        self.catch_up()
+        return drained
+
+    def catch_up(self, most: int = EMBEDDED_AT_ONCE) -> int:
+        """Let the model see memories that it has not seen yet; returns how many."""
+        if not self.embedder:
+            return 0
+        name = self.embedder.name
+        unseen = self.database.run(lambda tx: without_dense(tx, name, most))
+        vectors = self._embedded([content for _, content in unseen]) if unseen else None
+        if not vectors:
+            return 0
+        pairs = [(id_, vector) for (id_, _), vector in zip(unseen, vectors, strict=True)]
+        self.run(lambda tx: add_dense(tx, name, pairs))
+        shortlist_of(self.database, "dense_signature").clear()
+        return len(pairs)
+
+    def _kept(self, draft: Draft, similar: float) -> Kept:
+        return self.run(lambda tx: remember(tx, draft, shortlist_of(self.database), similar=similar))
+
+    def _took(self, path: Path, drained: Drained) -> bool:
+        """Take care of one file; False when there is no point in going on now."""
+        assert self.inbox
+        try:
+            kept = self._kept(self._draft_in(path), SIMILAR)
+            drained.statuses[kept.status] += 1
+            self.notices.append(f"{kept.status} {kept.id}".strip())
+            return self._moved(path, self.inbox.done)
+        except FileNotFoundError:
+            return True
+        except StoreError as error:
+            drained.problems.append(str(error))
+            return False
+        except (SnellError, OSError) as error:
+            drained.statuses["failed"] += 1
+            drained.problems.append(f"{path.name}: {error}")
+            return self._moved(path, self.inbox.strike)
+
+    def _draft_in(self, path: Path) -> Draft:
+        from snell.machine.files import read_capped
+        from snell.machine.project_identity import project_of
+        from snell.memory.inbox_file import LARGEST
+
+        waiting = decoded(read_capped(path, LARGEST, follow_links=False))
+        # Any program may put a file here, so what it says is redacted like everything else.
+        return self.redacted(draft_of(waiting, project_of(waiting.project_root_dir)))
+
+    def _moved(self, path: Path, move: Callable[[Path], object]) -> bool:
+        """A file that can be read and not moved must not be taken up for ever."""
+        try:
+            move(path)
+        except OSError:
+            self._stuck.add(path)
+        return True
+
+    def _embedded(self, texts: Sequence[str]) -> list[bytes] | None:
+        assert self.embedder
+        try:
+            vectors = self.embedder.embed(texts)
+        except EmbeddingError as error:
+            self.problem = str(error)
+            return None
+        self.problem = ""
+        return vectors
+
+
+def memories_of(house: Any) -> Memories:
+    """The memories of this house: one object for as long as it is used."""
+    known = _KNOWN.get(house)
+    if known is None:
+        known = _KNOWN[house] = _made(house)
+    return known
+
+
+_KNOWN: WeakKeyDictionary[Any, Memories] = WeakKeyDictionary()
+
+
+def _made(house: Any) -> Memories:
+    if house.database is None:
+        raise SnellError("this house has no database, so it remembers nothing")
+    from snell.machine.embeddings import embedder_from
+
+    memories = Memories(house.database, house.where.state / "memory" if house.where else None)
+    try:
+        memories.embedder = embedder_from(_options(house))
+    except EmbeddingError as error:
+        memories.problem = str(error)  # the offline vectors do the work meanwhile
+    return memories
+
+
+def _options(house: Any) -> dict[str, Any]:
+    """
+    What the user says about the pack `remember`. INVARIANT: no project has a say in where texts are sent, so only the
+    user's own settings are read.
+    """
+    from snell.runtime.builtin_packs import builtin_packs
+    from snell.settings.load import load
+
+    own = dict(builtin_packs()["remember"].options)
+    if house.where is None:
+        return own
+    said = load(house.where, Path("/"), dict(house.crew.around.env)).value("pack") or {}
+    return {**own, **said.get("remember", {})}
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= 100:
+        raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 100")
+
+
+def _is_whole(data: bytes) -> bool:
+    try:
+        decoded(data)
+    except NotRememberedError:
+        return False
+    return True

@@ -1,0 +1,33 @@
+"""The daemon's part in remembering: every half minute, what hooks captured becomes memories."""
+
+import asyncio
+import time
+
+from snell.model.errors import SnellError
+from snell.runtime.house import House
+
+EVERY = 30.0  # seconds
+
+
+class MemoryTimer:
+    def __init__(self, house: House, every: float = EVERY) -> None:
+        self._house = house
+        self._every = every
+        self._next = 0.0
+        self.problems: list[str] = []
+
+    async def look(self) -> None:
+        """Empty the inbox if it is time and there is one; in a thread, since it waits for the disk."""
+        where = self._house.where
+        if time.monotonic() < self._next or where is None or not (where.state / "memory").is_dir():
+            return
+        self._next = time.monotonic() + self._every
+        await asyncio.to_thread(self._empty)
+
+    def _empty(self) -> None:
+        from snell.runtime.memories import memories_of  # many houses never remember anything
+
+        try:
+            self.problems = memories_of(self._house).look_after().problems
+        except SnellError as error:
+            self.problems = [str(error)]  # the files stay where they are, and it is tried again

@@ -1,0 +1,152 @@
+"""
+Rows that were answered for and are not in the database yet.
+
+A line in a file that is mapped into memory costs no system call, and survives the end of this process as well as a
+transaction does: the pages are the system's.
+Each process has a file of its own and holds its lock for as long as it lives, so that whoever reads the journal next
+can tell a file that was left behind from one that is in use. What stands in a file twice, or is in the database
+already, counts once.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from snell.machine.files import FileError, read_capped
+from snell.machine.paths import make_private
+from snell.model.errors import SnellError
+from snell.work.decisions import Row
+
+FOLDER = "pending"
+ENDING = ".rows"
+ROOM = 128 * 1024  # bytes of a file, taken from the disk when it is made: a full one must not be a surprise later
+ENOUGH = ROOM // 2  # bytes after which a file whose rows are all in the database is begun again
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Row).decode
+
+
+class PendingRows:
+    """The file of this process; there is none before its first row."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / f"{os.getpid()}-{os.urandom(4).hex()}{ENDING}"
+        self._descriptor = -1
+        self._map: mmap.mmap | None = None
+        self._is_broken = False
+        self._size = 0
+
+    def append(self, row: Row) -> bool:
+        """Keep a row; False when that cannot be promised."""
+        if self._map is None and not self._opened():
+            return False
+        line = _encode(row) + b"\n"
+        end = self._size + len(line)
+        if end > ROOM or self._map is None:
+            return False
+        self._map[self._size : end] = line  # what is cut short here was not answered, and is not read
+        self._size = end
+        return True
+
+    def are_saved(self, *, is_quiet: bool = False) -> None:
+        """Everything is in the database now. In a quiet moment the file is emptied however little it holds."""
+        self._is_broken = False
+        if self._map is not None and self._size > (0 if is_quiet else ENOUGH):
+            self._map[: self._size] = bytes(self._size)
+            self._size = 0
+
+    def close(self) -> None:
+        """Let go of the file; it is removed when everything was saved."""
+        if self._map is not None:
+            if not self._size:
+                with contextlib.suppress(OSError):
+                    self._path.unlink()
+            self._map.close()
+            self._map = None
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _opened(self) -> bool:
+        if self._is_broken:
+            return False
+        try:
+            self._open()
+        except (OSError, SnellError):
+            self._is_broken = True
+            self.close()
+            return False
+        return True
+
+    def _open(self) -> None:
+        make_private(self._folder.parent)  # nothing is written where somebody else could own it
+        make_private(self._folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._descriptor = os.open(self._path, flags, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _reserve(self._descriptor)
+        self._map = mmap.mmap(self._descriptor, ROOM)
+        self._size = 0
+
+
+def _reserve(descriptor: int) -> None:
+    """Writing to a page for which there is no room on the disk would end the process."""
+    os.write(descriptor, bytes(ROOM))
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A file of another process, or of one that is gone."""
+
+    path: Path
+    rows: tuple[Row, ...]
+    is_left_behind: bool
+
+
+@contextlib.contextmanager
+def found_in(folder: Path) -> Iterator[list[Found]]:
+    """What is pending. Files that were left behind are locked for the length of the block, and then removed."""
+    with contextlib.ExitStack() as held:
+        files = [_found(path, held) for path in _files(folder)]
+        yield files
+        for file in files:
+            if file.is_left_behind:
+                with contextlib.suppress(OSError):
+                    file.path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.name.endswith(ENDING))
+    except OSError:
+        return []
+
+
+def _found(path: Path, held: contextlib.ExitStack) -> Found:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        held.callback(os.close, descriptor)
+        is_left_behind = _is_free(descriptor)
+        return Found(path, tuple(_rows(read_capped(path, ROOM, follow_links=False))), is_left_behind)
+    except (OSError, FileError):
+        return Found(path, (), is_left_behind=False)  # gone meanwhile, or not ours
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _rows(data: bytes) -> Iterator[Row]:
+    for line in data.rstrip(b"\0").splitlines():
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            yield _decode(line)

@@ -1,0 +1,77 @@
+"""
+The daemon's part of a shared server. Events are answered from the local database alone; a thread feeds the server
+from there, over a connection of its own, so that no answer ever waits for a network.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from snell.machine.paths import Places
+from snell.machine.server_address import shown_address
+from snell.model.errors import StoreError
+from snell.model.ports import T, Transaction
+from snell.runtime.fleet_share import FleetShare, host_name
+from snell.runtime.house import database_of
+from snell.runtime.spool import Spool
+
+
+class ServerFeed:
+    def __init__(self, where: Places, address: str) -> None:
+        self._shown = shown_address(address)
+        self._local = database_of(where)
+        self._server = _ServerOnFirstUse(address)
+        self._spool = Spool(self._local, self._server)
+        # The fleet's threads wait for the network, too; each has connections of its own.
+        self._fleet_local, self._fleet_server = database_of(where), _ServerOnFirstUse(address)
+        self._fleet = FleetShare(self._fleet_local, self._fleet_server, host_name(where.state))
+
+    def start(self) -> None:
+        self._spool.start()
+        self._fleet.start()
+
+    def written(self) -> None:
+        self._spool.written()
+
+    def stop(self) -> None:
+        """What the server does not have yet waits in the local database for the next start."""
+        self._fleet.stop()
+        self._spool.stop()
+        for database in (self._server, self._local, self._fleet_server, self._fleet_local):
+            database.close()
+
+    def status(self) -> dict[str, Any]:
+        try:
+            waiting = self._spool.waiting()
+        except StoreError as error:
+            return {"address": self._shown, "waiting": None, "problem": str(error)}
+        return {"address": self._shown, "waiting": waiting, "problem": self._spool.problem}
+
+
+class _ServerOnFirstUse:
+    """The driver takes a while to load, and may not be there at all; neither is a matter for the start of a daemon."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._database: Any = None
+
+    def run(self, work: Callable[[Transaction], T]) -> T:
+        result: T = self._opened().run(work)
+        return result
+
+    def _opened(self) -> Any:
+        if self._database is None:
+            from snell.stores.postgres import PostgresDatabase
+
+            self._database = PostgresDatabase(self._address)
+        return self._database
+
+    def listen(self, channel: str, hear: Callable[[str], None], ended: threading.Event) -> None:
+        self._opened().listen(channel, hear, ended)
+
+    def do(self, sql: str, *values: Any) -> int:
+        return self.run(lambda tx: tx.do(sql, *values))
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
