@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from snell.engine.book import Switches
 from snell.model.errors import HookError, SettingsError
 from snell.model.hooks import Hook, PythonFile, Scope
+from snell.runtime.builtin_packs import is_builtin, pack_hooks
 from snell.runtime.python_files import PythonFiles
 from snell.settings.locate import SettingsFile
 from snell.settings.packs import MANIFEST, read_pack
@@ -26,12 +27,23 @@ class UnderTest(Struct, frozen=True):
 
 def under_test(subject: Path, files: PythonFiles) -> UnderTest:
     """Load the hooks of a Python file, a settings file or a pack. Raises HookError or SettingsError."""
+    if is_builtin(subject):
+        return _from_builtin(subject)
     if subject.is_dir():
         pack = read_pack(subject)
         return UnderTest(tuple(hook for path in pack.files for hook in _from_python(path, pack.name, files)))
     if subject.suffix == ".py":
         return UnderTest(_from_python(subject, _pack_name(subject), files))
     return _from_settings(subject, files)
+
+
+def _from_builtin(subject: Path) -> UnderTest:
+    """Built-in packs run in the house itself, here as everywhere."""
+    folder = subject if subject.is_dir() else subject.parent
+    hooks = pack_hooks(read_pack(folder).name)
+    if subject.is_dir():
+        return UnderTest(hooks)
+    return UnderTest(tuple(hook for hook in hooks if Path(hook.source.file).stem == subject.stem))
 
 
 def _pack_name(path: Path) -> str:

@@ -1,0 +1,124 @@
+"""
+FastMCP: the hooks of a house as middleware of an MCP server, so that whoever calls its tools is subject to them.
+
+    server.add_middleware(middleware(house))
+
+Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.runtime.embedding import Embedding, embedding_for, library
+from snell.runtime.house import House
+from snell.runtime.tool_call import Input, Result
+
+PACKAGE = "fastmcp"
+
+
+def middleware(house: House, **options: Any) -> Any:
+    """For `FastMCP(middleware=[...])`. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    base = library("fastmcp.server.middleware", PACKAGE).Middleware
+    at, named = embedding_for(house, "fastmcp", options), "session_id" in options
+
+    class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
+        async def on_call_tool(self, context: Any, call_next: Callable[[Any], Any]) -> Any:
+            message, returned = context.message, []
+
+            async def execute(value: Input) -> Any:
+                request = message.model_copy(update={"arguments": value})
+                returned.append(await call_next(context.copy(message=request)))
+                return _unless_failed(returned[0])
+
+            here = _at(at, context, named=named)
+            plan = here.plan(message.name, message.arguments or {}, execute, shown=_shown)
+            return _answer(await here.run_async(plan), *returned)
+
+    return Snell()
+
+
+class _ToolFailedError(Exception):
+    def __init__(self, result: Any) -> None:
+        super().__init__(str(_shown(result)))
+        self.result = result
+
+
+def _at(at: Embedding, context: Any, *, named: bool) -> Embedding:
+    server = context.fastmcp_context
+    if server is None:
+        return at
+    name = context.message.name
+    known_as = {name: f"mcp__{server.fastmcp.name}__{name}", **at.known_as}
+    return replace(at, session_id=at.session_id if named else _session(server) or at.session_id, known_as=known_as)
+
+
+def _session(server: Any) -> str:
+    try:
+        return str(server.session_id)
+    except RuntimeError:  # a call from within the server, without a connection
+        return ""
+
+
+def _unless_failed(result: Any) -> Any:
+    if getattr(result, "is_error", False):
+        raise _ToolFailedError(result)
+    return result
+
+
+def _shown(result: Any) -> Any:
+    """Text where there is nothing else, otherwise the blocks as they go over the wire."""
+    blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
+    if all(block.get("type") == "text" for block in blocks):
+        return "\n".join(block["text"] for block in blocks)
+    return blocks
+
+
+def _answer(result: Result, returned: Any = None) -> Any:
+    error = result.exception
+    if isinstance(error, _ToolFailedError):
+        return _with_notes(error.result, result.notes)
+    told = library("fastmcp.exceptions", PACKAGE).ToolError
+    if error and not (isinstance(error, told) and result.notes):
+        raise error
+    if result.is_error:
+        raise told(result.text) from error
+    return _with_notes(_replaced(returned, result.output), result.notes)
+
+
+def _replaced(returned: Any, value: Any) -> Any:
+    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+    if value is returned:
+        return returned
+    structured = None if returned.structured_content is None else _structured(returned.structured_content, value)
+    tools = library("fastmcp.tools", PACKAGE)
+    return tools.ToolResult(content=_blocks(value), structured_content=structured, meta=returned.meta)
+
+
+def _structured(old: Input, value: Any) -> Input | None:
+    """The other form of a result: the library writes objects as JSON text and wraps everything else."""
+    if isinstance(value, str) and old.keys() != {"result"}:
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return None
+    if isinstance(value, dict):
+        return value
+    return {"result": value} if old.keys() == {"result"} else None
+
+
+def _blocks(value: Any) -> Any:
+    """Blocks as they were shown to the hook go back as blocks."""
+    if not (isinstance(value, list) and all(isinstance(each, dict) and "type" in each for each in value)):
+        return value
+    adapter = library("pydantic", PACKAGE).TypeAdapter(library("mcp.types", "mcp").ContentBlock)
+    return [adapter.validate_python(each) for each in value]
+
+
+def _with_notes(given: Any, notes: tuple[str, ...]) -> Any:
+    if not notes:
+        return given
+    block = library("mcp.types", "mcp").TextContent(type="text", text="\n".join(notes))
+    return given.model_copy(update={"content": [*given.content, block]})
