@@ -32,6 +32,13 @@ def require_person(env: Mapping[str, str], what: str) -> None:
         raise TrustError(f"{what} needs a person, and this shell belongs to an agent ({marker} is set)", advice=_ADVICE)
 
 
+def require_terminal(env: Mapping[str, str], what: str) -> None:
+    """The same for what nobody may do without a terminal: pipes and scripts are refused too."""
+    require_person(env, what)
+    if not sys.stdin.isatty():
+        raise TrustError(f"{what} needs a person at a terminal, and standard input is not one", advice=_ADVICE)
+
+
 def asks_yes(question: str) -> bool:
     """Ask at the terminal; only a plain yes is one."""
     if not sys.stdin.isatty():

@@ -24,9 +24,31 @@ COMMANDS: Mapping[str, str] = {
     "hook": "what clients run: payload on stdin, reply on stdout",
     "check": "ask one component directly",
     "test": "run case files",
-    "new": "write the skeleton of a hook or a pack",
+    "new": "write the skeleton of a hook, a pack or a client",
     "settings": "show every setting and where it came from",
     "trust": "approve a project's hooks",
+    "ledger": "the tool calls: list, show, stats, export",
+    "runs": "work with a budget: start, cancel, approve",
+    "audit": "was anything changed or taken away since it was written?",
+    "loop": "send an agent back until its promise is kept",
+    "allow": "let the command that the guard denied last pass once",
+    "memory": "remember, recall, and look after what agents remember",
+    "pause": "let all hooks but the policy's be silent for some minutes",
+    "watch": "what happens, as it happens",
+    "doctor": "prove that this installation works",
+    "setup": "connect your coding clients: show the changes, ask, write; or take them back",
+    "clients": "the clients that Snell knows, and how each stands on this machine",
+    "import": "the hooks that you have in a client, and what they would be here",
+    "statusline": "what Claude Code runs for its status line",
+    "suggest-files": "what Claude Code runs to suggest files",
+    "task": "directories that collect efforts",
+    "effort": "begin an effort, log into it, finish it",
+    "session": "context windows, and what one leaves for the next",
+    "phase": "where the effort stands, and how it goes on",
+    "agent": "who works, on what, and how it goes",
+    "fleet": "every agent at a glance",
+    "run": "run an agent, and start it anew when its context is full",
+    "mcp": "what MCP clients run: memories and decisions as tools, on stdin and stdout",
     "daemon": "start, stop and ask the warm process behind the hooks",
 }
 
@@ -73,7 +95,7 @@ def _run(words: list[str]) -> int:
 
 
 def _run_command(name: str, words: list[str]) -> int:
-    command = import_module(f"snell.doors.cli.{name}")
+    command = import_module(f"snell.doors.cli.{module_of(name)}")
     parser = _Parser(
         prog=f"snell {name}",
         description=COMMANDS[name],
@@ -84,6 +106,16 @@ def _run_command(name: str, words: list[str]) -> int:
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
     args = parser.parse_known_args(words)[0] if accepts_more else parser.parse_args(words)
     return int(command.run(args))
+
+
+def _module(name: str) -> str:
+    """The module of a command; a word that Python keeps for itself gets a line behind it."""
+    return f"{name}_" if name == "import" else name.replace("-", "_")
+
+
+def module_of(name: str) -> str:
+    """The module of a command; a word that Python keeps for itself gets a line behind it."""
+    return f"{name}_" if name == "import" else name.replace("-", "_")
 
 
 _ADVICE = "`snell` alone lists them all"
@@ -111,8 +143,12 @@ class _Version(argparse.Action):
 
 
 def _report_bug(error: Exception, words: Sequence[str]) -> int:
+    from snell.kit.redact import redact
     from snell.machine.crash_report import write_report
 
     path = write_report(error, words)
-    print(f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}", file=sys.stderr)
+    print(
+        f"snell: this is a bug of Snell's: {type(error).__name__}: {redact(str(error))}; the report is {path}",
+        file=sys.stderr,
+    )
     return 3

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,4 +113,17 @@ def _show(found: Any, args: argparse.Namespace) -> int:
         since = time.strftime("%F %T", time.localtime(found["since"]))
         print(f"running since {since} as pid {found['pid']}, version {found['version']}, {found['served']} events")
         print(f"socket {found['socket']}")
+        for line in _further(found):
+            print(line)
     return 0
+
+
+def _further(found: Any) -> Iterator[str]:
+    """What is not there in every daemon. One of an older version may know less."""
+    if found.get("paused"):
+        yield f"{found['paused']}: only policy hooks run"
+    if http := found.get("http"):
+        yield http.get("problem") or f"http hooks at {http['address']}, token in {http['token_file']}"
+    if database := found.get("database"):
+        waiting = f"{database['waiting']} decisions wait" if database["waiting"] else "everything is there"
+        yield f"server {database['address']}, {waiting}" + (f"; {database['problem']}" if database["problem"] else "")

@@ -1,8 +1,8 @@
 """
-A short coding session, told as it goes through Snell.
+A short coding session, told as it goes through Snell, and what that cost.
 
-Everything is real: a project with hooks of its own, a trust decision, the engine, the child process that runs the
-project's Python, a command hook, and the journal that `why` reads. Only the agent is a script.
+Everything is real: a project with hooks of its own, a trust decision, `snell-hook`, the daemon that it starts, the
+process that runs the project's Python, a command hook, and the store that `why` reads. Only the agent is a script.
 """
 
 import argparse
@@ -11,42 +11,69 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from snell.clients import client_named
+from snell.doors.demo_stage import Stage, is_native
 from snell.doors.paint import Colour, Paint
 from snell.engine.explain import explained, shortened, wrapped
-from snell.machine.paths import places
-from snell.model.decision import Decision
-from snell.model.effects import Verdict
-from snell.runtime.house import House, database_of
-from snell.runtime.store_journal import StoreJournal
 from snell.settings.trust import approve, review
 
 EXAMPLE = "snell demo"
 
-PROJECT = Path(__file__).parent.parent / "demo_project"
-
 # What the scripted agent does, and what a reader should look for.
 SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
     ("a session starts", {"hook_event_name": "SessionStart", "source": "startup"}),
-    ("the agent runs the tests its own way", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
+    (
+        "a person asks for something, with a typo",
+        {"hook_event_name": "UserPromptSubmit", "prompt": "improov the error handling"},
+    ),
+    (
+        "the agent runs the tests its own way",
+        {"tool_name": "Bash", "tool_input": {"command": "CI=1 pytest 2>&1 | tail -3"}},
+    ),
     (
         "the agent edits a file, and a hook breaks",
         {"tool_name": "Edit", "tool_input": {"file_path": "app.py", "old_string": "1", "new_string": "2"}},
     ),
     (
-        "the agent wants to write a secret",
+        "the agent writes a secret where it does not belong",
         {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "TOKEN=..."}},
     ),
     (
-        "the agent wants to overwrite a branch",
-        {"tool_name": "Bash", "tool_input": {"command": "cd api && git push --force origin main"}},
+        "a deletion in disguise",
+        {"tool_name": "Bash", "tool_input": {"command": "D=~; echo cm0gLXJmICREIC8= | base64 -d | sh"}},
+    ),
+    (
+        "what only looks like one",
+        {"tool_name": "Bash", "tool_input": {"command": "grep -rn 'rm -rf /' docs && rm -rf build"}},
+    ),
+    (
+        "the agent skips the checks",
+        {"tool_name": "Bash", "tool_input": {"command": "cd api && git commit -n -m wip"}},
     ),
 )
+
+# What one session finds out, and the next one needs.
+LEARNED: tuple[str, dict[str, Any]] = (
+    "the agent reads in the notes why something is as it is",
+    {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "cat notes.txt"},
+        "tool_response": {
+            "stdout": "We decided to use Valkey instead of Redis because of its license, see infra/cache.tf"
+        },
+    },
+)
+ASKED: tuple[str, dict[str, Any]] = (
+    "another session, some days later",
+    {"hook_event_name": "UserPromptSubmit", "session_id": "later", "prompt": "set up the redis cache for the api"},
+)
+
+# What the stopwatch sees: a call about which nobody has an opinion, like most.
+MEASURED = {"tool_name": "Bash", "tool_input": {"command": "git status"}}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,40 +92,59 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(folder: Path, paint: Paint) -> int:
-    project = folder / "project"
-    shutil.copytree(PROJECT, project)
-    env = {**os.environ, "SNELL_HOME": str(folder / "home")}
-    where = places(env)
-    found = review(where, project, env)
+    stage = Stage(folder)
+    try:
+        _introduce(stage, paint)
+        start = time.perf_counter()
+        records = [_scene(stage, title, event, paint) for title, event in SESSION]
+        record = records[-1]
+        print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
+        print(explained(record, paint.of(record)).replace(f"{stage.project}/", ""))
+        _show_memory(stage, paint)
+        hooks = sum(len(each["runs"]) for each in stage.send(MEASURED)[0]["rounds"])
+        _show_costs(stage.costs(MEASURED), hooks, paint)
+        print(f"\n{len(SESSION)} events told, {time.perf_counter() - start:.1f} s in all; the daemon is sent home now.")
+    finally:
+        stage.close()
+    print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
+    if activate := _activation():
+        print(f"The `snell` command is not on your path yet: {paint.bold(activate)}")
+    return 0
+
+
+def _show_memory(stage: Stage, paint: Paint) -> None:
+    print(
+        paint.bold("\nWhat a session finds out is known to the next one") + paint.dim("      once that is switched on")
+    )
+    _scene(stage, *LEARNED, paint)
+    if stage.until_remembered():
+        _scene(stage, *ASKED, paint)
+
+
+def _introduce(stage: Stage, paint: Paint) -> None:
+    found = review(stage.where, stage.project, stage.env)
     print(paint.bold("A project brings hooks of its own."))
     print(f"Snell found {len(found.items)}, and runs none of them yet:")
     for item in found.items:
         print(f"  {item.title:<34} {paint.dim(item.file)}")
     print(f"Its owner looks at them and says {paint.bold('snell trust')}, which pins their bytes.\n")
-    approve(where, project, [found.digest], env)
-    with House.for_user(env, where) as house:
-        costs = [_scene(house, title, payload, project, paint) for title, payload in SESSION]
-    record = StoreJournal(database_of(where)).find("last")
-    print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
-    print(explained(record, paint.of(record)))
-    _sum_up(costs, paint)
-    return 0
+    approve(stage.where, stage.project, [found.digest], stage.env)
+    program = "a native program" if is_native() else "in Python here, for want of a compiler"
+    print(f"From now on the agent starts {paint.bold('snell-hook')} for every event ({program}).\n")
 
 
-def _scene(house: House, title: str, payload: dict[str, Any], project: Path, paint: Paint) -> float:
-    client = client_named("claude-code")
-    full = {"hook_event_name": "PreToolUse", "session_id": "demo", "cwd": str(project), **payload}
-    event = client.decode(msgspec.json.encode(full))
-    start = time.perf_counter()
-    decision = house.decide(event)
-    seconds = time.perf_counter() - start
-    print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms)')}")
-    if event.tool:
-        print(f"    {event.tool} {_object(payload['tool_input'])}")
-    for colour, label, text in _answer(decision, paint):
-        first, *rest = wrapped(f"{label} {text}".replace(f"{project}/", ""), 4)
+def _scene(stage: Stage, title: str, event: dict[str, Any], paint: Paint) -> dict[str, Any]:
+    record, seconds = stage.send(event)
+    started = ", which started the daemon" if event.get("source") == "startup" else ""
+    print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms{started})')}")
+    if "tool_input" in event:
+        print(f"    {event['tool_name']} {_object(event['tool_input'])}")
+    elif "prompt" in event:
+        print(f"    {event['prompt']}")
+    for colour, label, text in _answer(record, paint):
+        first, *rest = wrapped(f"{label} {text}".replace(f"{stage.project}/", ""), 4)
         print("\n".join([first.replace(label, colour(label), 1), *rest]))
-    return seconds
+    return record
 
 
 def _object(tool_input: dict[str, Any]) -> str:
@@ -106,23 +152,31 @@ def _object(tool_input: dict[str, Any]) -> str:
     return shortened(next(iter(tool_input.values())))
 
 
-def _answer(decision: Decision, paint: Paint) -> list[tuple[Colour, str, str]]:
+def _answer(record: Mapping[str, Any], paint: Paint) -> list[tuple[Colour, str, str]]:
     lines = [
-        (paint.yellow, "rewritten to", f"{shortened(change.after)} ({change.because})") for change in decision.changes
+        (paint.yellow, "rewritten to", f"{shortened(change['after'])} ({change['because']})")
+        for change in record.get("changes", ())
     ]
-    if decision.verdict is Verdict.DENY:
-        lines.append((paint.red, "blocked:", decision.reason))
-    lines += [(paint.green, "context:", note.text) for note in decision.notes]
-    lines += [(paint.yellow, "a hook failed, the work goes on:", each.text) for each in decision.failures]
+    if record["verdict"] == "deny":
+        lines.append((paint.red, "blocked:", record["reason"]))
+    lines += [(paint.green, "context:", note["text"]) for note in record.get("notes", ())]
+    failures = record.get("failures", ())
+    lines += [(paint.yellow, "a hook failed, the work goes on:", each["text"]) for each in failures]
     return lines or [(paint.dim, "no opinion:", "the agent's own permission flow decides")]
 
 
-def _sum_up(costs: list[float], paint: Paint) -> None:
-    middle = sorted(costs)[len(costs) // 2] * 1000
-    print(f"\n{len(costs)} events, {middle:.1f} ms for the middle one; the first also started the hooks' process.")
-    print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
-    if activate := _activation():
-        print(f"The `snell` command is not on your path yet: {paint.bold(activate)}")
+def _show_costs(costs: Mapping[str, float], hooks: int, paint: Paint) -> None:
+    print(paint.bold("\nWhat a hook costs") + paint.dim("      measured now, taking turns; medians"))
+    told = (
+        ("true", "/bin/true, which does nothing", str),
+        ("snell", f"snell-hook: {hooks} hooks run, a row is kept", paint.green),
+        ("python", "one plain Python script that does the same", paint.red),
+    )
+    for name, what, colour in told:
+        ratio = f"{costs[name] / costs['true']:.1f} x"
+        print(f"  {colour(f'{costs[name] * 1000:8.2f} ms {ratio:>8}')}   {what}")
+    times = costs["python"] / costs["snell"]
+    print(f"  Ours ran {hooks} hooks, the script is one, and takes {times:.0f} times as long.")
 
 
 def _activation() -> str:

@@ -14,7 +14,7 @@ from snell.machine.paths import POLICY_FILE
 from snell.machine.processes import adopt_orphans
 from snell.model.errors import SnellError
 from snell.model.ports import Reply
-from snell.runtime.hook_call import bug, parsed, placed, refusal
+from snell.runtime.hook_call import bug, failure, parsed, refusal
 from snell.runtime.house import House
 
 ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
@@ -22,36 +22,45 @@ EXAMPLE = "snell hook --client claude-code < payload.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--client", default="generic", help="which client is calling (default: generic)")
+    parser.add_argument("--client", default="", help="which client is calling (default: generic)")
+    parser.add_argument("--event", default="", help="the event's name, for clients whose payloads do not say it")
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
+    parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
     parser.add_argument("--fail-closed", action="store_true", help="refuse when Snell itself cannot run at all")
 
 
 def run(args: argparse.Namespace) -> int:
     payload = sys.stdin.buffer.read()
+    if args.rewake:
+        return 0  # without the daemon nothing goes on in the background
     adopt_orphans()
     try:
         house = House.for_user()
     except SnellError as error:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
-        return _write(Reply(stderr=f"snell: {error}\n".encode(), exit_code=2 if has_policy or args.fail_closed else 1))
+        return _write(failure(f"snell: {error}", payload, _words(args), blocks=has_policy or args.fail_closed))
     with house:  # leaving it waits for watchers; the reply is out by then
         return _answer(house, args, payload)
 
 
 def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
+    words = _words(args)
     try:
-        call = parsed(["--client", args.client], args.request_id)
-        event = placed(call.client.decode(payload), _here())
+        call = parsed(words, args.request_id)
+        client, event = call.received(payload, _here(), os.environ)
         work = house.begin(event, call.request_id)
         decision = work.earlier or house.settle(work, house.driven(work))
-        code = _write(call.client.encode(decision))
+        code = _write(client.encode(decision))
     except SnellError as error:
-        return _write(refusal(error, payload, house, _here()))
+        return _write(refusal(error, payload, house, _here(), words))
     except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer
-        return _write(bug(error, payload, house, _here()))
+        return _write(bug(error, payload, house, _here(), words))
     house.follow_up(work, decision)
     return code
+
+
+def _words(args: argparse.Namespace) -> list[str]:
+    return [*(["--client", args.client] if args.client else ()), "--event", args.event]
 
 
 def _write(reply: Reply) -> int:

@@ -12,6 +12,7 @@ from snell.model.effects import Verdict
 from snell.model.errors import SnellError
 from snell.runtime.house import database_of
 from snell.runtime.store_journal import StoreJournal
+from snell.settings.pause import current_pause
 from snell.work.decisions import Row
 
 EXAMPLE = "snell log --verdict deny"
@@ -38,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(row).decode() if args.json else _line(row, paint))
     if not rows and not args.json:
         print("there is no such decision yet")
+    if (pause := current_pause(places(os.environ))) and not args.json:
+        print(paint.yellow(f"{pause}: only policy hooks run"))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Write the skeleton of a hook or a pack: small, working, with cases that pass."""
+"""Write the skeleton of a hook, a pack or a client: small, working, with cases that pass."""
 
 import argparse
 import os
@@ -10,6 +10,7 @@ from snell.machine.paths import places
 from snell.model.errors import SnellError
 from snell.settings.locate import FOLDER, home_of, locate
 from snell.settings.packs import read_pack
+from snell.testing.client_templates import files_of_client, registry_line
 from snell.testing.scaffold import (
     ROLES,
     Files,
@@ -36,9 +37,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     pack = what.add_parser("pack", help="a folder of hooks", description="Write a pack with one hook and its cases.")
     pack.epilog = "example: snell new pack tidy"
     pack.add_argument("name", help="what it is called, as a Python name; also the name of the folder")
+    client = what.add_parser(
+        "client", help="a client's adapter", description="Write a client's adapter and golden file."
+    )
+    client.epilog = "example: snell new client my_agent"
+    client.add_argument("name", help="what it is called, as a Python name; run it in a clone of Snell")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.what == "client":
+        return _client(args.name)
     return _hook(args) if args.what == "hook" else _pack(args.name)
 
 
@@ -69,6 +77,19 @@ def _pack(name: str) -> int:
         (f"snell new hook NAME --pack {_quoted(folder)}", "add another hook"),
     )
     _tell_settings(folder)
+    return 0
+
+
+def _client(name: str) -> int:
+    files = files_of_client(name, Path("."))
+    write_new(files)
+    _tell(
+        files,
+        (f"python3 dev.py test tests/golden -k {name}", "compare it with what the client sends"),
+        (f"snell setup {name.replace('_', '-')} --print", "see what set-up would write"),
+    )
+    print("add to CLIENTS in src/snell/clients/__init__.py:")
+    print(registry_line(name))
     return 0
 
 

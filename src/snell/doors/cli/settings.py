@@ -11,6 +11,7 @@ import msgspec
 from snell.engine.explain import wrapped
 from snell.machine.paths import Places, places
 from snell.machine.processes import adopt_orphans
+from snell.machine.server_address import shown_address
 from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.runtime.house import House, Place
@@ -54,7 +55,9 @@ class _Found(msgspec.Struct, frozen=True):
     def as_data(self) -> dict[str, Any]:
         return {
             "files": [{"layer": layer, "path": str(path), "found": _is_there(path)} for layer, path in self.files],
-            "values": [{"name": each.name, "value": each.value, "from": _origin(each)} for each in self.loaded.values],
+            "values": [
+                {"name": each.name, "value": _open_value(each), "from": _origin(each)} for each in self.loaded.values
+            ],
             "hooks": [_hook_data(hook) for hook in self.hooks],
             "python": [msgspec.structs.asdict(each) for each in self.loaded.python],
             "problems": [msgspec.structs.asdict(each) for each in self.problems],
@@ -68,7 +71,7 @@ class _Found(msgspec.Struct, frozen=True):
             yield f"  project  not found  a `{FOLDER}` folder here or above"
         yield "settings"
         for value in self.loaded.values:
-            yield f"  {value.name:<26} {_shown(value.value):<8} {_origin(value)}"
+            yield f"  {value.name:<26} {_shown(_open_value(value)):<8} {_origin(value)}"
         yield "hooks that count here, by event, in book order" if self.hooks else "no hooks count here"
         for hook in self.hooks:
             yield from _hook_lines(hook, self.loaded.switches.off(hook))
@@ -136,6 +139,11 @@ def _hook_lines(hook: Hook, off: str) -> Iterator[str]:
 
 def _in_words(problem: Complaint) -> str:
     return str(problem) if problem.file else problem.message
+
+
+def _open_value(value: Value) -> Any:
+    """The value without what is nobody's business."""
+    return shown_address(value.value) if value.name == "database" and value.value else value.value
 
 
 def _shown(value: Any) -> str:

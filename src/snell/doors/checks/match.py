@@ -1,0 +1,90 @@
+"""Does a matcher match a name?"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from snell.engine.match import compiled, guessed_type, value_targets
+from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
+from snell.model.errors import PatternError, SnellError
+
+EXAMPLE = "snell check match 'Edit|Write' Write --event PreToolUse"
+ROWS = "{id, pattern, value, event?, type?}"
+
+Row = dict[str, Any]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pattern", nargs="?", help="the matcher")
+    parser.add_argument("value", nargs="?", help="the name")
+    parser.add_argument("--event", default="PreToolUse", help="whose matcher it is (default: PreToolUse)")
+    parser.add_argument("--type", help="all, exact, wildcard, or, regex; default: guessed from the text")
+
+
+def ask(row: Row) -> Row:
+    return {"match": _matches(row)}
+
+
+def show(args: argparse.Namespace) -> int:
+    if args.pattern is None or args.value is None:
+        raise SnellError("give a pattern and a value", advice=f"for example: {EXAMPLE}")
+    row = {"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type}
+    matches = _matches(row)
+    print("matches" if matches else "does not match")
+    for line in _how_it_was_read(args.pattern, args.type, _event_row(args.event)):
+        print(f"  {line}")
+    return 0 if matches else 1
+
+
+def _how_it_was_read(pattern: str, kind: str | None, event: EventRow) -> Iterator[str]:
+    if not event.matches:
+        yield f"{event.name} has nothing to match, so every matcher matches"
+        return
+    yield f"`{pattern}` was read as {_READ_AS[kind or _guessed(pattern, event)]}"
+    yield f"it is compared with the `{event.matches}` of {event.name}"
+    if event.matches == "tool_name" and _RULE.fullmatch(pattern):
+        yield f"it looks like a permission rule, which belongs into `if`: if = {json.dumps(pattern)}"
+
+
+def _guessed(pattern: str, event: EventRow) -> str:
+    kind = guessed_type(pattern, event)
+    return "prefix" if kind == "wildcard" else kind
+
+
+_RULE = re.compile(r"\w+\(.*\)")
+_READ_AS = {
+    "all": "everything",
+    "exact": "one exact name",
+    "or": "a list of exact names",
+    "prefix": "a prefix",
+    "wildcard": "a wildcard, in which `*` stands for any characters and `?` for one",
+    "regex": "a regular expression, which may match anywhere in the name",
+}
+
+
+def _matches(row: Row) -> bool:
+    pattern, value = _text(row, "pattern"), _text(row, "value")
+    event = _event_row(_text(row, "event") or "PreToolUse")
+    if not event.matches:
+        return True  # on an event that has nothing to match a matcher is ignored
+    predicate = compiled(pattern, _text(row, "type"), event)
+    if predicate is None:
+        return True
+    return any(predicate(name) for name in value_targets(event, value or ""))
+
+
+def _event_row(name: str) -> EventRow:
+    row = CATALOGUE.get(canonical(name))
+    if row is None:
+        near = nearest(name)
+        raise PatternError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+    return row
+
+
+def _text(row: Row, field: str) -> str | None:
+    value = row.get(field)
+    if value is not None and not isinstance(value, str):
+        raise PatternError(f"`{field}` is {type(value).__name__}, not text")
+    return value

@@ -1,0 +1,52 @@
+"""What would a command become in a project with these files?"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from snell.doors.checks import text_in
+from snell.model.errors import SnellError
+from snell.packs.toolchain.rewriting import Redirected, redirected
+
+EXAMPLE = "snell check redirect 'npm test -- --watch'"
+ROWS = "{id, files: {name: text}, cwd?, command}"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("command", nargs="?", help="the command line; the project is the one of this folder")
+
+
+def ask(row: dict[str, Any]) -> dict[str, Any]:
+    command = text_in(row, "command")
+    with tempfile.TemporaryDirectory(prefix="snell-check-") as folder:
+        root = os.path.realpath(folder)
+        _lay_out(row.get("files") or {}, Path(root))
+        came = redirected(command, str(_inside(Path(root), text_in(row, "cwd", ""))), ceiling=root)
+    return {"command": came.command, "why": came.why}
+
+
+def show(args: argparse.Namespace) -> int:
+    if args.command is None:
+        raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
+    came: Redirected = redirected(args.command, os.getcwd())
+    print(came.command if came.command is not None else args.command)
+    print(f"  {'changed' if came.command is not None else 'unchanged'}: {came.why}")
+    return 0
+
+
+def _lay_out(files: Any, root: Path) -> None:
+    if not isinstance(files, dict):
+        raise SnellError("`files` is not an object of names and texts")
+    for name, text in files.items():
+        path = _inside(root, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else "", encoding="utf-8", errors="replace")
+
+
+def _inside(root: Path, name: str) -> Path:
+    path = Path(os.path.normpath(root / name.lstrip("/")))
+    if not path.is_relative_to(root) or "\0" in name:
+        raise SnellError(f"`{name[:80]}` leads out of the project")
+    return path

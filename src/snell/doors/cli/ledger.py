@@ -1,0 +1,147 @@
+"""The tool calls: which there were, what came of them, and where the time went."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from snell.doors.charts import Bar, svg_charts, terminal_chart
+from snell.doors.exports import FORMATS, export
+from snell.doors.house_call import house_call
+from snell.doors.paint import Paint
+from snell.doors.person import require_person
+from snell.machine.paths import places
+from snell.model.errors import SnellError
+from snell.model.ports import Database
+from snell.runtime.house import database_of
+from snell.work import ledger
+from snell.work.ledger import Call, ToolStats
+
+EXAMPLE = "snell ledger stats --svg tools.svg"
+TOOLS_SHOWN = 15
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["list", "show", "stats", "export", "release"])
+    parser.add_argument("id", nargs="?", default="last", help="of `show` and `release`: the call (default: the last)")
+    parser.add_argument("-n", "--limit", type=int, default=20, help="of `list`: how many (default: 20)")
+    parser.add_argument("--session", default="", help="only of this session")
+    parser.add_argument("--run", default="", help="only of this run")
+    parser.add_argument("--tool", default="", help="only of this tool")
+    parser.add_argument(
+        "--status", default="", choices=["", *ledger.OPEN, *ledger.ENDED], metavar="STATUS", help=_STATUS
+    )
+    parser.add_argument("--svg", metavar="FILE", help="of `stats`: write the charts to this file")
+    parser.add_argument("--as", dest="form", default="json", choices=list(FORMATS), help="of `export` (default: json)")
+    parser.add_argument("--to", default="-", metavar="FILE", help="of `export`: the file (default: stdout)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.what == "release":
+        return _release(args)
+    database = database_of(places(os.environ))
+    try:
+        return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
+    finally:
+        database.close()
+
+
+def _list(args: argparse.Namespace, database: Database) -> int:
+    if not 1 <= args.limit <= 10_000:
+        raise SnellError(f"`{args.limit}` is not a number of calls", advice="ask for 1 to 10,000")
+    asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
+    calls = database.run(lambda tx: ledger.recent(tx, **asked))[::-1]
+    paint = Paint.for_stdout()
+    for call in calls:
+        print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
+    if not calls and not args.json:
+        print("there is no such call yet")
+    return 0
+
+
+def _show(args: argparse.Namespace, database: Database) -> int:
+    found = database.run(lambda tx: ledger.find_like(tx, args.id))
+    if len(found) != 1:
+        what = "several calls are called" if found else "there is no call"
+        raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` names them")
+    call = found[0]
+    given, brought = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
+    bodies = {"input": given[0] if given else "", "output": brought[0] if brought else ""}
+    if args.json:
+        print(msgspec.json.encode({**msgspec.to_builtins(call), **bodies}).decode())
+        return 0
+    for name in call.__struct_fields__:
+        value = getattr(call, name)
+        if value not in ("", 0, "[]"):
+            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else value}")
+    for name, kept in (("input", given), ("output", brought)):
+        if kept:
+            print(f"\n{name} ({kept[1]:,} bytes)\n{kept[0]}")
+    return 0
+
+
+def _stats(args: argparse.Namespace, database: Database) -> int:
+    stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run))
+    if args.json:
+        print(msgspec.json.encode(stats).decode())
+    charts = _charts(stats)
+    if args.svg:
+        Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
+        print(f"written to {args.svg}", file=sys.stderr)
+    if not args.json and not args.svg:
+        print("\n".join("\n".join([*terminal_chart(title, bars), ""]) for title, bars in charts).rstrip())
+    return 0
+
+
+def _export(args: argparse.Namespace, database: Database) -> int:
+    asked = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
+    count = export(database, asked, args.form, args.to)
+    if args.to != "-":
+        print(f"{count} calls written to {args.to}", file=sys.stderr)
+    return 0
+
+
+def _release(args: argparse.Namespace) -> int:
+    require_person(os.environ, "`snell ledger release`")
+    answer = house_call("ledger.release", {"id": args.id})
+    print(f"{answer['id']} may be made again" if answer["released"] else f"{answer['id']} was not held")
+    return 0
+
+
+def _charts(stats: list[ToolStats]) -> list[tuple[str, list[Bar]]]:
+    shown = stats[:TOOLS_SHOWN]
+    slow = sorted(stats, key=lambda each: -each.total_ms)[:TOOLS_SHOWN]
+    failing = sorted((each for each in stats if each.failed), key=lambda each: -each.failed)[:TOOLS_SHOWN]
+    return [
+        ("calls by tool", [Bar(each.tool, each.calls, each.failed + each.denied, _calls(each)) for each in shown]),
+        ("failures by tool", [Bar(each.tool, each.failed, each.failed, str(each.failed)) for each in failing]),
+        ("time by tool", [Bar(each.tool, each.total_ms, 0, _seconds(each.total_ms)) for each in slow]),
+    ]
+
+
+def _calls(each: ToolStats) -> str:
+    more = [f"{number} {word}" for number, word in ((each.failed, "failed"), (each.denied, "denied")) if number]
+    return ", ".join([str(each.calls), *more])
+
+
+def _line(call: Call, paint: Paint) -> str:
+    colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
+    status = colour(f"{call.status:<20}")
+    took = f"{_seconds(call.duration_ms):>9}"
+    what = f"{call.raw_tool_name:<24} {call.tool_call_id}"
+    return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
+
+
+def _when(ms: int) -> str:
+    return time.strftime("%m-%d %H:%M:%S", time.localtime(ms / 1000))
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
+
+
+_STATUS = f"only with this status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"

@@ -1,0 +1,26 @@
+"""What MCP clients run. The server lives in the daemon; this process becomes the bridge to it."""
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from snell.model.errors import SnellError
+
+EXAMPLE = "claude mcp add snell -- snell mcp"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = f"{parser.description}; the client starts it, and nothing is typed here"
+
+
+def run(args: argparse.Namespace) -> int:
+    if find_spec("mcp") is None:
+        raise SnellError("the `mcp` extra is not installed", advice="run `pip install 'snell[mcp]'`")
+    hook = Path(sys.executable).with_name("snell-hook")
+    if hook.exists():
+        os.execv(hook, [str(hook), "--bridge", "mcp"])
+    from snell.machine.shim_bridge import bridge
+
+    return bridge(b"mcp")

@@ -1,0 +1,227 @@
+"""Remember, recall, and look after what agents remember."""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from snell.doors.house_call import house_call
+from snell.doors.paint import Paint
+from snell.doors.person import require_person
+from snell.memory.drawing import brief
+
+EXAMPLE = 'snell memory recall "which database did we choose"'
+
+Show = Callable[[Mapping[str, Any]], None]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("verb", choices=sorted(_VERBS), help="what to do")
+    parser.add_argument("what", nargs="*", help="the text, the question, the ids, the file or the namespace")
+    parser.add_argument("--project", default="", help="whose memories (default: this folder's; `*`: everybody's)")
+    parser.add_argument("--namespace", default="", help="only this namespace; for `remember`: where to put it")
+    parser.add_argument("--tag", action="append", default=[], help="a tag for `remember`; may come again")
+    parser.add_argument("--importance", type=float, default=0.5, help="0 to 1, for `remember`")
+    parser.add_argument("--limit", type=int, default=0, help="how many at most; of a journey or a walk: how many steps")
+    parser.add_argument(
+        "--format", default="", help="of the file: json or csv (default: by its name); of a map: svg, mermaid or json"
+    )
+    parser.add_argument("--yes", action="store_true", help="really do it: delete, decay and import only look otherwise")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.verb == "browse":
+        from snell.doors.memory_browser import browse
+
+        return browse(lambda query: _asked("recall" if query else "list", args, query), sys.stdin, sys.stdout)
+    if args.verb == "drain":
+        return _drain(args)
+    if args.verb in _FOR_PEOPLE and args.yes:
+        require_person(os.environ, f"`snell memory {args.verb} --yes`")
+    answer = _asked(args.verb, args, " ".join(args.what))
+    if args.json:
+        print(msgspec.json.encode(answer).decode())
+    else:
+        _VERBS[args.verb][1](answer)
+    return 0 if answer.get("status", "stored") in ("stored", "rejected_exact") else 1
+
+
+def _drain(args: argparse.Namespace) -> int:
+    """A part at a time, so that nobody else waits long; until nothing is left or nothing gets better."""
+    statuses: Counter[str] = Counter()
+    left = -1
+    while True:
+        answer = _asked("drain", args, "")
+        statuses.update(answer["statuses"])
+        if not answer["left"] or answer["left"] == left:
+            break
+        left = answer["left"]
+        if sys.stderr.isatty():
+            print(f"\r{left} left ", end="", file=sys.stderr, flush=True)
+    told = {"statuses": dict(statuses), "problems": answer["problems"], "left": answer["left"]}
+    print(msgspec.json.encode(told).decode()) if args.json else _show_table(told)
+    return 1 if answer["left"] else 0
+
+
+def _asked(verb: str, args: argparse.Namespace, text: str) -> dict[str, Any]:
+    where = {"project": args.project, "namespace": args.namespace}
+    limit = {"limit": args.limit} if args.limit else {}
+    command, _show, given = _VERBS[verb]
+    name = command if "." in command else f"memory.{command}"
+    answer = house_call(name, {**where, **limit, **given(args, text)})
+    return dict(answer)
+
+
+def _remember(args: argparse.Namespace, text: str) -> dict[str, Any]:
+    content = sys.stdin.read() if text == "-" else text
+    return {"content": content, "tags": args.tag, "importance": args.importance, "source": "snell memory"}
+
+
+def _names(args: argparse.Namespace, _text: str) -> dict[str, Any]:
+    old, new = (*args.what, "", "")[:2]
+    return {"old_namespace": old, "new_namespace": new}
+
+
+def _show_kept(answer: Mapping[str, Any]) -> None:
+    said = {
+        "stored": "remembered",
+        "rejected_exact": "known already, word for word",
+        "rejected_similar": "known already, in other words",
+        "potential_duplicate": "not stored: something very like it is known",
+        "rejected_quality": "not stored: it tells too little; say what it is about and why",
+    }
+    print(f"{said[answer['status']]} {answer['id']}".rstrip())
+
+
+def _show_memories(answer: Mapping[str, Any]) -> None:
+    if not answer["memories"]:
+        print("nothing is known about that here; `--project '*'` asks everywhere")
+    for each in answer["memories"]:
+        print(shown(each, Paint.for_stdout(), time.time()))
+
+
+def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
+    """One memory on two lines."""
+    days = max(0.0, now - memory["created_at"] / 1000) / 86_400
+    fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
+    tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
+    head = f"{fit}{memory['id']}  {memory['namespace']}  {days:.0f} days old, from {memory['source']}{tags}"
+    text = "".join(each if each.isprintable() else " " for each in memory["content"][:400])
+    return f"{paint.dim(head)}\n  {' '.join(text.split())}"
+
+
+def _show_stats(answer: Mapping[str, Any]) -> None:
+    place = answer["project"] or "no project"
+    print(f"{answer['memories']} memories of {'all projects' if place == '*' else place}")
+    for name, number in answer["namespaces"].items():
+        print(f"  {number:6}  {name}")
+    if answer["waiting"]:
+        print(f"{answer['waiting']} captures wait; `snell memory drain` takes them in")
+    if answer["problem"]:
+        print(f"no vectors of the model: {answer['problem']}")
+
+
+def _show_table(answer: Mapping[str, Any]) -> None:
+    for name, value in answer.items():
+        if isinstance(value, dict):
+            print("\n".join(f"  {number:6}  {each}" for each, number in value.items()) or f"no {name}")
+        elif isinstance(value, list):
+            print("\n".join(f"{name}: {each}" for each in value[:20]))
+        else:
+            print(f"{name}: {value}")
+
+
+def _show_dry(answer: Mapping[str, Any]) -> None:
+    _show_table(answer)
+    if answer.get("dry_run"):
+        print("nothing was changed; add --yes to do it")
+
+
+def _ends(args: argparse.Namespace, _text: str) -> dict[str, Any]:
+    start, end = (*args.what, "", "")[:2]
+    return {"start_id": start, "end_id": end, **_steps(args)}
+
+
+def _steps(args: argparse.Namespace) -> dict[str, Any]:
+    return {"steps": args.limit} if args.limit else {}
+
+
+def _show_results(answer: Mapping[str, Any]) -> None:
+    for each in answer["results"]:
+        print(f"{each['status']}  {each['content']}")
+    print(f"{answer['stored']} remembered")
+
+
+def _show_way(answer: Mapping[str, Any]) -> None:
+    for each in answer["stops"]:
+        print(f"{each['part']:4.0%}  {each['id']}  {brief(each['content'], 90)}")
+    if answer["remark"]:
+        print(answer["remark"])
+
+
+def _show_regions(answer: Mapping[str, Any]) -> None:
+    for each in answer["regions"]:
+        print(f"{each['size']:6}  {', '.join(each['keywords'])}\n        {brief(each['typical'], 90)}")
+    print(f"{len(answer['alone']):6}  in no region")
+    if answer["remark"]:
+        print(answer["remark"])
+
+
+def _show_map(answer: Mapping[str, Any]) -> None:
+    print(answer.get("drawing") or msgspec.json.encode(answer).decode(), end="")
+
+
+_FOR_PEOPLE = ("delete-namespace", "import", "decay", "consolidate")
+
+# What a person types -> the remote call, how its answer is shown, what it is given.
+_Given = Callable[[argparse.Namespace, str], dict[str, Any]]
+_VERBS: Mapping[str, tuple[str, Show, _Given]] = {
+    "remember": ("remember", _show_kept, _remember),
+    "recall": ("recall", _show_memories, lambda _args, text: {"query": text}),
+    "nearby": ("nearby", _show_memories, lambda _args, text: {"memory_id": text}),
+    "list": ("list", _show_memories, lambda _args, _text: {}),
+    "show": ("get", _show_table, lambda _args, text: {"memory_id": text}),
+    "forget": ("forget_batch", _show_table, lambda args, _text: {"memory_ids": args.what}),
+    "namespaces": ("namespaces", _show_table, lambda _args, _text: {}),
+    "rename-namespace": ("rename_namespace", _show_table, _names),
+    "delete-namespace": (
+        "delete_namespace",
+        _show_dry,
+        lambda args, text: {"namespace": text, "confirm": args.yes, "dry_run": not args.yes},
+    ),
+    "reinforce": ("reinforce", _show_table, lambda args, _text: {"memory_ids": args.what}),
+    "decay": ("decay", _show_dry, lambda args, _text: {"dry_run": not args.yes}),
+    "stats": ("stats", _show_stats, lambda _args, _text: {}),
+    "drain": ("drain", _show_table, lambda _args, _text: {}),
+    "export": ("export", _show_table, lambda args, text: {"output_path": text, "format": args.format}),
+    "import": (
+        "import",
+        _show_dry,
+        lambda args, text: {"source_path": text, "format": args.format, "dry_run": not args.yes},
+    ),
+    "health": ("tend.health", _show_table, lambda _args, _text: {"verbose": True}),
+    "extract": (
+        "tend.extract",
+        _show_results,
+        lambda args, text: {
+            "text": sys.stdin.read() if text == "-" else text,
+            "namespace": args.namespace or "extracted",
+        },
+    ),
+    "consolidate": (
+        "tend.consolidate",
+        _show_dry,
+        lambda args, text: {"namespace": text or args.namespace or "default", "dry_run": not args.yes},
+    ),
+    "journey": ("explore.journey", _show_way, _ends),
+    "wander": ("explore.wander", _show_way, lambda args, text: {"start_id": text or None, **_steps(args)}),
+    "regions": ("explore.regions", _show_regions, lambda _args, _text: {}),
+    "map": ("explore.visualize", _show_map, lambda args, _text: {"format": args.format or "svg"}),
+    "browse": ("list", _show_memories, lambda _args, _text: {}),
+}

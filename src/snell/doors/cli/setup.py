@@ -1,0 +1,193 @@
+"""
+Set clients up: find them, show what would be written, ask, write, and say what to do then.
+
+Only for a person at a terminal: whoever can change a client's hooks can switch its guards off.
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from snell.doors.paint import Paint
+from snell.doors.person import asks_yes, require_person
+from snell.doors.shown_changes import shown_change
+from snell.machine.paths import Places, places
+from snell.model.errors import SetupError
+from snell.model.installs import SCOPES, Install
+from snell.runtime.install import Options, Site, check_scope, found_here, generate, resolved
+from snell.runtime.install_files import install, uninstall
+from snell.runtime.install_plugin import plugin_files, write_plugin
+from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
+from snell.settings.locate import home_of
+
+EXAMPLE = "snell setup claude-code"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("client", nargs="*", help="which clients (default: those found on this machine)")
+    parser.add_argument("--scope", choices=SCOPES, default="user", help="whose configuration (default: user)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--print", action="store_true", help="only show what would be written")
+    what.add_argument("--check", action="store_true", help="is it installed and current? exit code 0 or 1")
+    what.add_argument("--uninstall", action="store_true", help="take everything of ours out again")
+    what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--include-session-start", action="store_true", default=True, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--no-session-start",
+        action="store_false",
+        dest="include_session_start",
+        help="leave the start of sessions out",
+    )
+    parser.add_argument(
+        "--include-mcp",
+        action=argparse.BooleanOptionalAction,
+        help="name our MCP server too (default: where there are no hooks)",
+    )
+    parser.add_argument(
+        "--include-rules",
+        action=argparse.BooleanOptionalAction,
+        help="write rules for the model too (default: where there are no hooks)",
+    )
+    parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
+    parser.add_argument("--json", action="store_true", help="print the set-up as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    env = dict(os.environ)
+    where, site = places(env), Site.here(env, _project(env))
+    if args.plugin:
+        return _plugin(args, env)
+    chosen = [resolved(name) for name in args.client]
+    installs = list({each.name: each for each in chosen}.values()) or found_here(site)
+    if not installs:
+        print("no client was found on this machine; `snell clients` lists those that Snell knows")
+        return 1
+    for each in chosen:
+        check_scope(each, args.scope)
+    if args.scope != "user" and os.path.realpath(site.project) == os.path.realpath(home_of(env)):
+        advice = "change to a project, or use --scope user"
+        raise SetupError(f"`{site.project}` is your home directory, not a project", advice=advice)
+    options = _options(args, where, env)
+    if args.json:
+        return _json(args, installs, site)
+    if args.uninstall:
+        states = [removal_of(each, options, site, where) for each in installs]
+    else:
+        states = [state_of(each, options, site) for each in installs]
+    if args.check:
+        return _check(states)
+    return _go(args, states, where, env)
+
+
+def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, env: dict[str, str]) -> int:
+    """Show, ask, write, and say what is next."""
+    for state in states:
+        _show(state)
+    wanted = [state for state in states if any(change.changes for change in state.changes)]
+    has_problems = any(state.problem for state in states)
+    if args.print:
+        return 1 if has_problems else 0
+    if not wanted and not args.uninstall:
+        print("everything is installed and current" if not has_problems else "nothing was changed")
+        return 1 if has_problems else 0
+    require_person(env, "changing a client's configuration")
+    if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
+        print("nothing was changed")
+        return 1
+    for state in states:
+        _write(args, state, where)
+    return 1 if has_problems else 0
+
+
+def _write(args: argparse.Namespace, state: ClientState, where: Places) -> None:
+    if state.problem:
+        return
+    for change in state.changes:
+        (uninstall if args.uninstall else install)(change, state.install.name, where.state)
+    if args.uninstall:
+        print(f"{state.install.title}: taken out")
+        return
+    print(f"{state.install.title}: written")
+    for step in state.install.after:
+        print(f"  next: {step}")
+
+
+def _check(states: Sequence[ClientState]) -> int:
+    for state in states:
+        print(f"{state.install.title}: {state.problem or state.installed}")
+        for change in state.changes:
+            if change.changes:
+                print(f"  {change.file.path} ({change.file.purpose}) is not as it should be")
+        for name in state.foreign:
+            print(f"  beside ours: {name}")
+    current = ("yes", "nothing to install")
+    return 0 if all(state.installed in current for state in states) else 1
+
+
+def _show(state: ClientState) -> None:
+    paint = Paint.for_stdout()
+    signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
+    print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
+    if state.problem:
+        print(f"  {paint.red('left alone')}: {state.problem}")
+    for change in state.changes:
+        for line in shown_change(change, paint):
+            print(f"  {line}")
+    if state.changes and not any(change.changes for change in state.changes):
+        print("  nothing to change")
+    for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
+        print(f"  note: {remark}")
+    if not state.changes and not state.problem:
+        print(f"  nothing to write at this scope; {'; '.join(state.install.after)}")
+    print()
+
+
+def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> int:
+    found = [
+        generate(
+            each.name,
+            include_session_start=args.include_session_start,
+            include_mcp_config=args.include_mcp is not False,
+            scope=args.scope,
+            site=site,
+        )
+        for each in installs
+    ]
+    data = found[0] if len(found) == 1 else found
+    print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+    return 0
+
+
+def _plugin(args: argparse.Namespace, env: dict[str, str]) -> int:
+    if [resolved(name).name for name in args.client] not in ([], ["claude_code"]):
+        raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
+    files = plugin_files(include_session_start=args.include_session_start)
+    if not args.print:
+        require_person(env, "writing a plugin")
+        write_plugin(Path(args.plugin), files)
+    for name in files:
+        print(f"{'would write' if args.print else 'wrote'} {Path(args.plugin) / name}")
+    print(f"next: claude --plugin-dir {args.plugin}")
+    return 0
+
+
+def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Options:
+    options = Options(
+        scope=args.scope,
+        session_start=args.include_session_start,
+        mcp=args.include_mcp,
+        rules=args.include_rules,
+        status_line=not args.no_status_line,
+    )
+    return fitted(options, where, Path.cwd(), env)
+
+
+def _project(env: dict[str, str]) -> Path:
+    """Where the repository begins, else here."""
+    here, home = Path.cwd(), home_of(env)
+    folders = [folder for folder in (here, *here.parents) if (folder / ".git").exists() and folder != home]
+    return folders[0] if folders else here

@@ -1,0 +1,46 @@
+"""The daemon that answered: its version, and what it has besides."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from snell.doors.health import Check, Visit
+from snell.machine.daemon_client import DaemonError, ask
+from snell.runtime.versions import our_version
+
+
+def checks(visit: Visit) -> Iterator[Check]:
+    try:
+        status = ask(visit.where.run, "status")
+    except DaemonError as error:
+        yield Check(
+            "daemon", "warn", str(error.message), "the next hook starts one; `snell daemon run` shows what keeps it"
+        )
+        return
+    who = f"pid {status['pid']}, version {status['version']}, {status['served']} events"
+    if status["version"] == our_version():
+        yield Check("daemon", "ok", f"{who}, at {status['socket']}")
+    else:
+        detail = f"{who}, but this is version {our_version()}"
+        yield Check("daemon", "warn", detail, "`snell daemon stop`; the next hook starts the right one")
+    if status.get("shed"):
+        detail = f"{status['shed']} traces of silent events were not kept in a flood"
+        yield Check("daemon", "ok", detail)
+    yield from _annexes(status)
+
+
+def _annexes(status: Mapping[str, Any]) -> Iterator[Check]:
+    if http := status.get("http"):
+        if http.get("problem"):
+            yield Check(
+                "http endpoint", "fail", http["problem"], "choose another `port` in `[http]`, then `snell daemon stop`"
+            )
+        else:
+            yield Check("http endpoint", "ok", f"{http['address']}, {http['refused']} requests refused")
+    if database := status.get("database"):
+        waiting = f"{database['address']}, {database['waiting']} decisions wait on this machine"
+        if database["problem"]:
+            yield Check(
+                "database", "warn", f"{waiting}; {database['problem']}", "nothing is lost; they follow when it is back"
+            )
+        else:
+            yield Check("database", "ok", waiting)

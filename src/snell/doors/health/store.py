@@ -1,0 +1,35 @@
+"""The database: is it whole, and how large has it become?"""
+
+from collections.abc import Iterator
+
+from snell.doors.health import Check, Status, Visit
+from snell.model.errors import StoreError
+from snell.runtime.house import database_of
+
+LARGE = 2_000_000_000  # bytes
+
+
+def checks(visit: Visit) -> Iterator[Check]:
+    path = visit.where.state / "snell.db"
+    if not path.exists():
+        yield Check("store", "ok", f"{path} is not there yet; the first event makes it")
+        return
+    database = database_of(visit.where)
+    try:
+        wrong = database.check()
+        rows = database.run(lambda tx: tx.rows("SELECT count(*) FROM decisions")[0][0], only_reads=True)
+    except StoreError as error:
+        yield Check("store", "fail", f"{error.where}: {error.message}", error.advice)
+        return
+    finally:
+        database.close()
+    for problem in database.problems:
+        yield Check("store", "warn", problem, "what was moved can be looked at with `sqlite3`")
+    if wrong:
+        advice = f"stop the daemon and move {path} away; a new one is begun"
+        yield Check("store", "fail", f"{path} is damaged: {wrong[0]}", advice)
+        return
+    size = path.stat().st_size + database.log_size()
+    status: Status = "warn" if size > LARGE else "ok"
+    advice = "old decisions go by themselves; a `database` that cannot be reached keeps them" if size > LARGE else ""
+    yield Check("store", status, f"{path} is whole, {rows:,} decisions, {size / 1e6:.1f} MB", advice)

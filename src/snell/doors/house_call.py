@@ -1,0 +1,31 @@
+"""Ask the house something: the daemon when one is running, since it knows more; else a house of our own."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from snell.machine.daemon_client import NoDaemonError, ask
+from snell.machine.paths import places
+from snell.model.errors import SnellError
+
+
+def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+    """The answer to a remote call such as `effort.start`. Raises SnellError."""
+    env = {name: os.environ[name] for name in os.environ if name.startswith(("AGENT_", "CLAUDE_PLUGIN"))}
+    env["CWD"] = os.getcwd()
+    where = places(os.environ)
+    try:
+        return ask(where.run, command, arguments, env)
+    except NoDaemonError:
+        return _answered_here(command, arguments or {}, env)
+
+
+def _answered_here(command: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    from snell.runtime.calls import call_for
+    from snell.runtime.house import House
+
+    with House.for_user() as house:
+        call = call_for(command, house)
+        if call is None:
+            raise SnellError(f"there is no command `{command}`")
+        return call(arguments, env)
