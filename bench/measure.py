@@ -37,3 +37,7 @@ def _cpu_seconds(argv: Sequence[str]) -> float:
     subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+
+
+class NotHere(Exception):  # noqa: N818 - not an error: what would be measured is not on this machine
+    """Why a figure cannot be had here."""

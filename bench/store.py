@@ -39,7 +39,7 @@ def insert_at_a_million(rounds: int = 30) -> tuple[float, dict[str, float]]:
 def commit_over_bare_sqlite(rounds: int = 30) -> tuple[float, dict[str, float]]:
     """`StoreJournal.commit`, over one bare insert of the same values with the same settings."""
     with _database(SMALL) as ours, _database(SMALL) as theirs:
-        bare, journal = _bare_commit(theirs), StoreJournal(ours)
+        bare, journal = bare_commit(theirs), StoreJournal(ours)
         numbers = _numbers()
         commit = lambda: journal.commit(Decision(event=EVENT, id=_id(next(numbers))), f"{next(numbers)}")  # noqa: E731 a candidate
         times = interleaved({"our commit": commit, "bare insert": bare}, rounds=rounds, calls=100)
@@ -76,7 +76,7 @@ def _insert(database: SqliteDatabase) -> Callable[[], object]:
     return lambda: database.run(lambda tx: decisions.add(tx, _row(next(numbers))))
 
 
-def _bare_commit(database: SqliteDatabase) -> Callable[[], object]:
+def bare_commit(database: SqliteDatabase) -> Callable[[], object]:
     connection = apsw.Connection(str(database.path))
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("wal_autocheckpoint", 0)

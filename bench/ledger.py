@@ -1,0 +1,154 @@
+"""What the ledger costs: before the answer in durable mode, in audit mode, and when there are a million rows."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.measure import interleaved
+from bench.store import bare_commit
+from snell.model.events import Event, event_from
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.house import House
+from snell.runtime.marks import StoredMarks
+from snell.runtime.store_journal import StoreJournal
+from snell.stores.sqlite import SqliteDatabase
+from snell.work import audit_chain, ledger
+from snell.work.audit_chain import Anchor
+from snell.work.decisions import Row
+from snell.work.decisions import add as add_decision
+from snell.work.ledger import Call
+
+SESSION_CALLS = 200
+LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}
+
+Measured = tuple[float, dict[str, float]]
+
+
+def durable_over_bare_insert(rounds: int = 30) -> Measured:
+    """What durable mode adds to a decision, over the bare insert of a decision's row, as `store` has it."""
+    with _house("durable") as durable, _house("") as without, _database() as plain:
+        plain.open()
+        insert = bare_commit(plain)
+        candidates = {"durable": _deciding(durable), "without": _deciding(without), "bare insert": insert}
+        times = interleaved(candidates, rounds=rounds, calls=100)
+    return max(0.0, times["durable"] - times["without"]) / times["bare insert"], times
+
+
+def audit_over_no_ledger(rounds: int = 30) -> Measured:
+    """A decision with the ledger in audit mode, over one without it, up to where the answer leaves."""
+    with _house("audit") as audit, _house("") as without:
+        times = interleaved({"audit": _deciding(audit), "without": _deciding(without)}, rounds=rounds, calls=100)
+    return times["audit"] / times["without"], times
+
+
+def session_at_a_hundred_thousand(rounds: int = 20) -> Measured:
+    """List, show and stats of one session: with 100,000 rows in the file, over the same with 10,000."""
+    return _growth(100_000, rounds)
+
+
+def session_at_a_million(rounds: int = 20) -> Measured:
+    """The same with 1,000,000 rows; filling the file takes minutes."""
+    return _growth(1_000_000, rounds)
+
+
+def verifying_over_five_seconds(records: int = 100_000, **_: int) -> Measured:
+    """Seconds to verify 100,000 records, over five."""
+    with _database() as database:
+        _fill_decisions(database, records // 2)
+        _fill(database, records // 2)
+        key = b"k" * 32
+        head = audit_chain.Head()
+        while (longer := database.run(lambda tx: audit_chain.extend(tx, key))) != head:
+            head = longer
+        start = time.perf_counter()
+        found = database.run(lambda tx: audit_chain.verify(tx, key, [Anchor(head.count, head.link)]))
+        took = time.perf_counter() - start
+        assert found.is_good, found
+        assert found.decisions + found.calls == records
+    return took / 5.0, {"verify": took}
+
+
+def _deciding(house: House) -> Callable[[], object]:
+    """Deciding a call that nobody made before, until its answer leaves."""
+    numbers = iter(range(10**9))
+
+    def decide() -> object:
+        work = house.begin(_event(next(numbers)))
+        return house.settle(work, house.driven(work))
+
+    return decide
+
+
+def _event(number: int) -> Event:
+    given = {**LETTER, "subject": str(number)}
+    payload = {"session_id": "bench", "tool_name": "mcp__mail__send", "tool_input": given, "tool_use_id": f"t{number}"}
+    return event_from(payload, "PreToolUse")
+
+
+@contextmanager
+def _house(mode: str) -> Iterator[House]:
+    with _database() as database:
+        hooks = pack_hooks("ledger", {"mode": mode}) if mode else ()
+        house = House.embedded(
+            *hooks, database=database, journal=StoreJournal(database), store=StoredMarks(database), env={}
+        )
+        yield house
+        house.close()
+
+
+def _growth(rows: int, rounds: int) -> Measured:
+    with _database() as small, _database() as large:
+        _fill(small, 10_000)
+        _fill(large, rows)
+        candidates = {"10,000 rows": lambda: _look(small), f"{rows:,} rows": lambda: _look(large)}
+        times = interleaved(candidates, rounds=rounds, calls=10)
+    return times[f"{rows:,} rows"] / times["10,000 rows"], times
+
+
+def _look(database: SqliteDatabase) -> None:
+    database.run(lambda tx: ledger.recent(tx, session="s7"))
+    database.run(lambda tx: ledger.find(tx, "s7/t7"))
+    database.run(lambda tx: ledger.stats(tx, session="s7"))
+
+
+def _fill(database: SqliteDatabase, rows: int) -> None:
+    for first in range(0, rows, 5_000):
+        database.run(lambda tx, first=first: _insert(tx, first, min(rows, first + 5_000), rows))  # type: ignore[misc] # its default
+
+
+def _insert(tx: object, first: int, last: int, rows: int) -> None:
+    """Sessions of the same length whatever the size of the file."""
+    sessions = rows // SESSION_CALLS
+    for number in range(first, last):
+        call = Call(
+            tool_call_id=f"s{number % sessions}/t{number}",
+            run_id=f"s{number % sessions}",
+            session_id=f"s{number % sessions}",
+            created_at=number,
+            started_at=number,
+            raw_tool_name=("Bash", "Read", "Edit")[number % 3],
+            idempotency_key=f"{number:064x}",
+            status="succeeded",
+            duration_ms=number % 1_000,
+        )
+        ledger.begin_unless_known(tx, call)  # type: ignore[arg-type] # a transaction
+
+
+def _fill_decisions(database: SqliteDatabase, rows: int) -> None:
+    for first in range(0, rows, 5_000):
+
+        def fill(tx: object, first: int = first) -> None:
+            for number in range(first, min(rows, first + 5_000)):
+                add_decision(tx, Row(id=f"{number:012x}-b", at=number, session_id="s"))  # type: ignore[arg-type] # a transaction
+
+        database.run(fill)
+
+
+@contextmanager
+def _database() -> Iterator[SqliteDatabase]:
+    with tempfile.TemporaryDirectory(prefix="snell-bench-") as folder:
+        database = SqliteDatabase(Path(folder) / "state" / "snell.db")
+        yield database
+        database.close()

@@ -1,0 +1,100 @@
+"""
+How well memories are found again: mean reciprocal rank and recall at five, for each way of searching.
+
+    python bench/memory/evaluate.py [--distractors 2000]
+
+Questions in `asked` were looked at while tuning; those in `aside` were not. Distractors are other
+memories of such a project, put together from parts, so that there is something to be wrong about.
+"""
+
+import argparse
+import random
+import tempfile
+import tomllib
+from pathlib import Path
+
+from snell.memory.recalling import ALPHA, Question, recall
+from snell.memory.remembering import remember
+from snell.memory.shapes import Draft
+from snell.memory.shortlist import shortlist_of
+from snell.model.ports import Database, Transaction
+from snell.stores.sqlite import SqliteDatabase
+
+QUESTIONS = Path(__file__).with_name("questions.toml")
+KINDS = {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"}
+WAYS = {"words": 0.0, "vectors": 1.0, "both": ALPHA}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--distractors", type=int, default=1000)
+    print("\n".join(report(parser.parse_args().distractors)))
+
+
+def report(distractors: int = 1000) -> list[str]:
+    """The figures as the rows of a table; always the same for the same program."""
+    rows = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["memory"]
+    with tempfile.TemporaryDirectory() as folder:
+        database = SqliteDatabase(Path(folder, "state", "eval.db"))
+        fill(database, rows, distractors)
+        found = [(kind, way, *score(database, rows, kind, alpha)) for kind in KINDS for way, alpha in WAYS.items()]
+        database.close()
+    return [f"| {KINDS[kind]} | {way} | {mrr:.2f} | {recall:.2f} |" for kind, way, mrr, recall in found]
+
+
+def fill(database: Database, rows: list[dict[str, str]], distractors: int) -> None:
+    texts = [row["text"] for row in rows] + made_up(distractors)
+
+    def work(tx: Transaction) -> None:
+        for text in texts:
+            remember(tx, Draft(content=text, project="acme"), shortlist_of(database), similar=2.0, is_gated=False)
+
+    database.run(work)
+
+
+def made_up(number: int) -> list[str]:
+    """Other memories of such a project, put together from parts."""
+    chance = random.Random(7)
+    made: set[str] = set()
+    while len(made) < number:
+        made.add(" ".join(chance.choice(part) for part in PARTS).format(number=chance.randint(2, 900)))
+    return sorted(made)
+
+
+PARTS = (
+    ("We agreed that", "Note that", "The convention is that", "It turned out that", "Remember:", "In the end"),
+    (
+        "the report screen", "the parser for bank statements", "the admin console", "the geo importer",
+        "module {number}",
+        "the thumbnail worker", "the chat widget", "the test runner", "the permission table", "the cache of sessions",
+        "the release script", "the mail template", "the login form", "the database of stock", "the job for invoices",
+        "the android build", "the audit trail", "the secrets store", "the metrics collector", "the price calculator",
+    ),
+    (
+        "needs {number} MB of memory", "waits for the lock of its neighbour", "is written in Rust",
+        "must not be retried",
+        "reads its configuration twice", "fails when the disk is full", "is deployed separately", "has no tests yet",
+        "uses a queue with {number} slots", "was slow before the index", "keeps its state in a file", "logs too much",
+        "breaks on empty input", "is owned by the platform team", "expects dates in ISO form", "caches for {number} s",
+    ),
+    (
+        "because of a customer", "since version {number}", "until the migration is done", "so ask before changing it",
+        "and nobody knows why", "as the tests show", "which surprised us", "due to a library", "on every platform",
+        "in ticket {number}", "although it was planned otherwise", "after the incident",
+    ),
+)  # fmt: skip
+
+
+def score(database: Database, rows: list[dict[str, str]], kind: str, alpha: float) -> tuple[float, float]:
+    ranks = [_rank(database, row["text"], row[kind], alpha) for row in rows if kind in row]
+    return sum(1 / rank for rank in ranks if rank) / len(ranks), sum(0 < rank <= 5 for rank in ranks) / len(ranks)
+
+
+def _rank(database: Database, wanted: str, question: str, alpha: float) -> int:
+    asked = Question(text=question, project="acme", limit=20, alpha=alpha)
+    found = database.run(lambda tx: recall(tx, asked, shortlist_of(database)))
+    return next((number for number, each in enumerate(found, 1) if each.memory.content == wanted), 0)
+
+
+if __name__ == "__main__":
+    main()
