@@ -1,9 +1,12 @@
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from snell.stores.postgres import PostgresDatabase
+from snell.stores.sqlite import SqliteDatabase
+from tests.contracts.work_stage import Stage
 from tests.postgres_server import PostgresServer, ServerMissingError
 
 pytest.register_assert_rewrite("snell.testing.store_contract")
@@ -26,3 +29,12 @@ def on_postgres(postgres: PostgresServer) -> Callable[[str], PostgresDatabase]:
     """Databases of this test alone: a place is a schema."""
     run = os.urandom(4).hex()
     return lambda place: PostgresDatabase(postgres.address, schema=f"test_{run}_{place}"[:60])
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """Where work is done, on the backend that the test asks for."""
+    make = request.getfixturevalue("on_postgres") if request.param == "postgres" else None
+    made = Stage(tmp_path, make("lives") if make else SqliteDatabase(tmp_path / "lives.db"))
+    yield made
+    made.close()

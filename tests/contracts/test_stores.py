@@ -14,6 +14,8 @@ from snell.stores.sqlite import SqliteDatabase
 from snell.testing.store_contract import DATABASE_CHECKS, check_database, check_store, store_contract
 from snell.work.migrations import Step, put_meta, steps
 
+LATEST = steps("sqlite")[-1].number
+
 needs_server = pytest.mark.process
 
 Make = Callable[[str], Database]
@@ -77,15 +79,15 @@ def test_postgres_migrates_forward_and_undoes_a_step_that_fails(on_postgres: Mak
     first = PostgresDatabase(postgres.address, schema=schema)
     first.run(lambda tx: put_meta(tx, "kept", "yes"))
     first.close()
-    broken = Step(2, ("CREATE TABLE half (n BIGINT)", "CREATE TABLE broken (nonsense"))
+    broken = Step(LATEST + 1, ("CREATE TABLE half (n BIGINT)", "CREATE TABLE broken (nonsense"))
     failing = PostgresDatabase(postgres.address, schema=schema, wanted=(*steps("postgres"), broken))
     with pytest.raises(StoreError, match="syntax error"):
         failing.open()
-    good = Step(2, ("CREATE TABLE half (n BIGINT)",))
+    good = Step(LATEST + 1, ("CREATE TABLE half (n BIGINT)",))
     second = PostgresDatabase(postgres.address, schema=schema, wanted=(*steps("postgres"), good))
     assert second.run(lambda tx: tx.rows("SELECT name, value FROM meta ORDER BY name")) == [
         ("kept", "yes"),
-        ("schema", "2"),
+        ("schema", str(LATEST + 1)),
     ]
     second.close()
 

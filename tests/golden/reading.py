@@ -4,6 +4,8 @@ Golden files: what a real client sends, what we make of it, and what it gets bac
 `when` names what one hook asks for: `"silent"`, or effects by lower-case name, as in
 `{"deny": {"because": "no", "instead": "ask"}, "note": "text"}`; `rewrite` holds the whole new value and `extra` and
 `env` hold names and values. Replies hold the whole stdout: null for none, an object for JSON, a string for plain text.
+`called_as` is the event's name on the command line, for payloads that do not say it. Where a client says things its own
+way, `event.payload` holds the payload as hooks see it.
 """
 
 import json
@@ -12,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from snell.clients import client_named
 from snell.engine.match import targets
 from snell.model.decision import Decision
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
@@ -48,6 +51,11 @@ def event_of(path: Path) -> str:
 
 def raw_payload(path: Path) -> bytes:
     return json.dumps(golden(path)["payload"]).encode()
+
+
+def event_in(path: Path) -> Event:
+    """The event that a file's client makes of its payload."""
+    return client_named(path.parent.name).decode(raw_payload(path), golden(path).get("called_as", ""))
 
 
 def decision_when(event: Event, when: Any) -> Decision:

@@ -1,3 +1,7 @@
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,3 +18,30 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     left = scene.survivors()
     scene.end_survivors()
     assert left == set()
+
+
+@pytest.fixture
+def snell(tmp_path):
+    """Run `snell` in a project of its own; returns exit code, stdout and stderr."""
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def run(*words, given=b"", **env):
+        done = subprocess.run(
+            [sys.executable, "-m", "snell", *words],
+            cwd=project,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), **env},
+            input=given if isinstance(given, bytes) else json.dumps(given).encode(),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def settings(text):
+        folder = tmp_path / "home/config"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "snell.toml").write_text(text, encoding="utf-8")
+
+    run.settings, run.project = settings, project
+    return run

@@ -117,13 +117,18 @@ def ended(started: Started, stdin: bytes = b"") -> Ended:
 
 def compiled(folder: Path, *options: str) -> Path | None:
     """The shim as the wheel would have it, but with warnings as errors; None without a compiler."""
+    program = folder / "snell-hook"
+    return program if build_hook().compiled(program, VERSION, "-Werror", *options) else None
+
+
+def build_hook() -> Any:
+    """The module that builds the shim into the wheel."""
     specification = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     assert specification
     assert specification.loader
-    hatch_build = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(hatch_build)
-    program = folder / "snell-hook"
-    return program if hatch_build.compiled(program, VERSION, "-Werror", *options) else None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 class Peer:

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.handlers.command import Surroundings
+from snell.machine.surroundings import Surroundings
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Command, Hook

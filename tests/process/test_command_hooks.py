@@ -8,7 +8,7 @@ import pytest
 
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Deny, Note, Rewrite, Stop, Tell
-from snell.model.hooks import Agent, Broken, Hook, Scope
+from snell.model.hooks import Broken, Hook, McpTool, Scope
 from tests.helpers import call
 from tests.process.scene import Scene, wait_until
 from tests.process.stage import Stage, command
@@ -49,7 +49,7 @@ ALLOW_JSON = 'echo \'{"decision": "approve", "reason": "json"}\''
 NOTE_JSON = 'echo \'{"additionalContext": "note"}\''
 
 
-@pytest.mark.proves("S1-64", "S1-68")
+@pytest.mark.proves("S1-64", "S1-68", "S0-06")
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -207,7 +207,7 @@ def test_a_hook_need_not_read_its_input(stage: Stage) -> None:
     ("handler", "message"),
     [
         (Broken("the pattern is wrong"), "the pattern is wrong"),
-        (Agent("look"), "this version cannot run `agent` hooks"),
+        (McpTool("memo", "look"), "there is no MCP server `memo`; describe it in `[mcp_servers.memo]`"),
     ],
 )
 def test_a_hook_that_cannot_be_run_at_all_is_a_failure(stage: Stage, handler: Any, message: str) -> None:

@@ -7,110 +7,18 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.process.machine import CALL, PACK, wait_until
+
 pytestmark = pytest.mark.process
-
-HOOK = Path(sys.executable).with_name("snell-hook")
-CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
-PACK = """
-from snell import Deny, Note, informs, judges
-
-@judges("PreToolUse", kind="shell")
-def no_bad(call):
-    return Deny("{reason}") if call.command == "bad" else None
-"""
+pytest_plugins = ("tests.process.machine_fixtures",)
 
 
-class Machine:
-    """A person's home with a daemon in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.home = folder / "h"
-        self.config = self.home / "config"
-        self.project = folder / "project"
-        self.project.mkdir()
-        (self.config / "pack").mkdir(parents=True)
-        self.write("pack/pack.toml", 'name = "p"\n')
-        self.write("pack/rules.py", PACK.format(reason="not that"))
-        self.write("snell.toml", 'packs = ["pack"]\n')
-
-    def write(self, name: str, text: str) -> None:
-        (self.config / name).write_text(text, encoding="utf-8")
-
-    def env(self, **more: str) -> dict[str, str]:
-        return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "SNELL_HOME": str(self.home), **more}
-
-    def hook(self, payload=None, *words: str, raw: bytes | None = None, **env: str) -> tuple[int, str, str]:
-        data = raw if raw is not None else json.dumps({**CALL, "cwd": str(self.project), **(payload or {})}).encode()
-        done = subprocess.run(
-            [HOOK, "--client", "claude-code", *words],
-            input=data,
-            env=self.env(**env),
-            cwd=self.project,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def reason(self, payload=None, **env: str) -> str:
-        code, out, err = self.hook(payload, **env)
-        assert (code, err) == (0, "")
-        return json.loads(out)["hookSpecificOutput"]["permissionDecisionReason"] if out else ""
-
-    def ask(self, *lines: str) -> list[dict]:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(20)
-            connection.connect(str(self.home / "run/snell.sock"))
-            connection.sendall("".join(f"{line}\n" for line in lines).encode())
-            with connection.makefile("rb") as answers:
-                return [json.loads(answers.readline()) for _ in lines]
-
-    @property
-    def pid(self) -> int:
-        return self.ask('{"cmd": "status"}')[0]["data"]["pid"]
-
-    def daemons(self) -> list[int]:
-        """The daemons of this home that are alive, by what their environment says."""
-        found = []
-        for name in os.listdir("/proc"):
-            try:
-                if not name.isdigit() or b"snell.runtime.daemon" not in Path(f"/proc/{name}/cmdline").read_bytes():
-                    continue
-                if f"SNELL_HOME={self.home}".encode() in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
-                    found.append(int(name))
-            except OSError:
-                continue
-        return found
-
-    def stop(self) -> None:
-        for pid in self.daemons():
-            os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not self.daemons())
-
-
-def wait_until(condition, seconds: float = 20.0):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
-    return found
-
-
-@pytest.fixture
-def machine(tmp_path):
-    if not HOOK.exists():
-        pytest.skip("snell-hook is not installed beside this Python")
-    machine = Machine(tmp_path)
-    yield machine
-    machine.stop()
-
-
+@pytest.mark.proves("S2-135")
 def test_the_first_hook_starts_the_daemon_and_the_next_ones_use_it(machine):
     assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
     first = machine.pid
@@ -137,6 +45,7 @@ def test_changed_hooks_and_settings_count_at_once(machine):
     assert [before, machine.reason(bad), machine.reason()] == ["not that", "changed\nnew", "new"]
 
 
+@pytest.mark.proves("S2-132")
 def test_two_requests_never_see_each_others_environment_or_directory(machine, tmp_path):
     """Both hooks are in the daemon at the same time: each waits until the other has written its line."""
     machine.write(
@@ -228,6 +137,7 @@ def test_the_same_delivery_is_decided_once_even_while_it_is_being_decided(machin
     assert log.read_text(encoding="utf-8") == "ran\n"
 
 
+@pytest.mark.proves("S2-136")
 def test_a_killed_daemon_is_replaced_by_the_next_hook(machine):
     machine.hook()
     first = machine.pid
@@ -317,6 +227,7 @@ def test_without_a_daemon_the_decision_is_made_in_process(machine):
     assert machine.daemons() == []
 
 
+@pytest.mark.proves("S2-135")
 def test_the_daemon_command_starts_asks_and_stops(machine):
     def snell(*words):
         done = subprocess.run(

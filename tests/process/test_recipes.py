@@ -10,6 +10,7 @@ from snell.model.effects import Verdict
 from snell.model.events import event_from
 from snell.runtime.house import House
 from snell.testing import run_path
+from tests.loopback import Answer, serving
 
 pytestmark = pytest.mark.process
 
@@ -32,7 +33,7 @@ def test_a_recipe_passes_the_cases_beside_it(name, tmp_path):
 
 def test_no_recipe_is_left_out():
     assert set(blocks("python", "recipe")) == set(blocks("toml", "recipe")) == {"disasters", "secrets"}
-    assert set(blocks("toml", "settings")) == {"edits", "script"}
+    assert set(blocks("toml", "settings")) == {"edits", "notify", "script"}
 
 
 @pytest.mark.proves("S1-163")
@@ -45,6 +46,18 @@ def test_the_log_recipe_writes_a_line_for_each_edit(tmp_path):
     assert sorted(logged[1::2]) == ["Edit", "Write"]
 
 
+@pytest.mark.proves("S1-164")
+def test_the_notify_recipe_calls_its_server_once_a_session(tmp_path):
+    with serving(Answer()) as server:
+        for session in ("one", "one", "two"):  # what `once` has used up is kept on disk
+            house = house_with("notify", tmp_path, {"https://board.example": server.url}, BOARD_TOKEN="t0ken")
+            event = event_from({"session_id": session, "cwd": str(tmp_path), "source": "startup"}, "SessionStart")
+            house.decide(event)
+            house.close()
+    told = [(sent.json["session_id"], sent.headers["authorization"]) for sent in server.sent]
+    assert sorted(told) == [("one", "Bearer t0ken"), ("two", "Bearer t0ken")]
+
+
 def test_the_script_recipe_refuses_a_download_into_a_shell(tmp_path):
     house = house_with("script", tmp_path)
     verdicts = []
@@ -55,8 +68,11 @@ def test_the_script_recipe_refuses_a_download_into_a_shell(tmp_path):
     assert verdicts == [Verdict.DENY, Verdict.SILENT]
 
 
-def house_with(settings: str, folder: Path) -> House:
+def house_with(settings: str, folder: Path, instead: dict[str, str] | None = None, **env: str) -> House:
     where = Places(folder / "config", folder / "state", folder / "run")
-    where.config.mkdir()
-    (where.config / "snell.toml").write_text(blocks("toml", "settings")[settings], encoding="utf-8")
-    return House.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder)}, where)
+    where.config.mkdir(exist_ok=True)
+    text = blocks("toml", "settings")[settings]
+    for shown, used in (instead or {}).items():
+        text = text.replace(shown, used)
+    (where.config / "snell.toml").write_text(text, encoding="utf-8")
+    return House.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder), **env}, where)

@@ -23,12 +23,14 @@ def test_every_byte_gets_through_both_ways(shim: ShimScene, size: int) -> None:
     assert peer.requests[0].stdin == payload
 
 
+@pytest.mark.proves("S2-09")
 @pytest.mark.parametrize("code", [0, 1, 2, 255])
 def test_the_exit_code_is_the_daemons(shim: ShimScene, code: int) -> None:
     with Peer(shim, answers(lambda _: Reply(code, b"out", b"err"))):
         assert shim.call() == Ended(code, b"out", b"err")
 
 
+@pytest.mark.proves("S2-01", "S2-09")
 def test_the_daemon_gets_arguments_directory_and_environment_as_they_are(shim: ShimScene) -> None:
     folder = shim.home / "a folder"
     folder.mkdir()

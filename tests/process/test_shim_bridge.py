@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.process.shim_scene import BOUND, Ended, Peer, ShimScene, ended
 pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
-HELLO = b'{"cmd":"bridge","args":{"name":"mcp"}}\n'
+HELLO = f'{{"cmd":"bridge","args":{{"name":"mcp","cwd":"{os.getcwdb().hex()}"}}}}\n'.encode()
 
 
 def test_bytes_flow_both_ways_until_stdin_ends(shim: ShimScene) -> None:
@@ -44,6 +45,14 @@ def test_an_answer_comes_while_stdin_is_open(shim: ShimScene) -> None:
             started.stdin.write(line)
             assert started.stdout.read(4) == line.upper()
         assert ended(started) == Ended(0, b"", b"")
+
+
+def test_it_says_where_it_was_started_whatever_the_folder_is_called(shim: ShimScene, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b'/a "b\\\xff\n'
+    os.mkdir(folder)
+    hello = b'{"cmd":"bridge","args":{"name":"mcp","cwd":"%s"}}\n' % folder.hex().encode()
+    with Peer(shim, lambda _, connection: connection.sendall(connection.recv(10_000))):
+        assert shim.call("--bridge", "mcp", cwd=folder) == Ended(0, hello, b"")
 
 
 def test_it_ends_when_the_daemon_does(shim: ShimScene) -> None:

@@ -2,17 +2,19 @@
 
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.process.shim_scene import BOUND, Ended, ShimScene, compiled, ended
+from tests.process.shim_scene import BOUND, TEST_DAEMON, Ended, ShimScene, compiled, ended
 
 pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
@@ -94,6 +96,7 @@ def come_and_go(shim: ShimScene, number: int) -> None:
     assert len(shim.daemon_starts()) > number / 20
 
 
+@pytest.mark.proves("S2-136")
 def test_a_socket_that_a_killed_daemon_left_is_replaced(shim: ShimScene) -> None:
     shim.run.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as left:
@@ -194,6 +197,44 @@ def test_a_daemon_that_does_not_stay_is_started_twice(shim: ShimScene) -> None:
     assert len(shim.daemon_starts()) == 2
 
 
+def test_a_daemon_that_does_not_stay_is_left_alone_for_a_while(shim: ShimScene) -> None:
+    (shim.home / "refuse").touch()
+    shim.call(stdin=b"{}")
+    trouble = "the daemon did not stay; it is tried again soon, `snell daemon run` shows why"
+    assert [told(shim.call(stdin=b"{}")) for _ in range(3)] == [
+        (f"snell-hook: `{shim.socket}`: {trouble}; deciding without the daemon\n", "{}\n")
+    ] * 3
+    assert len(shim.daemon_starts()) == 2
+    (shim.home / "refuse").unlink()
+    for moment in (time.time() - 31, time.time() + 1000):  # long ago, and by a clock that was wrong
+        os.utime(shim.run / "gave-up", (moment, moment))
+        assert shim.call() == ANSWERED
+        os.kill(shim.daemon_starts()[-1]["pid"], signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("words", "code"), [([], 0), (["--fail-closed"], 2)])
+def test_a_decision_that_is_killed_leaves_it_to_the_failure_policy(
+    shim: ShimScene, words: list[str], code: int
+) -> None:
+    shim.script("python3", "#!/bin/sh\nkill -9 $$\n")
+    got = shim.call(*words, stdin=b"{}")
+    trouble = "was killed or hung while it decided; see what your hooks do"
+    assert got.exit_code == code
+    assert got.stderr.decode().endswith(f": `{shim.bin}/python3`: {trouble}\n")
+
+
+def test_a_client_that_ignores_the_end_of_children_still_gets_the_decision(shim: ShimScene) -> None:
+    (shim.home / "refuse").touch()
+    ignores = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
+    assert told(shim.call(stdin=b"{}", before=ignores))[1] == "{}\n"
+
+
+def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
+    hasty_shim.script("python3", "#!/bin/sh\nkill -STOP $$\n")
+    got = hasty_shim.call("--fail-closed", stdin=b"{}")
+    assert (got.exit_code, got.stderr.decode().endswith("see what your hooks do\n")) == (2, True)
+
+
 def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimScene) -> None:
     (native_shim.home / "refuse").touch()
     got = native_shim.call(stdin=b"{}\n", env={"LD_LIBRARY_PATH": "/nowhere", "PYTHONPATH": "/nowhere"})
@@ -204,6 +245,13 @@ def test_without_python_beside_it_the_console_script_decides(native_shim: ShimSc
     (native_shim.bin / "python3").unlink()
     native_shim.script("snell", '#!/bin/sh\necho "$1 $2 $4"; cat\n')
     assert native_shim.call("--client", stdin=b"{}").stdout == b"hook --request-id --client\n{}"
+
+
+def test_without_python_beside_it_the_console_script_becomes_the_daemon(native_shim: ShimScene) -> None:
+    (native_shim.bin / "python3").unlink()
+    native_shim.script("snell", f'#!/bin/sh\n[ "$*" = "daemon run" ] && exec {sys.executable} {TEST_DAEMON}\n')
+    assert [native_shim.call(), native_shim.call()] == [ANSWERED, ANSWERED]
+    assert len(native_shim.daemon_starts()) == 1
 
 
 @pytest.mark.parametrize(
@@ -230,6 +278,7 @@ def test_only_a_test_build_takes_another_daemon_from_the_environment(
     env = {"SNELL_DAEMON": str(native_shim.bin / "other")}
     assert native_shim.call(env=env).exit_code == 0
     assert native_shim.daemon_starts() == []
+    (native_shim.run / "gave-up").unlink()
     test_build = compiled(tmp_path_factory.mktemp("shim"), "-DSNELL_TESTING")
     assert test_build
     shutil.copy(test_build, native_shim.bin / "snell-hook")

@@ -1,6 +1,7 @@
 """The wheel brings `snell-hook`: a native program, or where there is no compiler a script that runs its Python twin."""
 
 import os
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.shim_scene import BOUND, ROOT
+from tests.process.shim_scene import BOUND, ROOT, build_hook
 
 pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
@@ -32,8 +33,16 @@ def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_p
     if shim_program is None:
         pytest.skip("there is no C compiler")
     tag, program = wheel(tmp_path)
-    assert tag == f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    machine = platform.machine()
+    static = f"manylinux_2_17_{machine}.manylinux2014_{machine}.musllinux_1_1_{machine}"
+    expected = static if sys.platform == "linux" else sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    assert tag == f"py3-none-{expected}"
     assert not program.startswith(b"#!")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="about the C libraries of Linux")
+def test_one_that_needs_the_c_library_of_this_machine_is_for_machines_like_it(tmp_path: Path) -> None:
+    assert build_hook().platforms(is_static=False) == f"linux_{platform.machine()}"
 
 
 @pytest.mark.parametrize("variable", ["SNELL_NO_SHIM", "PATH"])

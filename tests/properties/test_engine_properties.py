@@ -205,7 +205,9 @@ def test_a_rewritten_input_that_will_run_has_been_validated(case: Case, refuses:
 @given(cases())
 def test_no_hook_runs_more_often_than_it_may(case: Case) -> None:
     """Rewriters, informers and `once` hooks run once, a judge twice at most; the policy's a third time."""
-    times = Counter(hook for _, hook, _ in decided(case).runs())
+    # A `once` hook in the chain is not run again: its first answer is entered there.
+    ran = (hook for each, hook, _ in decided(case).runs() if not (hook.once and each.name == "chain"))
+    times = Counter(ran)
     for hook, runs in times.items():
         judges_freely = hook.can_judge and not hook.once
         assert runs <= (1 if not judges_freely else 3 if hook.scope is Scope.POLICY else 2)

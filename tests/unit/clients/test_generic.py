@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snell.clients.generic import ALIASES, decode, encode
+from snell.clients.generic import SPELLINGS, decode, encode
 from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Deny, Env, Extra, Note, Rewrite, Stop, Tell
@@ -43,7 +43,7 @@ def test_a_name_that_is_not_text_is_passed_over() -> None:
 
 
 def test_every_alias_is_folded_and_unknown_fields_stay() -> None:
-    for alias, field in ALIASES.items():
+    for alias, field in SPELLINGS.items():
         assert decoded(event="Stop", **{alias: "x", "someThing": 1}).payload == {
             "hook_event_name": "Stop",
             field: "x",

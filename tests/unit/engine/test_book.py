@@ -56,6 +56,7 @@ def test_all_switches_are_off_by_default() -> None:
         (Switches(), ["POLICY", "PLUGIN", "SESSION", "SKILL"]),
         (Switches(allow_managed_hooks_only=True), ["POLICY"]),
         (Switches(disable_all_hooks=True), ["POLICY"]),
+        (Switches(paused="paused by a person"), ["POLICY"]),
         (Switches(disable_all_hooks=True, allow_managed_hooks_only=True), ["POLICY"]),
         (Switches(policy_disables_all=True), []),
         (Switches(rewrites_from="policy"), ["POLICY", "PLUGIN", "SESSION", "SKILL"]),
@@ -304,6 +305,7 @@ def test_every_reason_for_not_running_is_given() -> None:
     ("switches", "why"),
     [
         (Switches(disable_all_hooks=True), "disable_all_hooks is set"),
+        (Switches(paused="paused by a person"), "paused by a person"),
         (Switches(allow_managed_hooks_only=True), "allow_managed_hooks_only is set"),
         (Switches(policy_disables_all=True), "the policy sets disable_all_hooks"),
     ],

@@ -1,6 +1,7 @@
 """Notes that wait for an event that can carry them."""
 
 import pytest
+from msgspec.structs import replace
 
 from snell.engine.budget import LIMIT
 from snell.engine.held_notes import hold
@@ -34,6 +35,21 @@ def test_a_note_beside_a_block_of_stop_goes_out_at_once() -> None:
         "notes": [("a", "remember")],
     }
     assert notes_on(event("UserPromptSubmit"), marks) == []
+
+
+def test_a_note_where_the_client_would_drop_it_waits_for_the_next_event_that_carries_one_and_is_said_once() -> None:
+    marks = InMemoryStore()
+    deaf = replace(call(), takes_notes=False)
+    for _ in range(2):
+        decision = decided(deaf, hook("a", Note("remember")), marks=marks)
+        assert (told(decision), decision.merge) == ({"verdict": "silent"}, ("notes wait for the next event",))
+    assert [notes_on(each, marks) for each in (deaf, call(), call())] == [[], [("a", "remember")], []]
+
+
+def test_a_note_beside_a_refusal_goes_with_its_reason_even_where_the_client_takes_none() -> None:
+    deaf = replace(call(), takes_notes=False)
+    decision = decided(deaf, hook("a", (Deny("no"), Note("remember"))))
+    assert told(decision) == {"verdict": "deny", "reasons": [("a", "no")], "notes": [("a", "remember")]}
 
 
 def test_a_note_beside_the_stop_effect_waits() -> None:

@@ -4,8 +4,8 @@ import time
 from contextlib import suppress
 
 import pytest
+import regex
 
-from snell.engine import match
 from snell.engine.match import LONGEST_PATTERN, compiled, guessed_type, targets, value_targets
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import PatternError
@@ -20,7 +20,7 @@ def fits(pattern: str | None, name: str, kind: str | None = None, on: str = "Pre
     return predicate is None or any(map(predicate, value_targets(row, name)))
 
 
-@pytest.mark.proves("S1-27")
+@pytest.mark.proves("S1-27", "S0-09")
 @pytest.mark.parametrize(
     ("pattern", "fitting", "others"),
     [
@@ -92,7 +92,7 @@ def test_anything_special_makes_an_unanchored_regular_expression(
     assert [name for name in fitting + others if fits(pattern, name)] == fitting
 
 
-@pytest.mark.proves("S1-31")
+@pytest.mark.proves("S1-31", "S0-08")
 @pytest.mark.parametrize("pattern", [None, "", "*"])
 def test_no_matcher_an_empty_one_and_a_star_fit_everything(pattern: str | None) -> None:
     assert compiled(pattern, None, TOOL) is None
@@ -201,8 +201,8 @@ def test_an_exploding_wildcard_is_cut_off_too() -> None:
 @pytest.mark.proves("S1-35")
 def test_a_regular_expression_is_compiled_once_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    really = match.regex.compile
-    monkeypatch.setattr(match.regex, "compile", lambda text, *flags: made.append(text) or really(text, *flags))
+    really = regex.compile
+    monkeypatch.setattr(regex, "compile", lambda text, *flags: made.append(text) or really(text, *flags))
     predicate = compiled("^Ba.*", None, TOOL)
     assert predicate is not None
     assert ([predicate("Bash"), predicate("Read"), predicate("Bash")], made) == ([True, False, True], ["^Ba.*"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snell.kit.redact import redact, redacted
-from snell.kit.redact_context import is_secret_name
+from snell.kit.redact.names import is_secret_name
 
 LETTERS = "q7Rz2Lw9Xk4Tn8Vb3Hd6Jm1Pc5Yg0Fs" * 8  # looks random, and repeats nothing within a token
 
@@ -70,6 +70,7 @@ def test_a_known_format_is_replaced_wherever_it_stands(kind: str, secret: str) -
         ("AWS_SECRET_ACCESS_KEY=/q7R/z2Lw9Xk4+8Vb", "AWS_SECRET_ACCESS_KEY=[redacted:api-key]"),
     ],
 )
+@pytest.mark.proves("S4-47", "S4-100")
 def test_a_secret_is_known_by_what_stands_around_it(text: str, wanted: str) -> None:
     assert redact(text) == wanted
 

@@ -30,6 +30,7 @@ def test_the_defaults_of_a_hook() -> None:
         "force_sync": False,
         "timeout": 600.0,
         "async_timeout": 15.0,
+        "rewakes": False,
         "on_failure": None,
         "exit_code_mode": "client",
         "enabled": True,

@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from msgspec.structs import replace
 
 from snell import Allow, Deny, Note, Rewrite, informs, judges, rewrites, watches
 from snell.engine.book import Switches
@@ -99,6 +100,25 @@ def test_the_same_delivery_is_decided_once_and_gets_the_same_answer():
     again = house.decide(call(tool_use_id="t1"))
     other_input = house.decide(call("pwd", tool_use_id="t1"))
     assert (again is first, other_input.reason, len(ran)) == (True, "run 2", 2)
+
+
+def test_a_call_that_comes_back_as_a_hook_changed_it_is_the_same_call():
+    ran = []
+
+    @rewrites("PreToolUse", kind="shell")
+    def adds(call):
+        ran.append(call.command)
+        return Rewrite(command=f"nice {call.command}")
+
+    def stamped(command, at):
+        return replace(call(command), payload={**call(command).payload, "timestamp": at})
+
+    house = House.embedded(adds)
+    first = house.decide(stamped("ls", "10:00:00.001"), "a")
+    assert house.decide(stamped("nice ls", "10:00:00.001"), "b") is first
+    house.decide(stamped("nice ls", "10:00:00.002"), "c")
+    house.decide(stamped("pwd", "10:00:00.001"), "d")
+    assert ran == ["ls", "nice ls", "pwd"]
 
 
 def test_without_a_tool_use_id_the_request_id_tells_deliveries_apart():

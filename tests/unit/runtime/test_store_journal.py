@@ -7,7 +7,7 @@ import pytest
 
 from snell.engine.explain import explained
 from snell.model.decision import Decision
-from snell.model.effects import Deny, Verdict
+from snell.model.effects import Deny, Rewrite, Verdict
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
 from snell.runtime.house import House
@@ -44,6 +44,21 @@ class Failing:
 
 def house_on(database: Database, *hooks: Any) -> House:
     return House.embedded(*hooks, store=StoredMarks(database), journal=StoreJournal(database))
+
+
+@pytest.mark.proves("S1-134")
+def test_a_rewrite_is_recorded_with_hashes_by_which_its_redacted_values_can_be_told_apart(
+    database: SqliteDatabase,
+) -> None:
+    other = TOKEN.replace("q7", "z9")
+    for command in (TOKEN, other):
+        house_on(database, hook("tidy", Rewrite(command="ls"), role="rewrites")).decide(call(f"login {command}"))
+    records = [StoreJournal(database).find(row.id) for row in do(database, decisions.recent)]
+    changes = [change for record in records for change in record["changes"]]
+    assert [TOKEN in str(change) or other in str(change) for change in changes] == [False, False]
+    assert len({change["before_hash"] for change in changes}) == 2
+    assert len({change["after_hash"] for change in changes}) == 1
+    assert all(len(change["after_hash"]) == 32 for change in changes)
 
 
 def test_a_decision_is_a_row_at_once_and_a_record_afterwards(database: SqliteDatabase) -> None:

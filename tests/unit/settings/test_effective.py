@@ -14,17 +14,7 @@ def value(layer: str, setting: object, name: str = "disable_all_hooks") -> Value
 @pytest.mark.proves("S1-109")
 def test_both_switches_are_off_unless_somebody_sets_them():
     assert switches([]) == Switches(False, False, False, "")
-    assert {each.name: each.layer for each in effective([])} == {
-        "disable_all_hooks": "default",
-        "allow_managed_hooks_only": "default",
-        "rewrites_from": "default",
-        "extra_events": "default",
-        "packs": "default",
-        "import_claude": "default",
-        "status_line": "default",
-        "file_suggestion": "default",
-        "description": "default",
-    }
+    assert {each.layer for each in effective([])} == {"default"}
 
 
 @pytest.mark.proves("S1-108")
@@ -91,3 +81,15 @@ def test_with_hooks_turned_off_only_the_policys_status_line_remains(switch, line
     values = [*switch, value(line, {"command": "x"}, "status_line")]
     found = {each.name: each.value for each in effective(values)}["status_line"]
     assert found == ({"command": "x"} if expected else None)
+
+
+def test_options_of_packs_add_up_and_a_persons_own_file_wins_over_what_a_project_brings():
+    said = [
+        value("project", {"guard": {"enabled": False, "preset": "relaxed"}, "notes": {"enabled": True}}, "pack"),
+        value("user", {"guard": {"enabled": True}}, "pack"),
+        value("policy", {"guard": {"preset": "strict"}}, "pack"),
+    ]
+    assert {each.name: each.value for each in effective(said)}["pack"] == {
+        "guard": {"enabled": True, "preset": "strict"},
+        "notes": {"enabled": True},
+    }

@@ -206,8 +206,8 @@ def test_a_hook_has_its_own_name_or_one_made_from_its_definition():
 
 
 def test_what_only_another_client_can_do_is_accepted_with_a_hint():
-    assert remarks('command = "x"\nasyncRewake = true\nshell = "powershell"') == [
-        "hint: 4: `asyncRewake` has no effect here: no client but Claude Code can be woken by a hook",
+    assert remarks('command = "x"\nrewakeMessage = "up"\nshell = "powershell"') == [
+        "hint: 4: `rewakeMessage` has no effect here: it belongs to asyncRewake",
         "hint: 5: `shell` has no effect here: commands run in the system's shell",
     ]
     assert remarks('command = "x"\nshell = "bash"') == []
@@ -232,3 +232,8 @@ def test_another_programs_file_may_have_keys_of_its_own():
     assert [(each.severity, each.message) for each in found.complaints] == [
         ("hint", "`later` is not known here and ignored")
     ]
+
+
+def test_a_hook_that_may_wake_the_agent_is_async():
+    hook = hook_of('[[hooks]]\nevent = "Stop"\ncommand = "x"\nasyncRewake = true\n')
+    assert (hook.is_async, hook.rewakes, hook.runs_later) == (True, True, True)

@@ -72,7 +72,13 @@ def test_files_are_named_in_book_order_and_never_opened(tmp_path):
         ("/etc/more.toml", "policy"),
     ]
     assert [file.path.name for file in found.user] == ["snell.toml", "snell.json", "hooks.toml"]
-    assert [str(file.path) for file in found.imported] == ["/c/settings.json"]
+    assert [(file.layer, file.path.name) for file in found.imported] == [
+        ("claude-code:user", "settings.json"),
+        ("codex:user", "hooks.json"),
+        ("cursor:user", "hooks.json"),
+        ("gemini:user", "settings.json"),
+    ]
+    assert str(found.imported[0].path) == "/c/settings.json"
     assert found.project is not None
     assert [(file.path.name, file.layer) for file in found.project.settings] == [
         ("snell.toml", "project"),

@@ -6,7 +6,12 @@ from snell.settings.json_schema import docs_rows, json_schema, spellings
 from snell.settings.schema import ENTRY, FLAT, HANDLERS, HOOK_KEYS, IN_TABLE, TOP, TOP_KEYS
 from snell.settings.values import READERS
 
-ALL_KEYS = [*TOP_KEYS, *HOOK_KEYS, *(key for row in HANDLERS for key in row.keys)]
+ALL_KEYS = [
+    *TOP_KEYS,
+    *(inner for key in TOP_KEYS for inner in key.inner),
+    *HOOK_KEYS,
+    *(key for row in HANDLERS for key in row.keys),
+]
 
 
 def test_every_key_has_a_reader_and_a_line_about_it():

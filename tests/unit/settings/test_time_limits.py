@@ -48,7 +48,7 @@ def test_in_the_clients_form_a_person_waits_no_longer_than_in_the_client(event, 
     assert hook_of(entry('command = "x"', event)).timeout == 600.0
 
 
-@pytest.mark.proves("S1-39")
+@pytest.mark.proves("S1-39", "S0-69")
 @pytest.mark.parametrize(
     ("text", "remark"),
     [

@@ -16,7 +16,10 @@ from snell.work import decisions, marks
 from snell.work.decisions import Row
 from snell.work.migrations import Step, steps
 
-SECOND = Step(2, ("ALTER TABLE marks ADD COLUMN added TEXT NOT NULL DEFAULT 'new'", "CREATE TABLE more (n BIGINT)"))
+LATEST = steps("sqlite")[-1].number
+SECOND = Step(
+    LATEST + 1, ("ALTER TABLE marks ADD COLUMN added TEXT NOT NULL DEFAULT 'new'", "CREATE TABLE more (n BIGINT)")
+)
 
 
 @pytest.fixture
@@ -176,12 +179,13 @@ def test_a_copy_is_whole_private_and_usable(path: Path, tmp_path: Path) -> None:
     assert do(SqliteDatabase(copy), marks.get, "s", "n") == 1
 
 
+@pytest.mark.proves("S2-39")
 def test_a_migration_keeps_a_copy_of_what_was(path: Path) -> None:
     with_a_mark(path)
     database = SqliteDatabase(path, wanted=(*steps("sqlite"), SECOND))
     assert database.run(lambda tx: tx.rows("SELECT name, added FROM marks")) == [("n", "new")]
     database.close()
-    (copy,) = path.parent.glob("snell.db.before-2-*T??????")
+    (copy,) = path.parent.glob(f"snell.db.before-{LATEST + 1}-*T??????")
     assert do(SqliteDatabase(copy), marks.get, "s", "n") == 1
     with pytest.raises(StoreError, match="no such column: added"):
         SqliteDatabase(copy).run(lambda tx: tx.rows("SELECT added FROM marks"))
@@ -194,7 +198,7 @@ def test_a_new_file_needs_no_copy(path: Path) -> None:
 
 def test_a_migration_that_fails_leaves_what_was(path: Path) -> None:
     with_a_mark(path)
-    broken = Step(2, (*SECOND.statements, "CREATE TABLE nonsense ("))
+    broken = Step(LATEST + 1, (*SECOND.statements, "CREATE TABLE nonsense ("))
     with pytest.raises(StoreError, match="incomplete input"):
         SqliteDatabase(path, wanted=(*steps("sqlite"), broken)).open()
     database = SqliteDatabase(path)

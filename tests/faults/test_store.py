@@ -19,31 +19,25 @@ from snell.stores.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from snell.work import decisions, marks
 from snell.work.migrations import steps
-from tests.process.store_children import EVENT, SECOND, command, id_of
+from tests.faults.counts import Figure, times
+from tests.faults.store_children import EVENT, SECOND, command, id_of
 
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NIGHTLY = os.environ.get("SNELL_NIGHTLY") == "1"
-KILLS = 100 if NIGHTLY else 6
-TAILS = 500 if NIGHTLY else 20
 HANG_BOUND = 60.0
 IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
 
 
-def figure(**found: Any) -> None:
-    print(json.dumps(found))
-
-
-@pytest.mark.timeout(600)
-def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
+@times("kills", 3, 50)
+def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path, kills: int, figure: Figure) -> None:
     """Two at a time, as when a decision is made beside the daemon; each of them moves the log into the file, too."""
     path, seed = tmp_path / "state" / "snell.db", random.randrange(10**6)
     chosen = random.Random(seed)
     acknowledged: set[str] = set()
     damage: list[str] = []
     began = time.monotonic()
-    for _ in range(KILLS):
+    for _ in range(kills):
         first = len(acknowledged)
         said = killed_writers(path, (first, 10**9 + first), chosen.uniform(0.005, 0.12))
         acknowledged |= {id_of(number) for number in said}
@@ -52,9 +46,17 @@ def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path) -> 
         stored = {row.id for row in do(database, decisions.after, 0, 10**6)}
         database.close()
         assert acknowledged - stored == set()
-    figure(fault="kill -9", kills=2 * KILLS, acknowledged=len(acknowledged), lost=0, seed=seed, seconds=since(began))
+    figure(
+        test="T04",
+        fault="kill -9 of writers",
+        kills=2 * kills,
+        acknowledged=len(acknowledged),
+        lost=0,
+        seed=seed,
+        seconds=since(began),
+    )
     assert damage == []
-    assert len(acknowledged) > KILLS
+    assert len(acknowledged) > kills
 
 
 def killed_writers(path: Path, firsts: tuple[int, ...], after: float) -> list[int]:
@@ -76,13 +78,14 @@ def killed_writers(path: Path, firsts: tuple[int, ...], after: float) -> list[in
     return [int(line) for line in said if line.endswith(b"\n")]
 
 
-def test_a_torn_log_costs_at_most_its_torn_end(tmp_path: Path) -> None:
+@times("tails", 20, 500)
+def test_a_torn_log_costs_at_most_its_torn_end(tmp_path: Path, tails: int, figure: Figure) -> None:
     seed = random.randrange(10**6)
     chosen = random.Random(seed)
     original, sizes = log_with_rows(tmp_path / "original")
     began = time.monotonic()
     least = 10**6
-    for number in range(TAILS):
+    for number in range(tails):
         copy = tmp_path / f"copy-{number}"
         shutil.copytree(original.parent, copy)
         (copy / "snell.db-shm").unlink()  # gone after a power cut, too
@@ -97,7 +100,9 @@ def test_a_torn_log_costs_at_most_its_torn_end(tmp_path: Path) -> None:
         database.close()
         least = min(least, len(found))
         shutil.rmtree(copy)
-    figure(fault="torn log", tails=TAILS, rows=len(sizes), fewest_left=least, seed=seed, seconds=since(began))
+    figure(
+        test="T05", fault="torn log", tails=tails, rows=len(sizes), fewest_left=least, seed=seed, seconds=since(began)
+    )
 
 
 def log_with_rows(folder: Path) -> tuple[Path, list[int]]:
@@ -129,19 +134,25 @@ def tear(log: Path, chosen: random.Random) -> int:
     return at
 
 
-def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one(tmp_path: Path) -> None:
+@times("most", 4, 1000)
+def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one(
+    tmp_path: Path, most: int, figure: Figure
+) -> None:
     code, statements = killed_migration(tmp_path / "whole" / "snell.db", 0)
-    assert (code, schema_of(tmp_path / "whole" / "snell.db")) == (0, "2")
+    assert (code, schema_of(tmp_path / "whole" / "snell.db")) == (0, NEW)
     assert statements > len(SECOND.statements) + 3
     every = range(1, statements + 1)
-    chosen = every if NIGHTLY else sorted(random.sample(every, 6))
+    chosen = sorted(random.sample(every, min(most, statements)))
     versions = []
     for statement in chosen:
         path = tmp_path / f"{statement}" / "snell.db"
         assert killed_migration(path, statement)[0] == -signal.SIGKILL
         versions.append(schema_of(path))
-    figure(fault="killed migration", statements=statements, killed_at=list(chosen), schemas=versions)
-    assert set(versions) <= {"1", "2"}
+    figure(test="T36", fault="killed migration", statements=statements, killed_at=chosen, schemas=versions)
+    assert set(versions) <= {OLD, NEW}
+
+
+OLD, NEW = str(SECOND.number - 1), str(SECOND.number)
 
 
 def killed_migration(path: Path, statement: int) -> tuple[int, int]:
@@ -160,16 +171,16 @@ def schema_of(path: Path) -> str:
         name for (name,) in database.run(lambda tx: tx.rows("SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
     columns = {name for _, name, *_ in database.run(lambda tx: tx.rows("PRAGMA table_info(marks)"))}
-    assert {"one", "three"} & tables == ({"one", "three"} if version == "2" else set())
-    assert ("two" in columns) == (version == "2")
+    assert {"one", "three"} & tables == ({"one", "three"} if version == NEW else set())
+    assert ("two" in columns) == (version == NEW)
     assert (do(database, marks.get, "s", "n"), database.check()) == (1, [])
     database.close()
     return str(version)
 
 
-def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path: Path, figure: Figure) -> None:
     found = in_a_namespace("fill_the_disk", tmp_path)
-    figure(fault="disk full", **found)
+    figure(test="T06", fault="disk full", **found)
     recovery = found.pop("recovery_seconds")
     assert found.pop("acknowledged") > 100
     assert recovery < 5
@@ -189,16 +200,18 @@ READ_ONLY = "cannot be written: it is read-only; make the file and its directory
 
 @pytest.mark.parametrize("layout", [("mount",), ("mount", "with-file")])
 def test_on_a_read_only_disk_decisions_are_made_and_the_problem_is_told(
-    tmp_path: Path, layout: tuple[str, ...]
+    tmp_path: Path, layout: tuple[str, ...], figure: Figure
 ) -> None:
     found = in_a_namespace("decide_without_a_disk", tmp_path, *layout)
-    figure(fault="read-only disk", layout=layout, **found)
+    figure(test="T07", fault="read-only disk", layout=layout, decided=len(found["verdicts"]))
     assert (found["verdicts"], found["mark"]) == (["SILENT"] * 3, 1)
     assert [problem.endswith(READ_ONLY) for problem in found["problems"]] == [True] * 3
 
 
 @pytest.mark.parametrize("layout", ["no-entry", "a-file", "a-link", "file-not-writable"])
-def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told(tmp_path: Path, layout: str) -> None:
+def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told(
+    tmp_path: Path, layout: str, figure: Figure
+) -> None:
     place = tmp_path / "place"
     place.mkdir()
     if layout == "no-entry":
@@ -215,7 +228,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
     wrap = ["unshare", "--user"] if os.geteuid() == 0 else []
     found = answered([*wrap, *command("decide_without_a_disk", place)])
     place.chmod(0o755)
-    figure(fault="not writable", layout=layout, **found)
+    figure(test="T07", fault="not writable", layout=layout, decided=len(found["verdicts"]))
     assert (found["verdicts"], found["mark"]) == (["SILENT"] * 3, 1)
     said = {
         "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk, and who may write there",

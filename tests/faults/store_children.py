@@ -1,5 +1,5 @@
 """
-Programs that the fault tests start: `python -m tests.process.store_children NAME PATH ...`. Each prints what it found.
+Programs that the fault tests start: `python -m tests.faults.store_children NAME PATH ...`. Each prints what it found.
 """
 
 import json
@@ -27,7 +27,8 @@ from snell.work.migrations import Step, steps
 
 EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 SECOND = Step(
-    2, ("CREATE TABLE one (n BIGINT)", "ALTER TABLE marks ADD COLUMN two TEXT", "CREATE TABLE three (n BIGINT)")
+    steps("sqlite")[-1].number + 1,
+    ("CREATE TABLE one (n BIGINT)", "ALTER TABLE marks ADD COLUMN two TEXT", "CREATE TABLE three (n BIGINT)"),
 )
 
 

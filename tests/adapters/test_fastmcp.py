@@ -1,0 +1,83 @@
+"""FastMCP servers, called by a real client in the same process."""
+
+import asyncio
+
+import pytest
+
+from snell import Deny, HookMatcher, House, Rewrite
+from tests.adapters.stage import Stage
+
+fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not installed; `python3 dev.py adapters` brings it")
+
+from snell.adapters.fastmcp import middleware  # noqa: E402 - after it is known to be there
+
+
+def call(house, function, name, arguments, **options):
+    server = fastmcp.FastMCP("stage", middleware=[middleware(house, **options)])
+    server.tool(function)
+
+    async def main():
+        async with fastmcp.Client(server) as client:
+            return await client.call_tool(name, arguments, raise_on_error=False)
+
+    return asyncio.run(main())
+
+
+def run(stage, text, **options):
+    result = call(stage.house, stage.shout, "shout", {"text": text}, **options)
+    return [block.text for block in result.content], result.structured_content, result.is_error
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "shouted"),
+    [
+        ("hey", (["HEY"], {"result": "HEY"}, False), ["hey"]),
+        ("secret", (["that is a secret"], None, True), []),
+        ("quiet", (["HUSH"], {"result": "HUSH"}, False), ["hush"]),
+        ("noted", (["NOTED", "that was noted"], {"result": "NOTED"}, False), ["noted"]),
+        ("password", (["***"], {"result": "***"}, False), ["password"]),
+        ("ask", (["may I?; nobody is there who could be asked"], None, True), []),
+        ("stop", (["enough shouting"], None, True), []),
+    ],
+)
+def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
+    stage = Stage()
+    assert (run(stage, text), stage.shouted) == (told, shouted)
+
+
+def test_a_person_may_be_asked():
+    assert run(Stage(), "ask", approve=lambda approval: True)[0] == ["ASK"]
+
+
+def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
+    stage = Stage()
+    text, _, is_error = run(stage, "boom")
+    assert ("too loud\ntry it more quietly" in text[0], is_error) == (True, True)
+    assert stage.seen[-1][:2] == ("PostToolUseFailure", "boom")
+
+
+def test_what_a_hook_rewrote_is_validated_by_the_library():
+    stage = Stage()
+    assert (run(stage, "wrong")[2], stage.shouted) == (True, [])
+
+
+def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
+    def refuse(event):
+        return Deny(f"{event.tool_name} is {event.tool}")
+
+    stage = Stage()
+    stage.house = House.embedded(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
+    assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
+
+
+def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
+    def whoami() -> dict:
+        return {"name": "ann", "token": "hunter2"}
+
+    def mask(event):
+        return Rewrite(event.tool_response.replace("hunter2", "***"))
+
+    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [mask])]})
+    result = call(house, whoami, "whoami", {})
+    assert result.structured_content == {"name": "ann", "token": "***"}
+    assert "hunter2" not in str(result)

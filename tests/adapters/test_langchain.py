@@ -1,0 +1,118 @@
+"""LangChain agents with a scripted model."""
+
+import asyncio
+from typing import Annotated
+
+import pytest
+
+from snell import Deny, HookMatcher, Stop
+from snell.runtime.callbacks import hooks_from
+from tests.adapters.stage import Stage
+
+pytest.importorskip("langchain.agents", reason="langchain is not installed; `python3 dev.py adapters` brings it")
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, ToolException, tool
+from langgraph.types import Command
+
+from snell.adapters.langchain import middleware
+
+
+class Script(GenericFakeChatModel):
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
+@pytest.fixture(params=["invoke", "ainvoke"])
+def run(request):
+    def messages(stage, text, prompt="go", raises=True, config=None, **options):
+        call = {"name": "shout", "args": {"text": text}, "id": "c1", "type": "tool_call"}
+        says = [AIMessage(content="", tool_calls=[call]), AIMessage(content="done"), AIMessage(content="done again")]
+        shout = tool(stage.shout)
+        shout.handle_tool_error = not raises
+        agent = create_agent(Script(messages=iter(says)), [shout], middleware=[middleware(stage.house, **options)])
+        given = {"messages": [("user", prompt)]}
+        if request.param == "invoke":
+            return agent.invoke(given, config)["messages"]
+        return asyncio.run(agent.ainvoke(given, config))["messages"]
+
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "shouted"),
+    [
+        ("hey", "HEY", ["hey"]),
+        ("secret", "that is a secret", []),
+        ("quiet", "HUSH", ["hush"]),
+        ("noted", "NOTED\nthat was noted", ["noted"]),
+        ("password", "***", ["password"]),
+        ("ask", "may I?; nobody is there who could be asked", []),
+    ],
+)
+def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(run, text, told, shouted):
+    stage = Stage()
+    messages = run(stage, text)
+    assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
+    assert (messages[2].content, messages[2].tool_call_id, stage.shouted) == (told, "c1", shouted)
+
+
+def test_a_person_may_be_asked(run):
+    assert run(Stage(), "ask", approve=lambda approval: True)[2].content == "ASK"
+
+
+def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did(run):
+    stage = Stage()
+    with pytest.raises(RuntimeError, match="too loud"):
+        run(stage, "boom")
+    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+
+
+def test_a_failure_that_is_told_to_the_model_comes_with_the_notes_of_hooks(run):
+    class Loud(Stage):
+        def shout(self, text: str) -> str:
+            """Say it loudly."""
+            raise ToolException("too loud")
+
+    stage = Loud()
+    message = run(stage, "boom", raises=False)[2]
+    assert (message.content, message.status) == ("too loud\ntry it more quietly", "error")
+    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+
+
+def test_a_hook_may_end_the_run(run):
+    stage = Stage()
+    messages = run(stage, "stop")
+    assert ([message.content for message in messages[2:]], stage.shouted) == (["enough shouting"] * 2, [])
+
+
+def test_a_tool_may_steer_the_graph_and_a_hook_may_end_the_run_after_it(run):
+    class Steering(Stage):
+        def shout(self, text: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+            """Say it loudly."""
+            return Command(update={"messages": [ToolMessage(text.upper(), tool_call_id=tool_call_id)]})
+
+        def after(self, event):
+            return Stop("that was the last word") if event.tool_input["text"] == "bye" else None
+
+    assert [message.content for message in run(Steering(), "hey")][2:] == ["HEY", "done"]
+    assert [message.content for message in run(Steering(), "bye")][2:] == ["BYE", "that was the last word"]
+
+
+def test_a_prompt_is_refused_or_reworded(run):
+    assert [message.content for message in run(Stage(), "hey", "swear")] == ["swear", "mind your language"]
+    assert run(Stage(), "hey", "hi")[0].content == "hello"
+
+
+def test_a_run_that_wants_to_end_may_be_kept_going(run):
+    stage, times = Stage(), []
+
+    def not_yet(event):
+        times.append(event.session_id)
+        return Deny("say it again") if len(times) == 1 else None
+
+    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [not_yet])]}))
+    messages = run(stage, "hey", config={"configurable": {"thread_id": "t7"}})
+    assert [message.content for message in messages[3:]] == ["done", "say it again", "done again"]
+    assert times == ["t7", "t7"]

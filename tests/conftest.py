@@ -1,0 +1,32 @@
+"""Figures: a test that measures something leaves one line of JSON, and they stand together at the end of the run."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("without a clock", deadline=None)  # a busy machine is no reason for a test to fail
+settings.load_profile("without a clock")
+
+FIGURE = "figure"
+
+
+@pytest.fixture
+def figure(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """Called with names and values. It travels with the test's report, so it arrives from other processes, too."""
+
+    def show(**found: Any) -> None:
+        record_property(FIGURE, json.dumps(found))
+
+    return show
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [each for group in terminalreporter.stats.values() for each in group]
+    calls = [each for each in reports if getattr(each, "when", "") == "call"]
+    lines = [str(value) for each in calls for name, value in each.user_properties if name == FIGURE]
+    if lines:
+        terminalreporter.write_sep("=", "figures")
+        terminalreporter.write("".join(f"{line}\n" for line in sorted(lines)))

@@ -1,0 +1,87 @@
+"""Memories keep their promises on every backend, the real PostgreSQL included."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from snell.memory import rows
+from snell.memory.aging import decay, reinforce
+from snell.memory.recalling import Question, nearby, recall
+from snell.memory.remembering import add_dense, remember, without_dense
+from snell.memory.shapes import Draft, Kept
+from snell.memory.shortlist import shortlist_of
+from snell.model.ports import Database
+from snell.stores.sqlite import SqliteDatabase
+
+Make = Callable[[str], Database]
+
+TEXTS = (
+    "We decided to use PostgreSQL for billing because SQLite locks under load",
+    "The login page keeps its token in a cookie named `sid_v2`",
+    "test_queue_drain needs QUEUE_WAIT=5 in the environment",
+    "Zwölf Boxkämpfer: naïve café 数据库 'quoted' & | ! <-> words",
+)
+
+
+@pytest.fixture
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    if request.param == "postgres":
+        on_postgres: Make = request.getfixturevalue("on_postgres")
+        return on_postgres
+    return lambda place: SqliteDatabase(tmp_path / "state" / f"{place}.db")
+
+
+every_backend = pytest.mark.parametrize(
+    "make", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True
+)
+
+
+def keep(database: Database, text: str, **fields) -> Kept:
+    draft = Draft(content=text, **{"project": "a", "signal": 0.9, **fields})
+    return database.run(lambda tx: remember(tx, draft, shortlist_of(database), is_gated=False))
+
+
+def best(database: Database, text: str, project: str = "a", **fields) -> list[str]:
+    question = Question(text=text, project=project, **fields)
+    return [each.memory.content for each in database.run(lambda tx: recall(tx, question, shortlist_of(database)))]
+
+
+@every_backend
+def test_memories_live_on_every_backend(make: Make) -> None:
+    database = make("memories")
+    ids = [keep(database, text, tags=("t",), metadata={"k": [1]}).id for text in TEXTS]
+    assert keep(database, TEXTS[0].upper()).status == "rejected_exact"
+    assert keep(database, f"Well, {TEXTS[0]}!").status == "rejected_similar"
+    for question, answer in (("which database did we choose", 0), ("sid_v2", 1), ("QUEUE_WAIT", 2), ("café 数据库", 3)):
+        assert best(database, question)[0] == TEXTS[answer]
+        assert best(database, question, project="b") == []
+    for odd in ("'", "a & | !", "<->", "\\", '"', "the and of"):
+        assert len(best(database, odd)) <= 5
+    near = database.run(lambda tx: nearby(tx, ids[0], shortlist_of(database), limit=3))
+    assert len(near) == 3
+    assert database.run(lambda tx: rows.get(tx, ids[3])).metadata == {"k": [1]}
+    assert database.run(rows.stats).memories == 4
+    database.run(lambda tx: reinforce(tx, ids[:1], boost_type="set_value", boost_amount=1))
+    assert len(database.run(lambda tx: decay(tx, now=10**14, dry_run=False))) == 4
+    assert database.run(lambda tx: rows.rename_namespace(tx, "default", "other")) == 4
+    assert best(database, "sid_v2", namespace="other", alpha=0.0) == [TEXTS[1]]
+    database.run(lambda tx: add_dense(tx, "m", [(ids[1], bytes(8))]))
+    assert len(database.run(lambda tx: without_dense(tx, "m"))) == 3
+    assert database.run(lambda tx: rows.forget(tx, ids[:2])) == ids[:2]
+    assert best(database, "sid_v2", alpha=0.0) == []
+    assert database.run(lambda tx: rows.delete_namespace(tx, "other", dry_run=False)) == 2
+    assert database.run(rows.stats) == rows.Stats()
+    database.close()
+
+
+@every_backend
+def test_a_key_and_a_frequent_word_work_on_every_backend(make: Make, monkeypatch) -> None:
+    monkeypatch.setattr("snell.memory.recalling.FREQUENT", 2)
+    database = make("frequent")
+    first = keep(database, TEXTS[0], idempotency_key="k")
+    assert keep(database, TEXTS[1], idempotency_key="k") == Kept(status="rejected_exact", id=first.id, similarity=1.0)
+    keep(database, "cookie jar in the kitchen")
+    keep(database, "cookie banner on the page")
+    assert best(database, "cookie", alpha=0.0, limit=1) == ["cookie banner on the page"]
+    database.close()

@@ -1,0 +1,209 @@
+"""Agents, sub-agents and how they are doing, through the packs, on every backend."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.work import agents, efforts, messages
+from tests.contracts.work_stage import Stage, on_both, said
+
+
+@on_both
+@pytest.mark.proves("S2-80", "S2-112", "S2-113", "S2-114", "S2-115", "S2-116", "S2-117")
+def test_a_subagent_has_a_session_of_its_own_and_is_only_told(stage: Stage):
+    stage.call("commands.effort.start", taskName="t", skill="fix")
+    stage.start()
+    stage.tool()
+    note = said(stage.fire("SubagentStart", agent_id="a1", agent_type="explorer"))
+    assert "1_FIX_EXPLORER_LOG.md" in note
+    answers = [stage.tool(agent_id="a1") for _ in range(12)]
+    assert {answer.verdict for answer in answers} == {Verdict.SILENT}
+    assert "12/10 tool calls" in said(answers[-1])
+    stage.fire(
+        "PostToolUse", agent_id="a1", tool_name="Read", tool_input={"file_path": "/p/seen.py"}, tool_response="x"
+    )
+    found = stage.call("commands.where")
+    assert found["session"]["heartbeatCounter"] == 1
+    open_ = stage.call("db.session.list", effortId=found["effortId"], openOnly=True)
+    assert [(each["subagentId"], each["heartbeatCounter"]) for each in open_] == [("", 1), ("a1", 12)]
+    stage.fire("SubagentStop", agent_id="a1", agent_type="explorer")
+    assert [each["subagentId"] for each in stage.call("db.session.list", openOnly=True)] == [""]
+    assert stage.call("db.effort.get", id=found["effortId"])["loadedFiles"] == ["/p/seen.py"]
+    other = stage.tool(transcript_path="/t/another.jsonl")
+    assert (other.verdict, stage.call("commands.where")["session"]["heartbeatCounter"]) == (Verdict.SILENT, 1)
+
+
+@on_both
+@pytest.mark.proves("S2-46", "S2-132", "S2-143")
+def test_two_agents_in_one_directory_never_see_each_others_effort(stage: Stage):
+    ids = {
+        agent: stage.call("commands.effort.start", agent, taskName=agent, skill="fix")["effort"]["id"]
+        for agent in ("ann", "bob")
+    }
+    for agent in ids:
+        stage.start(agent, agent)
+    for number in range(12):
+        agent = "ann" if number % 3 else "bob"
+        stage.tool(window=agent, agent=agent)
+    found = {agent: stage.call("commands.where", agent) for agent in ids}
+    assert {agent: each["effortId"] for agent, each in found.items()} == ids
+    assert {agent: each["session"]["heartbeatCounter"] for agent, each in found.items()} == {"ann": 8, "bob": 4}
+
+
+@on_both
+@pytest.mark.proves(
+    "S2-57", "S2-58", "S2-59", "S2-61", "S2-62", "S2-93", "S2-94", "S2-96", "S2-102", "S2-104", "S2-106"
+)
+def test_the_status_of_an_agent_follows_its_events(stage: Stage):
+    stage.call("commands.effort.start", "ann", taskName="t", skill="fix")
+
+    def status(name: str, **fields: Any) -> str:
+        stage.fire(name, "w1", "ann", **fields)
+        return str(stage.database.run(lambda tx: agents.get(tx, "ann"))["status"])
+
+    assert status("SessionStart", source="startup") == "idle"
+    assert status("UserPromptSubmit", prompt="go") == "working"
+    failing = {"tool_name": "Bash", "tool_input": {}, "error": "boom"}
+    assert status("PostToolUseFailure", **failing, is_interrupt=True) == "working"
+    assert status("PostToolUseFailure", **failing) == "error"
+    assert status("PostToolUse", tool_name="Bash", tool_input={}, tool_response="") == "working"
+    for kind in ("permission_prompt", "idle_prompt", "elicitation_dialog"):
+        status("UserPromptSubmit", prompt="x")
+        assert status("Notification", notification_type=kind, message="m") == "attention"
+    status("UserPromptSubmit", prompt="x")
+    assert status("Notification", notification_type="auth_success", message="m") == "working"
+    assert status("PermissionRequest", tool_name="Bash", tool_input={}) == "attention"
+    assert [status("Stop"), status("Stop")] == ["done", "done"]
+    session = stage.call("commands.where", "ann")["session"]
+    kept = stage.database.run(lambda tx: messages.list_(tx, session["id"]))
+    assert [json.loads(each["content"])["error"] for each in kept] == ["boom", "boom"]
+    status("PreCompact", trigger="manual")
+    assert stage.call("commands.where", "ann")["session"]["endedAt"] is None
+    status("UserPromptSubmit", prompt="x")
+    assert status("SessionEnd", reason="exit") == "done"
+    ended = stage.call("db.session.get", id=session["id"])
+    assert (ended["endedAt"] is not None, ended["endReason"]) == (True, "exit")
+
+
+@on_both
+@pytest.mark.proves("S2-107", "S2-108", "S2-109", "S2-110", "S2-111", "S2-60")
+def test_a_coordinator_hears_of_its_agents(stage: Stage):
+    stage.database.run(lambda tx: agents.register(tx, "boss", manages=["bob"]))
+    stage.database.run(lambda tx: agents.register(tx, "ann", parent="boss"))
+    stage.database.run(lambda tx: agents.register(tx, "bob"))
+    stage.fire("TeammateIdle", teammate_name="ann", team_name="team")
+    stage.fire("TeammateIdle", teammate_name="bob", team_name="team")
+    stage.fire("TeammateIdle", teammate_name="nobody", team_name="team")
+    stage.fire("UserPromptSubmit", "wb", "bob", prompt="go on")
+    stage.fire("SessionEnd", "wb", "bob", reason="exit")
+    id_ = stage.call("commands.effort.start", "ann", taskName="t", skill="fix")["effort"]["id"]
+    stage.start("wa", "ann")
+    stage.fire("TaskCompleted", "wa", "ann", task_id="7", task_subject="write tests")
+    assert stage.database.run(lambda tx: efforts.get(tx, id_))["lifecycle"] == "active"
+    stage.call("db.effort.updateMetadata", id=id_, metadata={"finishOnTask": "8"})
+    stage.fire("TaskCompleted", "wa", "ann", task_id="8", task_subject="all")
+    assert stage.database.run(lambda tx: efforts.get(tx, id_))["lifecycle"] == "finished"
+    heard = said(stage.fire("UserPromptSubmit", "wx", "boss", prompt="how is it going?"))
+    assert heard.split("\n") == [
+        "Your agents:",
+        "- ann: done: team",
+        "- bob: done: team",
+        "- bob: done",
+        "- ann: done: write tests",
+        "- ann: done: all",
+    ]
+    assert said(stage.fire("UserPromptSubmit", "wx", "boss", prompt="and now?")) == ""
+
+
+@on_both
+@pytest.mark.proves("S2-78")
+def test_the_skill_effort_starts_resumes_and_logs_without_a_command(stage: Stage):
+    def effort(args: str, skill: str = "effort") -> Decision:
+        return stage.tool("Skill", tool_input={"skill": skill, "args": args})
+
+    begun = effort("start parser implement")
+    assert (begun.verdict, "Effort 1 begins" in said(begun)) == (Verdict.SILENT, True)
+    assert "goes on" in said(effort("resume", "mine:effort"))
+    assert "1_IMPLEMENT_LOG.md" in said(effort("log wrote the lexer"))
+    for wrong in ("", "start", "start a b c d", "resume x", "resume 999", "log", "dance"):
+        refused = effort(wrong)
+        assert refused.verdict is Verdict.DENY
+        assert "start TASK SKILL" in refused.reasons[0].instead
+    assert effort("start x y", "efforts").verdict is Verdict.SILENT
+    assert len(stage.call("db.effort.list")) == 1
+
+
+@on_both
+@pytest.mark.proves("S2-79")
+def test_a_phase_command_that_names_its_task_begins_the_effort(stage: Stage):
+    project = stage.call("db.project.upsert", path=str(stage.project))
+    stage.call("db.skills.upsert", projectId=project["id"], name="analyse", phases=[{"label": "0", "name": "Setup"}])
+    command = 'engine session phase "0" <<\'EOF\'\n{"taskName": "Look around"}\nEOF'
+    assert stage.tool(tool_input={"command": command}).verdict is Verdict.SILENT
+    (effort,) = stage.call("db.effort.list")
+    assert (effort["skill"], Path(effort["taskId"]).name) == ("analyse", "look-around")
+    for harmless in ("snell phase 0 <<EOF\nnot json\nEOF", "snell phase 0 <<EOF\n[]\nEOF", "echo snell phase 0"):
+        stage.tool(tool_input={"command": harmless})
+    assert len(stage.call("db.effort.list")) == 1
+
+
+@on_both
+@pytest.mark.proves("S2-97", "S2-95")
+def test_a_limit_is_told_from_an_end(stage: Stage, tmp_path: Path):
+    stage.call("commands.effort.start", "ann", taskName="t", skill="fix")
+    stage.start("w1", "ann")
+
+    def stopped(*rows: Any) -> tuple[list[str], str]:
+        path = tmp_path / "t.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        stage.fire("UserPromptSubmit", "w1", "ann", prompt="x")
+        decision = stage.fire("Stop", "w1", "ann", transcript_path=str(path), stop_hook_active=False)
+        return [each.text[:24] for each in decision.tells], stage.database.run(lambda tx: agents.get(tx, "ann"))[
+            "status"
+        ]
+
+    talk = {"type": "assistant", "message": {"role": "assistant", "content": "rate_limit and prompt is too long"}}
+    full = {
+        "type": "assistant",
+        "isApiErrorMessage": True,
+        "message": {"content": [{"type": "text", "text": "Prompt is too long"}]},
+    }
+    limit = {"type": "assistant", "isApiErrorMessage": True, "message": {"content": "You've hit your limit"}}
+    assert stopped(talk) == ([], "done")
+    assert stopped(talk, full) == (["the context is used up; "], "error")
+    assert stopped(talk, limit) == (["the agent stopped at a r"], "error")
+    assert stopped(limit, *[talk] * 60) == ([], "done")
+
+
+@on_both
+@pytest.mark.proves("S2-118", "S2-119")
+def test_what_was_read_of_skills_is_forgotten_when_one_of_their_files_changes(stage: Stage):
+    project = stage.call("db.project.upsert", path=str(stage.project))
+    stage.call("db.skills.upsert", projectId=project["id"], name="x", version="1")
+    stage.fire("ConfigChange", source="user_settings", file_path="/home/u/settings.json")
+    assert len(stage.call("db.skills.list", projectId=project["id"])) == 1
+    stage.fire("ConfigChange", source="skills", file_path="/p/.claude/skills/x/SKILL.md")
+    assert stage.call("db.skills.list", projectId=project["id"]) == []
+
+
+@on_both
+def test_twenty_agents_keep_their_own_counts(stage: Stage):
+    names = [f"agent-{number:02}" for number in range(20)]
+    for name in names:
+        stage.call("commands.effort.start", name, taskName=name, skill="fix", metadata={"blockAfter": 1000})
+        stage.start(name, name)
+    for round_ in range(5):
+        for number, name in enumerate(names):
+            for _ in range(number % 3 + 1 if round_ else 1):
+                stage.tool(window=name, agent=name)
+    fleet = {each["id"]: each for each in stage.database.run(agents.fleet)}
+    assert {name: fleet[name]["heartbeatCounter"] for name in names} == {
+        name: 1 + 4 * (number % 3 + 1) for number, name in enumerate(names)
+    }
+    assert all(Path(fleet[name]["taskId"]).name == name for name in names)
+    windows = [stage.call("db.session.get", id=each["sessionId"])["clientSessionId"] for each in fleet.values()]
+    assert windows == names

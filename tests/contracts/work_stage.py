@@ -1,0 +1,68 @@
+"""A project, a database, and any number of agents that work there."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.decision import Decision
+from snell.model.ports import Database
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.calls import call_for
+from snell.runtime.house import House
+from snell.stores.inmemory import InMemoryStore
+
+on_both = pytest.mark.parametrize(
+    "stage", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True
+)
+
+
+class Stage:
+    """A project, a database, and any number of agents that work there."""
+
+    def __init__(self, folder: Path, database: Database) -> None:
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.database = database
+        self.marks = InMemoryStore()
+        self.houses: dict[str, House] = {}
+
+    def house(self, agent: str = "", **options: Any) -> House:
+        key = f"{agent}{options}"
+        if key not in self.houses:
+            hooks = (*pack_hooks("sessions", options), *pack_hooks("fleet"))
+            env = {"AGENT_ID": agent} if agent else {}
+            self.houses[key] = House.embedded(*hooks, database=self.database, store=self.marks, env=env)
+        return self.houses[key]
+
+    def call(self, name: str, agent: str = "", /, **arguments: Any) -> Any:
+        command = call_for(name, self.house(agent))
+        assert command is not None
+        came = command(arguments, {"CWD": str(self.project), **({"AGENT_ID": agent} if agent else {})})
+        return asyncio.run(came) if asyncio.iscoroutine(came) else came
+
+    def fire(self, name: str, window: str = "w1", agent: str = "", options: Any = None, **fields: Any) -> Decision:
+        given = {"cwd": str(self.project), "session_id": window, "transcript_path": f"/t/{window}.jsonl", **fields}
+        decision = self.house(agent, **(options or {})).fire(name, **given)
+        assert decision.failures == ()
+        return decision
+
+    def tool(self, tool: str = "Bash", window: str = "w1", agent: str = "", **fields: Any) -> Decision:
+        given = fields.pop("tool_input", {"command": "ls"})
+        return self.fire("PreToolUse", window, agent, tool_name=tool, tool_input=given, tool_use_id="", **fields)
+
+    def start(self, window: str = "w1", agent: str = "", source: str = "startup") -> str:
+        return said(self.fire("SessionStart", window, agent, source=source))
+
+    def usage(self, percent: float, window: str = "w1") -> None:
+        self.marks.put(f"session:{window}", "context_usage", {"used_percent": percent})
+
+    def close(self) -> None:
+        for house in self.houses.values():
+            house.crew.close()
+        self.database.close()
+
+
+def said(decision: Decision) -> str:
+    return "\n".join(note.text for note in decision.notes)

@@ -1,0 +1,45 @@
+"""One hook of any handler, run by the real crew or decided by a real house."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
+from snell.model.decision import Outcome
+from snell.model.events import Event
+from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Source, Webhook
+from snell.runtime.crew import Crew
+from tests.helpers import call
+from tests.loopback import Server
+
+USER = Source("user")
+
+
+def outcome_of(
+    handler: Handler, event: Event | None = None, *, around: Surroundings | None = None, **fields: Any
+) -> Outcome:
+    """How one run goes, without the time it took."""
+    event = event or call()
+    hook = Hook(**{"id": "h", "event": event.name, "handler": handler, "timeout": 10.0, "source": USER, **fields})
+    crew = Crew(around=around or Surroundings())
+    try:
+        (outcome,) = crew.run((hook,), event)
+    finally:
+        crew.close()
+    return replace(outcome, seconds=0.0)
+
+
+def webhook(server: Server, **fields: Any) -> Webhook:
+    return Webhook(f"{server.url}/hook", **fields)
+
+
+def asking(
+    server: Server | None = None, *, env: dict[str, str] | None = None, project_dir: str = "", **model: Any
+) -> Surroundings:
+    """Surroundings in which model hooks ask this server."""
+    given = {"api": "anthropic", **({"url": server.url} if server else {}), **model}
+    settings = HandlerSettings(model=ModelSettings(**given))
+    return Surroundings(env=env or {}, project_dir=project_dir, settings=settings)
+
+
+__all__ = ["Agent", "McpTool", "Prompt", "Webhook", "asking", "outcome_of", "webhook"]

@@ -1,0 +1,195 @@
+"""What only the first of the clients is asked: every kind of handler, the guard, and late refusals."""
+
+import json
+import os
+import sys
+from base64 import b64encode
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.live.drivers import DRIVERS
+from tests.live.wires import Said
+from tests.loopback import Answer, serving
+from tests.model_server import Line
+from tests.model_server import model as hook_model
+
+CLAUDE = DRIVERS[0]
+CHECKER = Path(__file__).parents[1] / "mcp_checker.py"
+HANDLERS = ("command", "webhook", "prompt", "agent", "mcp_tool")
+
+SETTINGS = """
+[model]
+api = "anthropic"
+url = "{model}"
+name = "scripted"
+in_batch = true
+
+[mcp_servers.checker]
+command = "{python}"
+args = ["{checker}"]
+
+[[hooks]]
+name = "by-command"
+event = "PreToolUse"
+matcher = "Bash"
+if = "Bash(touch command.txt)"
+[hooks.command]
+command = "echo REFUSED-BY-COMMAND >&2; exit 2"
+
+[[hooks]]
+name = "by-webhook"
+event = "PreToolUse"
+matcher = "Bash"
+if = "Bash(touch webhook.txt)"
+[hooks.webhook]
+url = "{webhook}/check"
+
+[[hooks]]
+name = "by-prompt"
+event = "PreToolUse"
+matcher = "Bash"
+if = "Bash(touch prompt.txt)"
+[hooks.prompt]
+prompt = "ASKED-BY-PROMPT $ARGUMENTS"
+continue_on_block = true
+
+[[hooks]]
+name = "by-agent"
+event = "PreToolUse"
+matcher = "Bash"
+if = "Bash(touch agent.txt)"
+[hooks.agent]
+prompt = "ASKED-BY-AGENT $ARGUMENTS"
+
+[[hooks]]
+name = "by-mcp-tool"
+event = "PreToolUse"
+matcher = "Bash"
+if = "Bash(touch mcp_tool.txt)"
+[hooks.mcp_tool]
+server = "checker"
+tool = "check"
+input = {{ answer = '{refusal}' }}
+"""
+TOOL_INPUTS = """
+[pack.tool_inputs.tools.Bash]
+required = ["command", "timeout"]
+example = { command = "EXAMPLE-OF-A-GOOD-CALL", timeout = 1000 }
+"""
+REWAKE = """
+[[hooks]]
+name = "late"
+event = "PostToolUse"
+async_rewake = true
+[hooks.command]
+command = "sleep 0.5; echo REFUSED-LATE >&2; exit 2"
+"""
+PYTHON_HOOK = """
+from snell import Deny, judges
+
+@judges("PreToolUse", kind="shell")
+def by_python(call):
+    return Deny("REFUSED-BY-PYTHON") if call.command == "touch python.txt" else None
+"""
+
+
+@pytest.fixture
+def claude(asked_for, stage, model, client_folder):
+    """Claude Code with Snell set up: called with the commands that its model wants to run."""
+    asked_for(CLAUDE.client)
+    folder = client_folder(CLAUDE)
+    env = CLAUDE.prepare(stage, model.url)
+
+    def work(*commands: str, last: tuple[Said, ...] = (), more: tuple[str, ...] = ()) -> str:
+        """What the model was given meanwhile."""
+        model.begin([*(Said("Working.", (CLAUDE.shell(command),)) for command in commands), *last])
+        ran = stage.run([*CLAUDE.command(folder, stage, "Please work."), *more], env)
+        assert ran.code == 0, ran
+        return model.shown
+
+    stage.snell("setup", "claude-code", "--yes")
+    return work
+
+
+def test_a_hook_of_every_kind_refuses_its_command_and_no_other(stage, claude):
+    refusal = Answer(json.dumps(_refusal("REFUSED-BY-WEBHOOK")))
+    with hook_model(_verdict) as judge, serving(refusal) as board:
+        stage.configure(
+            SETTINGS.format(
+                model=judge.url,
+                webhook=board.url,
+                python=sys.executable,
+                checker=CHECKER,
+                refusal=json.dumps(_refusal("REFUSED-BY-MCP_TOOL")),
+            ),
+            PYTHON_HOOK,
+        )
+        kinds = (*HANDLERS, "python")
+        shown = claude(*(f"touch {kind}.txt" for kind in kinds), "touch free.txt")
+    assert [kind for kind in kinds if f"REFUSED-BY-{kind.upper()}" not in shown] == []
+    assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
+
+
+def test_the_guard_stops_a_hidden_deletion_and_lets_what_looks_like_one_run(stage, claude):
+    stage.write("home/documents/letter.txt", "dear")
+    hidden = b64encode(b"rm -rf ~/").decode()
+    harmless = b64encode(b"hello").decode()
+    claude(
+        f"echo {hidden} | base64 -d | sh",
+        "r=r; m=m; $r$m -rf ~/",
+        f"echo {harmless} | base64 -d > hello.txt",
+        "echo 'rm -rf ~/' > advice.txt",
+    )
+    assert (stage.home / "documents/letter.txt").read_text(encoding="utf-8") == "dear"
+    assert (stage.project / "hello.txt").read_text(encoding="utf-8") == "hello"
+    assert (stage.project / "advice.txt").read_text(encoding="utf-8") == "rm -rf ~/\n"
+
+
+def test_a_refusal_that_comes_late_reaches_the_agent(stage, claude):
+    stage.configure(REWAKE)
+    stage.snell("setup", "claude-code", "--yes")
+    assert "REFUSED-LATE" in claude("echo harmless")
+
+
+def test_a_plugin_folder_works_by_itself(asked_for, stage, model, client_folder):
+    folder = client_folder(next(each for each in DRIVERS if each.client == asked_for("claude-code")))
+    stage.configure(hooks=PYTHON_HOOK)
+    stage.snell("setup", "claude-code", "--plugin", "plug")
+    env = CLAUDE.prepare(stage, model.url)
+    path = os.pathsep.join([os.path.dirname(sys.executable), stage.env()["PATH"]])
+    model.begin([Said("Working.", (CLAUDE.shell(command),)) for command in ("touch python.txt", "touch free.txt")])
+    words = [*CLAUDE.command(folder, stage, "Please work."), "--plugin-dir", str(stage.project / "plug")]
+    ran = stage.run(words, {**env, "PATH": path})
+    assert "REFUSED-BY-PYTHON" in model.shown, ran
+    assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
+
+
+def test_an_agent_is_sent_back_until_its_promise_is_kept(stage, claude):
+    session = str(uuid4())
+    stage.snell(
+        "loop", "start", "--promise", "TASK_COMPLETE", "--objective", "SHARPEN-THE-PENCIL", "--session", session
+    )
+    shown = claude(
+        last=(Said("I am done."), Said("Working.", (CLAUDE.shell("touch sharp.txt"),)), Said("TASK_COMPLETE")),
+        more=("--session-id", session),
+    )
+    assert "SHARPEN-THE-PENCIL" in shown
+    assert (stage.project / "sharp.txt").exists()
+
+
+def test_a_call_that_lacks_what_its_tool_needs_is_refused_with_an_example(stage, claude):
+    stage.configure(TOOL_INPUTS)
+    assert "EXAMPLE-OF-A-GOOD-CALL" in claude("touch made.txt")
+    assert not (stage.project / "made.txt").exists()
+
+
+def _verdict(asked: dict) -> Line:
+    kind = "AGENT" if "ASKED-BY-AGENT" in json.dumps(asked) else "PROMPT"
+    return Line(json.dumps({"ok": False, "reason": f"REFUSED-BY-{kind}"}))
+
+
+def _refusal(reason: str) -> dict:
+    decision = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": decision}

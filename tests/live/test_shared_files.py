@@ -1,0 +1,47 @@
+"""Clients that run each other's hook files: set up for both, a hook still fires once a call."""
+
+import pytest
+
+from tests.live.drivers import DRIVERS
+from tests.live.wires import Said
+
+COUNTING = """
+from pathlib import Path
+
+from snell import Deny, Note, Rewrite, informs, judges, rewrites
+
+@judges("PreToolUse", kind="shell")
+def count(call, cwd: str):
+    with Path(cwd, "judged.log").open("a", encoding="utf-8") as log:
+        log.write(call.command + "\\n")
+    return Deny("REFUSED-ONCE") if "precious" in call.command else None
+
+@rewrites("PreToolUse", kind="shell")
+def once_more(call):
+    if call.command.startswith("echo"):
+        return Rewrite(command="echo again; " + call.command)
+
+@informs("PostToolUse")
+def after_tool():
+    return Note("TOLD-AFTER-TOOL")
+"""
+
+
+@pytest.mark.parametrize(
+    ("client", "scope"), [("grok", "user"), ("copilot", "project")], ids=["grok and Claude's", "copilot and Claude's"]
+)
+def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, stage, model, client_folder):
+    driver = next(each for each in DRIVERS if each.client == asked_for(client))
+    folder = client_folder(driver)
+    stage.configure(hooks=COUNTING)
+    stage.write("project/precious.txt", "keep me")
+    env = driver.prepare(stage, model.url)
+    stage.snell("setup", client, "--yes")
+    stage.snell("setup", "claude-code", "--scope", scope, "--yes")
+    model.begin([Said("Working.", (driver.shell(command),)) for command in ("echo one", "rm -f precious.txt")])
+    stage.run(driver.command(folder, stage, "Please work."), env)
+    judged = (stage.project / "judged.log").read_text(encoding="utf-8").splitlines()
+    assert judged == ["echo again; echo one", "rm -f precious.txt"]
+    assert (stage.project / "precious.txt").exists()
+    assert "REFUSED-ONCE" in model.shown
+    assert "TOLD-AFTER-TOOL" in model.shown

@@ -1,0 +1,52 @@
+"""
+A process with a ledger, which ends itself where it is told: `python -m tests.process.ledger_children FOLDER STEP ...`.
+
+A step is `before:ID`, `after:ID`, `failed:ID` or `start:SOURCE`. The verdict of each is printed when the answer would
+leave, so before what follows it. DIE_AT names a point between two phases; only this program knows that variable.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from snell.model.events import event_from
+from snell.work import crash_points
+from tests.ledger_desk import LETTER, MAIL, Desk
+
+
+def main(folder: str, *steps: str) -> None:
+    crash_points.on_reached = _die if os.environ.get("DIE_AT") else None
+    desk = Desk(Path(folder))
+    for step in steps:
+        what, _, id_ = step.partition(":")
+        _tell(desk, what, id_)
+    print(json.dumps(desk.statuses()))
+    desk.close()
+
+
+def _tell(desk: Desk, what: str, id_: str) -> None:
+    names = {"before": "PreToolUse", "after": "PostToolUse", "failed": "PostToolUseFailure", "start": "SessionStart"}
+    fields = {
+        "start": {"source": id_},
+        "before": {},
+        "after": {"tool_response": {"id": "m1"}},
+        "failed": {"error": "timed out"},
+    }[what]
+    call = {} if what == "start" else {"tool_name": MAIL, "tool_input": LETTER, "tool_use_id": id_}
+    event = event_from({"session_id": "s", "cwd": str(desk.folder), **call, **fields}, names[what])
+    work = desk.house.begin(event)
+    decision = work.earlier or desk.house.settle(work, desk.house.driven(work))
+    print(decision.verdict, flush=True)
+    desk.house.follow_up(work, decision)
+    desk.house.crew.close()
+
+
+def _die(point: str) -> None:
+    if point == os.environ["DIE_AT"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,23 @@
+"""A home with one daemon for all tests of a file; each test has a project of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.process.machine import Machine
+from tests.process.mcp_scene import McpScene
+
+
+@pytest.fixture(scope="module")
+def mcp_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    machine = Machine(tmp_path_factory.mktemp("m"))
+    yield machine
+    machine.stop()
+
+
+@pytest.fixture
+def agent(mcp_machine: Machine, tmp_path: Path) -> McpScene:
+    project = tmp_path / "project"
+    project.mkdir()
+    return McpScene(mcp_machine, project)

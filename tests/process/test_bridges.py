@@ -1,0 +1,112 @@
+"""The plugins for clients without command hooks, run by Node.js, with a real `snell hook` behind them."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.clients import opencode, pi
+from snell.clients.dialect.bridges import bridge
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+DRIVER = Path(__file__).parent / "bridge_driver.mjs"
+
+# One hook for everything, written for Claude Code.
+HOOK = """
+import json, sys
+
+event = json.load(sys.stdin)
+name, call = event["hook_event_name"], event.get("tool_input", {})
+command, prompt = call.get("command", ""), event.get("prompt", "")
+if name == "PreToolUse" and command.startswith("rm"):
+    sys.stderr.write("not here")
+    sys.exit(2)
+if name == "PreToolUse" and command.startswith("pip"):
+    changed = {**call, "command": "uv " + command}
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "updatedInput": changed}}))
+if name == "UserPromptSubmit" and "password" in prompt:
+    print(json.dumps({"decision": "block", "reason": "ask for something else"}))
+if name == "UserPromptSubmit" and prompt == "hello":
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "it rains"}}))
+if name == "PostToolUse":
+    output = json.loads(json.dumps(event["tool_response"]).replace("secret", "[hidden]"))
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "updatedToolOutput": output}}))
+if name == "Stop" and not event["stop_hook_active"]:
+    print(json.dumps({"decision": "block", "reason": "run the tests"}))
+"""
+EVENTS = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop")
+
+
+def played(kind: str, file: str, tmp_path: Path) -> dict[str, Any]:
+    assert NODE
+    home = tmp_path / "home"
+    (home / "config").mkdir(parents=True)
+    (home / "rules.py").write_text(HOOK, encoding="utf-8")
+    command = json.dumps(shlex.join([sys.executable, "-I", str(home / "rules.py")]))
+    settings = "".join(f'[[hooks]]\nevent = "{event}"\ncommand = {command}\npass_context = true\n' for event in EVENTS)
+    (home / "config/snell.toml").write_text(settings, encoding="utf-8")
+    # Node runs a TypeScript file only from version 22 on; the types of ours are few enough to be taken out here.
+    text = bridge(file, [sys.executable, "-m", "snell", "hook"])
+    plugin = tmp_path / "plugin.mjs"
+    plugin.write_text(without_types(text) if file.endswith(".ts") else text, encoding="utf-8")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(home)}
+    words = [NODE, str(DRIVER), kind, plugin.as_uri(), str(tmp_path)]
+    done = subprocess.run(words, env=env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+def without_types(text: str) -> str:
+    lines = [line for line in text.splitlines() if not line.startswith("type Said")]
+    text = "\n".join(lines)
+    for annotation in (
+        ": Promise<Said>",
+        ": Buffer[]",
+        ": Buffer",
+        ": number | null",
+        ": string[]",
+        ": string",
+        ": object",
+    ):
+        text = text.replace(annotation, "")
+    return text.replace(": any", "").replace(": Said", "")
+
+
+@needs_node
+def test_opencode_does_what_the_hooks_say(tmp_path: Path) -> None:
+    assert played("opencode", opencode.BRIDGE, tmp_path) == {
+        "denied": "not here",
+        "rewritten": {"command": "uv pip install x", "description": "d"},
+        "silent": {"command": "ls", "description": "d"},
+        "refusedPrompt": "ask for something else",
+        "notedPrompt": ["hello", "it rains"],
+        "output": "a [hidden]",
+        "continued": ["run the tests"],
+    }
+
+
+@needs_node
+def test_pi_does_what_the_hooks_say(tmp_path: Path) -> None:
+    message = {"customType": "snell", "content": "it rains", "display": False}
+    assert played("pi", pi.BRIDGE, tmp_path) == {
+        "denied": {"block": True, "reason": "not here"},
+        "rewritten": {"command": "uv pip install x"},
+        "silent": {"command": "ls"},
+        "refusedPrompt": {"action": "handled"},
+        "notedPrompt": [{"action": "continue"}, {"message": message}],
+        "output": {"content": [{"type": "text", "text": "a [hidden]"}]},
+        "continued": ["run the tests"],
+    }
+
+
+def test_a_bridge_names_the_command_that_it_was_given() -> None:
+    assert 'const COMMAND = ["/opt/my tools/snell-hook"]' in bridge("pi.ts", ["/opt/my tools/snell-hook"])
+    assert 'const COMMAND = ["snell-hook"]' in bridge("opencode.js")

@@ -1,0 +1,130 @@
+"""The doctor: a good installation is proved, and what is wrong is named with what to do."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from snell.doors.cli.doctor import is_supported
+from snell.doors.health.shim import kind_of
+from tests.process.machine import HOOK, Machine
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def machine(tmp_path):
+    if not HOOK.exists():
+        pytest.skip("snell-hook is not installed beside this Python")
+    machine = Machine(tmp_path)
+    yield machine
+    machine.stop()
+
+
+def doctor(machine: Machine, *words: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "snell", "doctor", *words]
+    done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
+    assert done.stderr == b""
+    return done.returncode, done.stdout.decode()
+
+
+def examined(machine: Machine) -> tuple[int, dict[str, list[tuple[str, str]]]]:
+    """Exit code, and status and detail of each check by its name."""
+    code, said = doctor(machine, "--json")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for check in json.loads(said)["checks"]:
+        assert check["status"] == "ok" or check["advice"]
+        found.setdefault(check["name"], []).append((check["status"], check["detail"]))
+    return code, found
+
+
+def test_a_good_installation_is_proved_by_an_event_through_the_installed_command(machine):
+    machine.hook({"tool_input": {"command": "bad"}})
+    code, found = examined(machine)
+    assert code == 0
+    assert {status for name, rows in found.items() for status, _ in rows if name != "user"} == {"ok"}
+    assert found["snell-hook"][0][1].startswith(str(HOOK))
+    assert found["synthetic event"][0][1].startswith("6 answered by the daemon; first ")
+    assert found["client claude_code"] == [("ok", "last event just now, 1 lately")]
+    assert found["hook p/no_bad"] == [("ok", "last ran just now, 1 lately")]
+    assert f"pid {machine.pid}, version " in found["daemon"][0][1]
+    assert {"state folder", "run folder", "config folder", "socket", "store", "settings", "hooks"} <= set(found)
+
+
+def test_people_get_a_line_for_each_check_and_what_to_do(machine):
+    os.chmod(machine.config, 0o777)
+    code, said = doctor(machine)
+    assert code == 1
+    assert f"fail  config folder: {machine.config} can be changed by others (mode 777)\n" in said
+    assert f"      `chmod go-rwx {machine.config}`\n" in said
+
+
+def test_folders_that_others_can_enter_fail(machine):
+    machine.hook()
+    os.chmod(machine.home / "state", 0o755)
+    os.chmod(machine.home / "run/snell.sock", 0o666)
+    code, found = examined(machine)
+    assert (code, found["state folder"][0][0], found["socket"][0][0]) == (1, "fail", "fail")
+
+
+def test_a_damaged_store_is_named(machine):
+    machine.hook()
+    machine.stop()
+    (machine.home / "state/snell.db").write_bytes(b"no database" * 1000)
+    for ending in ("-wal", "-shm"):
+        (machine.home / f"state/snell.db{ending}").unlink(missing_ok=True)
+    _, found = examined(machine)
+    assert found["store"][0][0] == "warn"
+    assert "is damaged" in found["store"][0][1]
+
+
+def test_settings_that_cannot_be_meant_fail_and_unapproved_hooks_are_named(machine):
+    machine.write("snell.toml", 'packs = ["pack"]\ndisable_all_hook = true\n[[hooks]]\nevent = "PreToolUse"\n')
+    (machine.project / ".snell/hooks").mkdir(parents=True)
+    (machine.project / ".snell/hooks/x.py").write_text("", encoding="utf-8")
+    code, found = examined(machine)
+    assert code == 1
+    assert ("fail", f"{machine.config / 'snell.toml'}:2: `disable_all_hook` is not a setting") in found["settings"]
+    assert found["trust"][0][0] == "warn"
+    assert "1 of this project's hooks do not run" in found["trust"][0][1]
+
+
+def test_a_hook_that_failed_last_is_a_warning(machine):
+    machine.write("snell.toml", '[[hooks]]\nid="broken"\nevent="PreToolUse"\ncommand="exit 5"\n')
+    machine.hook()
+    machine.stop()
+    _, found = examined(machine)
+    assert found["hook broken"] == [("warn", "last ran just now, 1 lately, 1 of them failed, the last one too")]
+
+
+def test_a_port_that_is_taken_fails_and_a_server_that_is_away_is_a_warning_without_its_password(machine):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        address = "postgresql://ann:hush-hush@127.0.0.1:1/team"
+        machine.write("snell.toml", f'database = "{address}"\n[http]\nport = {port}\n')
+        code, found = examined(machine)
+        assert (code, found["http endpoint"][0][0]) == (1, "fail")
+        assert found["database"][0][1].startswith("postgresql://127.0.0.1:1/team, ")
+        settings = [sys.executable, "-m", "snell", "settings"]
+        for words in (["--json"], []):
+            said = subprocess.run([*settings, *words], env=machine.env(), capture_output=True, timeout=60).stdout
+            assert b"127.0.0.1:1/team" in said
+            assert b"hush" not in said
+        assert "hush" not in str(found) + json.dumps(machine.ask('{"cmd": "status"}'))
+        machine.stop()
+    kept = [path for path in machine.home.rglob("*") if path.is_file() and path.name != "snell.toml"]
+    assert [path for path in kept if b"hush" in path.read_bytes()] == []
+
+
+def test_the_stand_in_is_told_from_the_native_program():
+    assert [kind_of(data) for data in (b"#!/bin/sh\n", b"\xcf\xfa\xed\xfe", b"")] == ["stand-in", "native", "stand-in"]
+
+
+def test_windows_is_told_that_it_is_not_supported():
+    assert [is_supported(name) for name in ("linux", "darwin", "win32", "cygwin")] == [True, True, False, False]

@@ -1,0 +1,29 @@
+"""A promise loop that a person starts at the terminal, over several processes."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.proves("S3-69")
+def test_a_loop_outlives_the_process_that_keeps_it(snell):
+    def stop(said: str) -> dict[str, object]:
+        payload = {"hook_event_name": "Stop", "session_id": "s", "last_assistant_message": said}
+        out = snell("hook", "--client", "claude-code", given=payload)[1]
+        return json.loads(out) if out.strip() else {}
+
+    assert stop("all done") == {}
+    started = snell("loop", "start", "--promise", "KEPT", "--max", "2")
+    assert started[:2] == (0, "session s: until `KEPT`, round 0 of 2\n")
+    first, second = stop("all done"), stop("all done")
+    assert (first["decision"], "Iteration 1/2" in str(first["reason"])) == ("block", True)
+    assert "Iteration 2/2" in str(second["reason"])
+    assert json.loads(snell("loop", "status", "--json")[1])["iteration"] == 2
+    assert "decision" not in stop("all done")
+    assert snell("loop", "stop")[1] == "there was no loop\n"
+
+
+def test_an_agent_cannot_begin_or_end_a_loop(snell):
+    for what in (("start", "--promise", "x"), ("stop",)):
+        code, _, err = snell("loop", *what, CLAUDECODE="1")
+        assert (code, "needs a person" in err) == (1, True)

@@ -1,0 +1,172 @@
+"""The MCP server when things go wrong, come all at once, or are not there."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import MCPError
+
+from tests.process.machine import HOOK, Machine
+from tests.process.mcp_scene import McpScene, answered, bounded, refused
+
+pytestmark = [pytest.mark.process, pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")]
+pytest_plugins = ("tests.process.mcp_fixtures",)
+
+FACT = "We decided to use PostgreSQL for the orders database because SQLite locked under load"
+BAD = {
+    "100 KB too long": (
+        "remember",
+        {"content": "x" * 100_001},
+        "the text has 100,001 characters, and 100,000 is the most",
+    ),
+    "10 MB": ("remember", {"content": "x" * 10_000_000}, "the text has 10,000,000 characters"),
+    "blank": ("remember", {"content": " \x00 \x07 "}, "the text is empty"),
+    "namespace with a slash": ("remember", {"content": FACT, "namespace": "a/b"}, "`a/b` is not a name"),
+    "unknown id": ("forget", {"memory_id": "nope"}, "there is no memory `nope`"),
+    "unknown end": ("journey", {"start_id": "nope", "end_id": "nope"}, "there is no memory `nope`"),
+    "limit": ("recall", {"query": "x", "limit": 0}, "Expected `int` >= 1 - at `$.limit`"),
+    "missing": ("recall", {}, "missing required field `query`"),
+    "unknown argument": ("recall", {"qery": "x"}, "unknown field `qery`"),
+    "wrong type": ("remember", {"content": 3}, "Expected `str`, got `int` - at `$.content`"),
+    "unknown tool": ("recal", {}, "there is no tool `recal`; did you mean `recall`?"),
+    "unknown client": ("setup_hooks", {"client": "nope"}, "`nope`"),
+    "file elsewhere": ("export_memories", {"output_path": "../out.json"}, "is not a plain file in"),
+    "absolute path": ("export_memories", {"output_path": "/etc/out.json"}, "is not a plain file in"),
+    "hidden file": ("export_memories", {"output_path": ".git/hooks/post-checkout"}, "is not a plain file in"),
+    "parquet": ("export_memories", {"output_path": "a.parquet", "format": "parquet"}, "parquet"),
+    "foreign import": ("import_memories", {"source_path": "a.json", "project": "*"}, "not imported by an agent"),
+    "no such file": ("import_memories", {"source_path": "a.json"}, "cannot be read"),
+}
+
+
+def test_bad_input_gets_a_message_and_the_session_goes_on(agent):
+    async def work(session):
+        for name, (tool, arguments, wanted) in BAD.items():
+            assert wanted in refused(await session.call_tool(tool, arguments)), name
+        return answered(await session.call_tool("stats", {}))["memories"]
+
+    assert agent.run(work) == 0
+
+
+def test_control_characters_and_secrets_do_not_get_in(agent):
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
+    text = f"The deploy token of the CI pipeline\x00\x1b is {secret}, because releases need it"
+    assert agent.call("remember", content=text)["status"] == "stored"
+    (found,) = agent.call("recall", query="deploy token")["memories"]
+    assert secret not in found["content"]
+    assert not {"\x00", "\x1b"} & set(found["content"])
+    again = agent.call("remember", content=text)
+    assert (again["status"], again["id"]) == ("rejected_exact", found["id"])
+    assert agent.call("remember", content="ok")["status"] == "rejected_quality"
+
+
+def test_a_link_out_of_the_project_is_not_followed(agent, tmp_path):
+    (agent.project / "out").symlink_to(tmp_path)
+
+    async def work(session):
+        return refused(await session.call_tool("export_memories", {"output_path": "out/memories.json"}))
+
+    assert "is not a plain file in" in agent.run(work)
+    assert not (tmp_path / "memories.json").exists()
+
+
+def test_eight_clients_at_once_lose_nothing(agent):
+    async def one(number):
+        async with agent.session() as session:
+            for turn in range(5):
+                text = f"Client {number} decided to use tool_{number}_{turn} because of reason_{number * 7 + turn}"
+                kept = answered(
+                    await session.call_tool("remember", {"content": text, "idempotency_key": f"{number}.{turn}"})
+                )
+                assert kept["status"] in ("stored", "rejected_similar", "potential_duplicate"), kept
+                answered(await session.call_tool("recall", {"query": f"tool_{number}_{turn}"}))
+            shared = await session.call_tool("remember", {"content": FACT})
+            return answered(shared)["status"]
+
+    async def everybody():
+        return await asyncio.gather(*(one(number) for number in range(8)))
+
+    statuses = bounded(everybody())
+    assert sorted(statuses) == ["rejected_exact"] * 7 + ["stored"]
+    assert len(agent.machine.daemons()) == 1
+
+
+def test_hooks_are_answered_while_a_client_is_connected_and_the_daemon_can_be_stopped(tmp_path):
+    machine = Machine(tmp_path)
+    agent = McpScene(machine, machine.project)
+
+    async def work(session):
+        assert (await asyncio.to_thread(machine.reason, {"tool_input": {"command": "bad"}})) == "not that"
+        await asyncio.to_thread(machine.stop)
+        with pytest.raises(MCPError):
+            await session.call_tool("stats", {})
+
+    agent.run(work)
+    assert agent.call("stats")["memories"] == 0  # the next client starts a new one
+    machine.stop()
+
+
+def test_without_the_library_the_client_is_told_what_to_install(tmp_path):
+    """The daemon is a Python that has no `mcp`; the bridge still answers in the client's protocol."""
+    code = "import sys; sys.modules['mcp'] = None; from snell.runtime.daemon import main; sys.exit(main())"
+    machine = Machine(tmp_path)
+    env = machine.env(SNELL_IDLE="30")
+    with subprocess.Popen([sys.executable, "-c", code], env=env) as daemon:
+        while not machine.socket.exists():
+            assert daemon.poll() is None
+        hello = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}
+        given = json.dumps(hello).encode() + b"\n"
+        done = subprocess.run(
+            [HOOK, "--bridge", "mcp"], input=given, env=env, capture_output=True, timeout=60, check=False
+        )
+        daemon.terminate()
+    message = "the `mcp` extra is not installed; run `pip install 'snell[mcp]'`"
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": message}}
+    code = "import sys; sys.modules['mcp'] = None; from snell.doors.cli import main; sys.exit(main(['mcp']))"
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.decode()) == (
+        1,
+        "snell: the `mcp` extra is not installed; run `pip install 'snell[mcp]'`\n",
+    )
+
+
+def test_nothing_of_the_library_is_loaded_before_a_client_comes(tmp_path):
+    machine = Machine(tmp_path)
+    machine.hook()
+    before = _libraries(machine.pid)
+    McpScene(machine, machine.project).call("stats")
+    after = _libraries(machine.pid)
+    machine.stop()
+    assert ("pydantic_core" in before, "pydantic_core" in after) == (False, True)
+
+
+def _libraries(pid):
+    return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+
+
+def test_an_unknown_bridge_is_refused(agent):
+    agent.call("stats")
+    done = subprocess.run(
+        [HOOK, "--bridge", "nope"], env=agent.machine.env(), capture_output=True, timeout=60, check=False
+    )
+    assert json.loads(done.stdout) == {"ok": False, "error": "UNKNOWN_BRIDGE", "message": "there is no bridge `nope`"}
+
+
+def test_a_line_that_is_no_message_is_passed_over(agent):
+    lines = [b"nope", b"[]", b"\xff\xfe", b"{}", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()]
+    with subprocess.Popen(
+        [HOOK, "--bridge", "mcp"],
+        cwd=agent.project,
+        env=agent.machine.env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        process.stdin.write(b"\n".join([*lines, b""]))
+        process.stdin.flush()
+        while (answer := json.loads(process.stdout.readline())).get("id") != 1:
+            assert "error" in answer
+        process.stdin.close()
+    assert answer == {"jsonrpc": "2.0", "id": 1, "result": {}}

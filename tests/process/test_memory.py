@@ -1,0 +1,169 @@
+"""Memory over several processes: sessions that know of each other, and programs that are killed."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from snell.machine.inbox import Inbox
+from snell.machine.paths import Places
+from snell.memory import rows
+from snell.memory.inbox_file import Waiting, encoded
+from snell.runtime.house import database_of
+from snell.runtime.memories import Memories
+
+ON = "[pack.remember]\nenabled = true\n"
+DECIDED = "We decided to use uv for packages because pip was slow, see `uv.lock`."
+
+EMPTIER = """
+import sys
+from pathlib import Path
+from snell.runtime.memories import Memories
+from snell.stores.sqlite import SqliteDatabase
+home = Path(sys.argv[1])
+memories = Memories(SqliteDatabase(home / "snell.db"), home / "memory")
+print("begin", flush=True)
+while memories.inbox.waiting(1):
+    memories.drain(1, 60)
+"""
+
+DELIVERER = """
+import sys
+from pathlib import Path
+from snell.machine.inbox import Inbox
+from snell.memory.inbox_file import Waiting, encoded
+inbox = Inbox(Path(sys.argv[1]) / "memory")
+for number in range(100_000):
+    text = f"We decided that shelf {sys.argv[2]}{number} holds box{number * 7919} because of rule{number * 31}"
+    inbox.deliver(encoded(Waiting(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1)))
+    print(number, flush=True)
+"""
+
+
+def fire(snell, event: str, **payload):
+    given = {"hook_event_name": event, "session_id": "s", "cwd": str(snell.project), **payload}
+    code, out, err = snell("hook", "--client", "claude-code", given=given)
+    assert (code, err) == (0, "")
+    return json.loads(out) if out.strip() else {}
+
+
+@pytest.mark.proves("S4-08", "S4-11")
+def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) -> None:
+    snell.settings(ON)
+    call = {"tool_name": "Bash", "tool_input": {"command": "cat notes"}, "tool_response": {"stdout": DECIDED}}
+    assert fire(snell, "PostToolUse", tool_use_id="t", **call) in ({}, {"continue": True, "suppressOutput": True})
+    answer = json.loads(snell("memory", "recall", "which package manager did we choose", "--json")[1])
+    assert [DECIDED in each["content"] for each in answer["memories"]] == [True]
+    start = fire(snell, "SessionStart", source="startup", session_id="two")
+    assert "1 memories of this project" in start["hookSpecificOutput"]["additionalContext"]
+    prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
+    assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
+
+
+def test_without_being_switched_on_nothing_is_captured(snell, tmp_path: Path) -> None:
+    call = {"tool_name": "Bash", "tool_input": {"command": "cat notes"}, "tool_response": {"stdout": DECIDED}}
+    fire(snell, "PostToolUse", tool_use_id="t", **call)
+    assert not (tmp_path / "home/state/memory").exists()
+
+
+def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path: Path) -> None:
+    code, out, _ = snell("memory", "remember", DECIDED, "--tag", "tools")
+    assert (code, out.split()[0]) == (0, "remembered")
+    memory_id = out.split()[1]
+    assert DECIDED in snell("memory", "recall", "pip or uv")[1]
+    assert DECIDED in snell("memory", "browse", given=b"uv\n1\nq\n")[1]
+    assert snell("memory", "stats")[1].startswith("1 memories of ")
+    assert snell("memory", "export", str(tmp_path / "out.csv"))[0] == 0
+    assert snell("memory", "forget", memory_id)[1] == f"forgotten: {memory_id}\n\n"
+    assert "nothing is known" in snell("memory", "recall", "pip or uv")[1]
+    assert "nothing was changed; add --yes" in snell("memory", "import", str(tmp_path / "out.csv"))[1]
+    code, _, err = snell("memory", "import", str(tmp_path / "out.csv"), "--yes", CLAUDECODE="1")
+    assert (code, "needs a person" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("remember", "ok"), "not stored: it tells too little"),
+        (("remember", ""), "there is nothing to remember: the text is empty"),
+        (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
+        (("show", "nobody"), "there is no memory `nobody`"),
+        (("export", "/nowhere/x.json"), "No such file or directory"),
+    ],
+)
+def test_a_mistake_gets_a_message(snell, words, said: str) -> None:
+    code, out, err = snell("memory", *words)
+    assert (code, said in out + err, "Traceback" in err) == (1, True, False)
+
+
+@pytest.fixture
+def start():
+    """Start a program; it is ended with the test."""
+    with contextlib.ExitStack() as running:
+
+        def begin(code: str, *words: str) -> "subprocess.Popen[str]":
+            program = [sys.executable, "-c", code, *words]
+            process = running.enter_context(subprocess.Popen(program, stdout=subprocess.PIPE, encoding="utf-8"))
+            running.callback(process.kill)
+            return process
+
+        yield begin
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+@pytest.mark.proves("S4-117")
+def test_nothing_is_lost_or_doubled_when_writers_and_readers_are_killed(start, tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    writers = [start(DELIVERER, str(home), name) for name in ("a", "b")]
+    said = {each: [each.stdout.readline() for _ in range(25)] for each in writers}
+    for each in writers:
+        each.send_signal(signal.SIGKILL)
+    for each in writers:
+        said[each] += each.stdout.read().splitlines()
+        each.wait(10)
+    delivered = sum(len([line for line in lines if line.strip()]) for lines in said.values())
+    for done in (1, 9, 25):
+        emptier = start(EMPTIER, str(home))
+        assert emptier.stdout.readline() == "begin\n"
+        wait_for(lambda done=done: len(os.listdir(home / "memory/processed")) >= done)
+        emptier.kill()  # anywhere in its work
+        emptier.wait(10)
+    memories = Memories(database_of(Places(tmp_path, home, tmp_path)), home / "memory")
+    memories.drain(10_000, 60)
+    inbox = Inbox(home / "memory")
+    stored = memories.run(lambda tx: [each.content for each in rows.every(tx)])
+    processed = len(os.listdir(inbox.root / "processed"))
+    assert (inbox.count(), os.listdir(inbox.root / "quarantine")) == (0, [])
+    assert delivered <= processed <= delivered + 2  # a file may be there before its writer could say so
+    assert len(stored) == len(set(stored))
+    memories.database.close()
+
+
+@pytest.mark.proves("S4-117")
+def test_eight_at_once_deliver_and_empty_and_each_text_is_there_once(start, tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    inbox = Inbox(home / "memory")
+    for number in range(40):
+        text = f"We decided that shelf{number} holds box{number * 7919} because of rule{number * 31}"
+        for _ in range(2):
+            inbox.deliver(encoded(Waiting(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1)))
+    emptiers = [start(EMPTIER, str(home)) for _ in range(4)]
+    assert [each.wait(60) for each in emptiers] == [0] * 4
+    memories = Memories(database_of(Places(tmp_path, home, tmp_path)), home / "memory")
+    stored = memories.run(lambda tx: [each.content for each in rows.every(tx)])
+    assert (len(stored), len(set(stored)), inbox.count()) == (len(stored), len(stored), 0)
+    assert len(os.listdir(inbox.root / "processed")) == 80
+    memories.database.close()

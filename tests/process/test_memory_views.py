@@ -1,0 +1,56 @@
+"""`snell memory` shows ways, regions and maps, as the MCP tools do."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+FACTS = [
+    "We decided to use PostgreSQL for the orders database because SQLite locked under load",
+    "The orders table of the database needs an index on customer_id",
+    "Use a transaction for every change to the orders table in PostgreSQL",
+    "The CI pipeline runs the tests on every push with GitHub Actions",
+    "The CI pipeline fails when coverage of the tests falls below 85 percent",
+    "Flaky tests in the CI pipeline are quarantined for a week",
+]
+
+
+@pytest.fixture
+def ids(snell):
+    said = [snell("memory", "remember", text) for text in FACTS]
+    assert [code for code, _, _ in said] == [0] * len(FACTS)
+    return [out.split()[-1] for _, out, _ in said]
+
+
+def test_ways_regions_and_maps_can_be_looked_at(snell, ids):
+    code, way, _ = snell("memory", "journey", ids[0], ids[-1], "--limit", "4")
+    assert (code, way.splitlines()[0], len(way.splitlines())) == (0, f"  0%  {ids[0]}  {FACTS[0]}", 4)
+    assert len(snell("memory", "wander", ids[0], "--limit", "2")[1].splitlines()) == 3
+    regions = snell("memory", "regions")[1].splitlines()
+    assert [line.split()[0] for line in regions if line.strip()[0].isdigit()] == ["3", "3", "0"]
+    picture = ElementTree.fromstring(snell("memory", "map")[1])
+    assert picture.get("aria-label") == "6 memories in 2 regions"
+    assert snell("memory", "map", "--format", "mermaid")[1].startswith("graph LR\n")
+
+
+def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
+    code, out, _ = snell("memory", "extract", "-", given=b"Hello. We decided to use uv because pip was slow.")
+    assert (code, out.splitlines()[-1]) == (0, "1 remembered")
+    assert "nothing was changed; add --yes to do it" in snell("memory", "consolidate", "default")[1]
+    assert "status: healthy" in snell("memory", "health")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["journey", "nope"], "there is no memory `nope`"),
+        (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
+        (["map", "--format", "png"], "`png` is not a format for a map; there are json, mermaid, svg"),
+        (["extract"], "there is no text to look at"),
+        (["consolidate", "a/b"], "`a/b` is not a name for a namespace"),
+    ],
+)
+def test_what_cannot_be_is_said(snell, words, message):
+    code, _, err = snell("memory", *words)
+    assert (code, message in err) == (1, True), err

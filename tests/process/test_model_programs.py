@@ -1,0 +1,120 @@
+"""Model hooks that ask a coding agent of the user's, when there is no key."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from snell.machine.surroundings import INSIDE, HandlerSettings, ModelSettings, Surroundings
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny
+from snell.model.hooks import Agent, Hook, Prompt, Scope
+from snell.runtime.house import House
+from tests.handler_stage import outcome_of
+from tests.helpers import call
+
+pytestmark = pytest.mark.process
+
+RECORDS = """#!/bin/sh
+cat > "$0.stdin"
+printf '%s\\n' "$@" > "$0.words"
+printf '%s' "$SNELL_INSIDE_MODEL_HOOK" > "$0.marker"
+printf '%s' "$PWD" > "$0.folder"
+"""
+
+
+def installed(folder: Path, name: str, script: str) -> Path:
+    path = folder / name
+    path.write_text(RECORDS + script, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def around(folder: Path, **model) -> Surroundings:
+    env = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(folder)}
+    return Surroundings(env=env, project_dir=str(folder), settings=HandlerSettings(ModelSettings(**model)))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "claude",
+            ["-p", "--output-format", "text", "--no-session-persistence", "--settings", '{"disableAllHooks": true}',
+             "--setting-sources", "user", "--strict-mcp-config", "--tools", ""],
+        ),
+        (
+            "codex",
+            ["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-c",
+             "features.hooks=false", "-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-"],
+        ),
+        ("gemini", ["--approval-mode", "default", "--extensions", "none", "-p", "answer the question on stdin"]),
+    ],
+)  # fmt: skip
+def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tmp_path, name, words):
+    program = installed(tmp_path, name, """echo 'Here: {"ok": false, "reason": "no"}'\n""")
+    outcome = outcome_of(Prompt("Is $ARGUMENTS fine?", continue_on_block=True), around=around(tmp_path))
+    assert outcome == Outcome((Deny("no"),))
+    said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")[:-1]
+    assert said == words
+    where = program.with_name(f"{name}.folder").read_text(encoding="utf-8")
+    assert where != str(tmp_path)  # the project has no say in how it is judged
+    assert '"tool_name":"Bash"' in program.with_name(f"{name}.stdin").read_text(encoding="utf-8")
+    assert program.with_name(f"{name}.marker").read_text(encoding="utf-8") == "1"
+
+
+def test_the_settings_choose_the_program_and_the_model(tmp_path):
+    for name in ("claude", "codex"):
+        installed(tmp_path, name, """echo '{"ok": true}'\n""")
+    outcome = outcome_of(Prompt("?", model="big"), around=around(tmp_path, api="cli", cli="codex"))
+    words = (tmp_path / "codex.words").read_text(encoding="utf-8").split("\n")
+    assert (outcome, words[-4:-1], (tmp_path / "claude.words").exists()) == (Outcome(), ["--model", "big", "-"], False)
+
+
+def test_an_agent_hook_may_run_in_the_program_with_tools_that_read(tmp_path):
+    installed(tmp_path, "claude", """echo 'I looked. {"ok": false, "reason": "no tests"}'\n""")
+    outcome = outcome_of(Agent("Check"), around=around(tmp_path))
+    words = (tmp_path / "claude.words").read_text(encoding="utf-8").split("\n")
+    assert (outcome, words[words.index("--tools") + 1]) == (Outcome((Deny("no tests"),)), "Read,Grep,Glob")
+    assert (tmp_path / "claude.folder").read_text(encoding="utf-8") == str(tmp_path)
+
+
+def test_a_key_is_preferred_to_a_program(tmp_path):
+    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    given = around(tmp_path)
+    env = {**given.env, "OPENAI_API_KEY": "k"}
+    settings = HandlerSettings(ModelSettings(url="http://127.0.0.1:1/v1"))
+    outcome = outcome_of(Prompt("?"), around=Surroundings(env=env, settings=settings))
+    assert (outcome.failure.kind, (tmp_path / "claude.words").exists()) == ("launch", False)
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [("echo broken >&2; exit 3\n", "crash"), ("exec sleep 60\n", "timeout"), ("echo I cannot say\n", "output")],
+)
+def test_a_program_in_trouble_is_a_failure(tmp_path, script, kind):
+    installed(tmp_path, "claude", script)
+    outcome = outcome_of(Prompt("?"), around=around(tmp_path), timeout=1.0 if kind == "timeout" else 30.0)
+    assert (outcome.effects, outcome.failure.kind) == ((), kind)
+
+
+@pytest.mark.parametrize("handler", [Prompt("?"), Agent("?")])
+def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_path, handler):
+    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    env = {"PATH": str(tmp_path), INSIDE: "1"}
+    why = "not run here: this event comes from a program that answers a model hook"
+    assert outcome_of(handler, around=Surroundings(env=env)) == Outcome(failure=Failure("launch", why))
+    hooks = [
+        Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)
+    ]
+    verdicts = [str(House.embedded(hook, env=env).decide(call()).verdict) for hook in hooks]
+    assert (verdicts, (tmp_path / "claude.words").exists()) == (["deny", "silent"], False)
+
+
+def test_what_such_programs_use_is_counted_too(tmp_path):
+    installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
+    given = around(tmp_path)
+    settings = HandlerSettings(ModelSettings(max_session_tokens=10), state=str(tmp_path / "state"))
+    outcomes = [outcome_of(Prompt("?"), around=Surroundings(given.env, settings=settings)) for _ in range(2)]
+    book = json.loads((tmp_path / "state/model-usage.json").read_text(encoding="utf-8"))
+    assert ([each.failure is None for each in outcomes], book["sessions"]["s1"] > 10) == ([True, False], True)

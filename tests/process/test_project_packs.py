@@ -1,0 +1,66 @@
+"""The packs for every project, from a client's payload to its reply."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ON = "[pack.nudges]\nenabled = true\n[pack.learn]\nenabled = true\n"
+
+
+def replied(snell: Any, payload: dict[str, Any] | bytes) -> dict[str, Any]:
+    code, out, _ = snell("hook", "--client", "claude-code", given=payload)
+    assert code == 0
+    return json.loads(out) if out.strip() else {}
+
+
+@pytest.mark.proves("S0-01", "S0-71")
+def test_one_prompt_brings_the_notes_and_the_nudge(snell: Any, tmp_path: Path):
+    snell.settings(ON)
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/LOCAL.md").write_text("we deploy on Fridays", encoding="utf-8")
+    prompt = {"session_id": "s", "prompt": "improve the parser", "cwd": str(snell.project)}
+    reply = replied(snell, {"hook_event_name": "UserPromptSubmit", **prompt})
+    context = reply["hookSpecificOutput"]["additionalContext"]
+    assert context.index("Invoke @improve.") >= 0
+    assert context.index("we deploy on Fridays") >= 0
+    assert "Invoke @improve." in reply["systemMessage"]
+
+
+@pytest.mark.proves("S0-70")
+def test_a_tool_call_becomes_the_projects_own_command(snell: Any):
+    (snell.project / "Makefile").write_text("test:\n\t./run\n", encoding="utf-8")
+    call = {"tool_name": "Bash", "tool_input": {"command": "pytest", "timeout": 5}, "cwd": str(snell.project)}
+    reply = replied(snell, {"hook_event_name": "PreToolUse", "session_id": "s", **call})
+    output = reply["hookSpecificOutput"]
+    assert output["updatedInput"] == {"command": "make test", "timeout": 5}
+    assert "permissionDecision" not in output  # a rewrite approves nothing
+
+
+@pytest.mark.proves("S0-73")
+@pytest.mark.parametrize("field", ["hook_event", "hook_event_name", "hookEventName"])
+def test_the_events_name_is_understood_under_three_fields(snell: Any, field: str):
+    snell.settings(ON)
+    code, out, _ = snell("hook", "--client", "generic", given={field: "UserPromptSubmit", "prompt": "improve it"})
+    assert (code, "Invoke @improve." in out) == (0, True)
+
+
+@pytest.mark.proves("S0-72")
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"", b"{", b"[]", b"null", b"3", b'"text"', b"\xff\xfe",
+        b'{"hook_event_name": null}',
+        b'{"hook_event_name": 3}',
+        b'{"hook_event_name": "UserPromptSubmit", "prompt": ["ship"]}',
+        b'{"hook_event_name": "PreCompact", "session_id": {}}',
+        b'{"hook_event_name": "SessionEnd", "cwd": "/does/not/exist"}',
+    ],
+)  # fmt: skip
+def test_malformed_input_breaks_nobodys_session(snell: Any, payload: bytes):
+    snell.settings(ON)
+    code, out, err = snell("hook", "--client", "claude-code", given=payload)
+    # 1 is this client's "something went wrong, go on"; only 2 would refuse
+    assert (code in (0, 1), "Traceback" in err, "block" in out) == (True, False, False)
+    assert bool(err) is (code == 1)

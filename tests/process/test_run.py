@@ -1,0 +1,121 @@
+"""`snell run`: an agent that loses its context comes back and knows what it did. Real processes, a real daemon."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.process.scene import wait_until
+
+AGENT = Path(__file__).with_name("work_agent.py")
+
+
+class Desk:
+    """A home with a daemon, and a project."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = tempfile.mkdtemp(prefix="snell-")
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.notes = folder / "notes"
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(folder), "SNELL_HOME": self.home}
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "snell", *words],
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def snell(self, *words: str) -> tuple[int, str, str]:
+        process = self.start(*words)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def run(self, part: str, *words: str, restarts: int = 10) -> tuple[int, str, str]:
+        agent = [sys.executable, str(AGENT), part, str(self.notes), *words]
+        return self.snell("run", "--restarts", str(restarts), "--", *agent)
+
+    def windows(self) -> list[str]:
+        return [each for each in self.notes.read_text("utf-8").split("\n---\n") if each.startswith("## window")]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    assert made.snell("daemon", "start")[0] == 0
+    yield made
+    made.snell("daemon", "stop")
+
+
+def begin(desk: Desk) -> dict[str, Any]:
+    code, out, err = desk.snell("effort", "start", "parser", "implement", "--json")
+    assert (code, err) == (0, "")
+    made: dict[str, Any] = json.loads(out)
+    return made
+
+
+@pytest.mark.proves("S2-123", "S2-124", "S2-128", "S2-138")
+def test_an_agent_that_writes_down_where_it_is_gets_a_new_window_that_knows_it(desk: Desk):
+    begun = begin(desk)
+    code, _, err = desk.run("dehydrates")
+    assert (code, "the window is over (dehydrated)" in err) == (0, True)
+    first, second = desk.windows()
+    assert "## Session recovery" not in first
+    assert all(text in second for text in ("## Session recovery", "half done", "- write b", "skill implement"))
+    rows = json.loads(desk.snell("session", "list", "--json")[1])
+    chain = [(each["effortId"], each["prevSessionId"]) for each in rows]
+    assert chain == [(begun["effort"]["id"], before) for before in (None, rows[0]["id"], rows[1]["id"])]
+
+
+@pytest.mark.proves("S2-63", "S2-64")
+def test_an_agent_that_compacts_is_ended_even_if_it_will_not_and_its_effort_goes_on(desk: Desk):
+    begin(desk)
+    code, _, err = desk.run("compacts")
+    assert (code, "the window is over (compact)" in err) == (0, True)
+    second = desk.windows()[1]
+    assert "ended before it wrote anything down" in second
+    assert "compaction: block" in desk.notes.read_text("utf-8")
+
+
+def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends_it(desk: Desk):
+    begin(desk)
+    code, _, err = desk.run("exhausted once")
+    assert (code, len(desk.windows()), "(exhausted)" in err) == (0, 2, True)
+    desk.notes.unlink()
+    code, _, err = desk.run("exhausted", restarts=1)
+    assert (code, len(desk.windows()), "given up after 1 restarts" in err) == (1, 2, True)
+
+
+def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):
+    code, _, err = desk.run("stale", "--resume", "gone")
+    assert (code, "starting a fresh one" in err) == (0, True)
+    assert [window.split("\n")[0] for window in desk.windows()] == ["## window --resume gone", "## window "]
+
+
+def test_nobody_takes_another_runs_restart(desk: Desk, tmp_path: Path):
+    begin(desk)
+    here, go = tmp_path / "here", tmp_path / "go"
+    notes = tmp_path / "other"
+    other = desk.start("run", "--", sys.executable, str(AGENT), "waits", str(notes), str(here), str(go))
+    assert wait_until(here.exists)
+    assert desk.run("dehydrates")[0] == 0
+    go.touch()
+    _, err = other.communicate(timeout=60)
+    assert (other.returncode, err, notes.read_text("utf-8").count("## window")) == (0, "", 1)
+
+
+def test_what_cannot_be_run_is_said(desk: Desk):
+    assert desk.snell("run")[0::2] == (1, "snell: there is nothing to run; for example `snell run -- claude`\n")
+    code, _, err = desk.snell("run", "--", "no-such-agent")
+    assert (code, err) == (1, "snell: `no-such-agent` cannot be started: No such file or directory; check its name\n")

@@ -1,0 +1,202 @@
+"""`snell setup` and `snell clients`, as a person and as an agent would call them."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from snell.settings.our_commands import wrapped_command
+from tests.process.author import Author
+from tests.unit.runtime.household import snapshot
+
+SETTINGS = '{\n  "statusLine": {"type": "command", "command": "my-line"}, // mine\n  "model": "x"\n}'
+
+
+class Owner(Author):
+    """Somebody with a home directory in which Claude Code and Codex have been."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.user_home = folder / "user"
+        (self.user_home / ".claude").mkdir(parents=True)
+        (self.user_home / ".codex").mkdir()
+        self.settings = self.user_home / ".claude" / "settings.json"
+        self.settings.write_text(SETTINGS.replace(" // mine", ""), encoding="utf-8")
+
+    @property
+    def env(self) -> dict[str, str]:
+        moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME")
+        inherited = {name: value for name, value in super().env.items() if name not in moved}
+        return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin"}
+
+    def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
+        """As for an author, however much is shown: a diff is longer than a terminal's buffer."""
+        ours, theirs = pty.openpty()
+        os.write(ours, typed.encode())
+        command = [sys.executable, "-m", "snell", *words]
+        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        with subprocess.Popen(command, cwd=self.project, env={**self.env, **env}, **ends) as process:
+            os.close(theirs)
+            shown = b""
+            with suppress(OSError):  # how a terminal says that nobody writes any more
+                while part := os.read(ours, 65536):
+                    shown += part
+            os.close(ours)
+            process.wait(100)
+        return shown.decode()
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Owner:
+    return Owner(tmp_path)
+
+
+@pytest.mark.proves("S4-28")
+def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    assert "nothing was changed" in owner.on_terminal("setup", "claude-code", typed="n\n")
+    assert snapshot(owner.user_home) == before
+    shown = owner.on_terminal("setup", "claude-code", typed="y\n")
+    assert '"PreToolUse"' in shown
+    assert "next: start a new session" in shown
+    settings = json.loads(owner.settings.read_bytes())
+    assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
+    assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
+    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: yes\n")
+    assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and current\n")
+    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+
+
+def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    code, out, _ = owner.snell("setup", "--yes")
+    assert code == 0
+    assert "Claude Code: written" in out
+    assert "Codex CLI: written" in out
+    assert "approve the hooks under /hooks" in out
+    assert owner.snell("setup", "--check")[0] == 0
+    rows = {row["client"]: row for row in json.loads(owner.snell("clients", "--json")[1])}
+    assert (rows["codex"]["found"], rows["codex"]["installed"]) == (True, "yes")
+    assert (rows["cursor"]["found"], rows["cursor"]["installed"]) == (False, "no")
+    assert rows["claude-code"]["tier"] == 1
+    assert owner.snell("setup", "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+
+
+def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")
+    assert "changing a client's configuration needs a person, and this shell belongs to an agent" in said
+    assert "needs a person" in owner.on_terminal("setup", "claude-code", "--uninstall", "--yes", CLAUDECODE="1")
+    code, out, _ = owner.snell("setup", "claude-code")
+    assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
+    assert snapshot(owner.user_home) == before
+
+
+def test_a_hook_that_may_wake_the_agent_needs_a_second_entry_and_check_says_so(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    (owner.home / "config").mkdir(exist_ok=True)
+    hook = '[[hooks]]\nevent = "PostToolUse"\nasync_rewake = true\n[hooks.command]\ncommand = "true"\n'
+    (owner.home / "config" / "snell.toml").write_text(hook, encoding="utf-8")
+    assert owner.snell("setup", "claude-code", "--check")[0] == 1
+    assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+    groups = json.loads(owner.settings.read_bytes())["hooks"]["PostToolUse"]
+    assert [group["hooks"][0].get("asyncRewake", False) for group in groups] == [False, True]
+    assert owner.snell("setup", "claude-code", "--check")[0] == 0
+    assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+
+
+def test_print_and_json_write_nothing(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    code, out, _ = owner.snell("setup", "cursor", "--print", "--include-mcp", "--no-session-start")
+    assert (code, "sessionStart" in out, "mcp.json" in out) == (0, False, True)
+    whole = json.loads(owner.snell("setup", "cursor", "--json", "--no-include-mcp")[1])
+    assert (whole["client"], whole["mcp_config"]) == ("cursor", None)
+    assert snapshot(owner.user_home) == before
+
+
+def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> None:
+    mine = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
+    owner.settings.write_text(json.dumps(mine), encoding="utf-8")
+    code, out, _ = owner.snell("setup", "claude-code", "--check")
+    assert code == 1
+    assert out.splitlines() == [
+        "Claude Code: no",
+        f"  {owner.settings} (hooks, status line) is not as it should be",
+        "  beside ours: Stop: say done",
+    ]
+
+
+def test_a_malformed_file_is_refused_with_its_line_and_others_are_set_up_all_the_same(owner: Owner) -> None:
+    owner.settings.write_text('{\n  "model" "x"\n}', encoding="utf-8")
+    code, out, _ = owner.snell("setup", "--yes")
+    assert code == 1
+    assert f"{owner.settings}:2: a `:` is missing after the key `model`; mend it first; nothing was changed" in out
+    assert "Codex CLI: written" in out
+    assert owner.settings.read_text(encoding="utf-8") == '{\n  "model" "x"\n}'
+
+
+def test_a_project_is_set_up_where_its_repository_begins(owner: Owner) -> None:
+    (owner.project / "deep").mkdir()
+    assert owner.snell("setup", "codex", "--scope", "project", "--yes", cwd="deep")[0] == 0
+    assert (owner.project / ".codex" / "hooks.json").is_file()
+    assert "nothing to write at this scope" in owner.snell("setup", "kimi", "--scope", "project", "--yes")[1]
+    assert "Kimi Code has no local" in owner.snell("setup", "kimi", "--scope", "local")[2]
+
+
+@pytest.mark.proves("S4-107", "S4-115")
+def test_a_plugin_folder_is_written_and_never_over_something_else(owner: Owner) -> None:
+    code, out, _ = owner.snell("setup", "claude-code", "--plugin", "plug")
+    assert (code, out.splitlines()[-1]) == (0, "next: claude --plugin-dir plug")
+    manifest = json.loads((owner.project / "plug/.claude-plugin/plugin.json").read_bytes())
+    assert {"name", "version", "author"} <= manifest.keys()
+    assert owner.snell("setup", "claude-code", "--plugin", "plug")[0] == 0
+    owner.write("other/file", "x")
+    assert "holds something else; name an empty or a new folder" in owner.snell("setup", "--plugin", "other")[2]
+
+
+def test_a_home_without_anything_has_no_clients_to_set_up(owner: Owner, tmp_path: Path) -> None:
+    for path in (owner.settings, owner.settings.parent, owner.user_home / ".codex"):
+        path.unlink() if path.is_file() else path.rmdir()
+    code, out, _ = owner.snell("setup")
+    assert (code, out.startswith("no client was found on this machine")) == (1, True)
+
+
+def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> None:
+    groups = [
+        {
+            "matcher": "Bash",
+            "hooks": [
+                {"type": "command", "command": "./check.sh", "timeout": 7},
+                {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]},
+            ],
+        }
+    ]
+    owner.settings.write_text(json.dumps({"hooks": {"PreToolUse": groups}}), encoding="utf-8")
+    code, out, _ = owner.snell("import", "claude")
+    assert code == 0
+    assert f"{owner.settings}: 1 hook besides Snell's own" in out
+    assert "PreToolUse on Bash, command, at most 7 s" in out
+    assert 'import_hooks = ["claude-code"]' in out
+    found = json.loads(owner.snell("import", "claude-code", "--json")[1])
+    assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh"]
+    assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
+
+
+def test_a_new_client_has_its_module_its_set_up_and_a_golden_file(owner: Owner) -> None:
+    (owner.project / "src/snell/clients/installs").mkdir(parents=True)
+    code, out, _ = owner.snell("new", "client", "my_agent")
+    assert (code, '"my_agent": "snell.clients.my_agent",' in out) == (0, True)
+    for name in ("src/snell/clients/my_agent.py", "src/snell/clients/installs/my_agent.py"):
+        compile((owner.project / name).read_text(encoding="utf-8"), name, "exec")
+    golden = json.loads((owner.project / "tests/golden/my_agent/PreToolUse.json").read_bytes())
+    assert golden["payload"]["hook_event_name"] == "PreToolUse"
+    assert "is not a checkout of Snell" in owner.snell("new", "client", "other", cwd="src")[2]

@@ -1,0 +1,131 @@
+"""The work layer from the command line, over several processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snell.stores.sqlite import SqliteDatabase
+from snell.work.migrations import steps
+
+LEFT = {"summary": "half done", "lastAction": "a", "nextSteps": ["b"], "requiredFiles": [f"/f{n}" for n in range(200)]}
+
+
+def fired(snell, event: str, window: str = "w1", **fields):
+    given = {
+        "hook_event_name": event,
+        "session_id": window,
+        "transcript_path": "/t",
+        "cwd": str(snell.project),
+        **fields,
+    }
+    out = snell("hook", "--client", "claude-code", given=given)[1]
+    return json.loads(out or "{}")
+
+
+@pytest.mark.proves("S2-48", "S2-128", "S2-142")
+def test_an_effort_lives_through_commands_and_windows(snell):
+    started = snell("effort", "start", "Parser", "implement")
+    assert started[0::2] == (0, "")
+    assert started[1].startswith("effort 1 (implement, no 1) begins in ")
+    assert snell("task", "list")[1].split("\n")[1].split()[1:] == ["Parser", "active", "1", "-"]
+    told = fired(snell, "SessionStart", source="startup")["hookSpecificOutput"]["additionalContext"]
+    assert "skill implement" in told
+    logged = snell("effort", "log", given=b"## Lexer\nis written")
+    assert (logged[0], Path(logged[1].split()[-1]).read_text("utf-8").splitlines()[1]) == (0, "is written")
+    assert snell("phase", "1: Plan", "--proof", '{"plan": "there"}')[1] == "now in phase 1: Plan\n"
+    assert snell("phase", "2: Build", given=b'{"more": 1}')[1] == "now in phase 2: Build\n"
+    assert [each["proof"] for each in json.loads(snell("phase", "--json")[1])] == [{"plan": "there"}, {"more": 1}]
+    code, _, err = snell("session", "dehydrate", given=b"{nope")
+    assert (code, "the payload is not JSON" in err, "nothing was stored" in err) == (1, True, True)
+    code, _, err = snell("session", "dehydrate", given={"summary": "x"})
+    assert (code, "lastAction: must be text" in err) == (1, True)
+    code, out, err = snell("session", "dehydrate", given=LEFT)
+    assert (code, err, "the first 8 of 200 are kept" in out) == (0, "", True)
+    told = fired(snell, "SessionStart", "w2", source="startup")["hookSpecificOutput"]["additionalContext"]
+    assert all(text in told for text in ("half done", "phase 2: Build", "/f7"))
+    assert "/f8" not in told
+    rows = json.loads(snell("session", "list", "--json")[1])
+    assert [each["endReason"] for each in rows] == ["replaced", "dehydrated", None]
+    assert snell("effort", "finish", "--keywords", "parser")[1] == "effort 1 is finished\n"
+    code, _, err = snell("effort", "finish", "1")
+    assert (code, err) == (1, "snell: effort 1 is finished; start a new one\n")
+    state = Path(snell.project.parent / "home/state")
+    assert [name for name in os.listdir(state) if name.endswith(".json")] == []
+
+
+def test_what_is_not_there_is_said_in_one_line(snell):
+    for words in (
+        ("effort", "log", "x"),
+        ("effort", "finish"),
+        ("effort", "resume"),
+        ("phase", "1"),
+        ("effort", "show"),
+    ):
+        code, out, err = snell(*words)
+        assert (code, out, err) == (
+            1,
+            "",
+            "snell: no effort is active here; `snell effort start TASK SKILL` begins one\n",
+        )
+    assert snell("session", "show", "7")[0::2] == (1, "snell: there is no session `7`\n")
+    assert snell("task", "list")[1] == "there is no task yet; `snell effort start` begins one\n"
+    assert snell("agent", "list")[1] == "there are no agents yet\n"
+    assert "no agent has a name here yet" in snell("fleet")[1]
+
+
+def test_a_task_whose_directory_is_gone_goes_on_and_is_made_again_for_the_log(snell):
+    snell("effort", "start", "t", "fix")
+    snell("effort", "log", "one")
+    folder = snell.project / ".tasks/t"
+    (folder / "1_FIX_LOG.md").unlink()
+    folder.rmdir()
+    assert "skill fix" in str(fired(snell, "SessionStart", source="startup"))
+    assert snell("effort", "log", "two")[0] == 0
+    assert (folder / "1_FIX_LOG.md").exists()
+
+
+def test_agents_are_named_by_their_environment(snell):
+    assert snell("effort", "start", "t", "fix", AGENT_ID="ann")[0] == 0
+    snell("agent", "register", "boss", "--manages", "ann")
+    assert snell("agent", "status", "attention", AGENT_ID="ann")[1] == "agent ann is attention\n"
+    assert [line.split()[:3] for line in snell("fleet")[1].split("\n")[1:3]] == [
+        ["ann", "attention", "fix"],
+        ["boss", "idle", "-"],
+    ]
+    assert snell("agent", "status", "done")[0::2] == (1, "snell: which agent?; name it, or set AGENT_ID\n")
+
+
+def test_the_commands_of_the_page_work(snell, tmp_path: Path):
+    page = (Path(__file__).resolve().parents[2] / "docs/howto/long-work.md").read_text("utf-8")
+    commands = [line.removeprefix("$ ") for line in page.split("\n") if line.startswith("$ ")]
+    assert len(commands) == 10
+    program = tmp_path / "bin/snell"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m snell "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    env = {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "SNELL_HOME": str(tmp_path / "home"),
+    }
+    for command in commands:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=snell.project, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+        )
+        assert (command, done.returncode, done.stderr) == (command, 0, b"")
+
+
+@pytest.mark.proves("S2-39")
+def test_an_older_database_gets_the_work_layer_and_keeps_what_it_had(tmp_path: Path):
+    path = tmp_path / "snell.db"
+    before = SqliteDatabase(path, wanted=steps("sqlite")[:1])
+    before.run(lambda tx: tx.do("INSERT INTO marks VALUES ('s', 'n', '1', 0)"))
+    before.close()
+    after = SqliteDatabase(path)
+    assert after.run(lambda tx: tx.rows("SELECT name FROM marks")) == [("n",)]
+    assert after.run(lambda tx: tx.rows("SELECT count(*) FROM efforts")) == [(0,)]
+    after.close()

@@ -1,0 +1,15 @@
+"""The figures that the documentation gives are those of a new run."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.memory.evaluate import report
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/howto/memory.md"
+
+
+@pytest.mark.proves("S4-126")
+def test_the_page_about_memory_has_the_figures_of_this_program() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [row for row in report() if row not in page] == []

@@ -1,0 +1,51 @@
+"""What a tool call says: which tools, which fields, how much."""
+
+import pytest
+
+from snell.memory.extraction import content_of, is_skipped
+
+
+@pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-56", "S4-95")
+@pytest.mark.parametrize(
+    "tool",
+    ["", "Read", "Glob", "Grep", "LSP", "WebSearch", "WebFetch", "Task", "mcp__snell__recall", "mcp__snell__remember"],
+)
+def test_tools_that_only_look_and_our_own_are_left_alone(tool: str) -> None:
+    assert is_skipped(tool)
+    assert content_of(tool, {"command": "x", "file_path": "f", "content": "c"}, "r") == ""
+
+
+@pytest.mark.proves("S4-41", "S4-42", "S4-43", "S4-98")
+@pytest.mark.parametrize(
+    ("tool", "given", "response", "content"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "o", "new_string": "n"}, "ok", "File: a.py\nn"),
+        ("MultiEdit", {"file_path": "a", "edits": [{"new_string": "1"}, {"new_string": "2"}, 3]}, "", "File: a\n1\n2"),
+        ("Write", {"file_path": "a.py", "content": "c"}, "", "File: a.py\nc"),
+        ("NotebookEdit", {"notebook_path": "n.ipynb", "new_source": "s"}, "", "Notebook: n.ipynb\ns"),
+        ("Bash", {"command": "ls"}, {"stdout": "a\n", "stderr": "", "interrupted": False}, "Command: ls\na\n"),
+        ("Bash", {"command": "ls"}, "a", "Command: ls\na"),
+        ("Bash", {"command": "ls"}, None, "Command: ls"),
+        ("mcp__db__query", {"q": 1}, [{"type": "text", "text": "rows"}], "Tool: mcp__db__query\nrows"),
+        ("mcp__db__query", {}, {"rows": [1]}, 'Tool: mcp__db__query\n{"rows":[1]}'),
+        ("mcp__db__query", {}, "", ""),
+        ("Bash", {"command": 5}, "a", ""),
+        ("Bash", {}, "a", ""),
+        ("Edit", {"file_path": "a"}, "", ""),
+        ("Edit", {"new_string": "n"}, "", ""),
+        ("Write", {"file_path": "a", "content": "  "}, "", ""),
+        ("Telescope", {"command": "ls"}, "x", ""),
+    ],
+)
+def test_each_tool_has_fields_that_matter(tool: str, given: dict, response, content: str) -> None:
+    assert content_of(tool, given, response) == content
+
+
+@pytest.mark.proves("S4-44")
+def test_long_fields_are_cut_and_show_it() -> None:
+    exact = content_of("Write", {"file_path": "f", "content": "x" * 5_000}, "")
+    assert exact == "File: f\n" + "x" * 5_000
+    assert content_of("Write", {"file_path": "f", "content": "x" * 5_001}, "") == "File: f\n" + "x" * 4_997 + "..."
+    shell = content_of("Bash", {"command": "c" * 3_001}, "o" * 3_001)
+    assert shell == "Command: " + "c" * 2_997 + "...\n" + "o" * 2_997 + "..."
+    assert len(content_of(f"mcp__{'s' * 9_000}__t", {}, "x" * 5_000)) == 10_000

@@ -1,0 +1,124 @@
+"""What is worth remembering is told from what is not, on sentences that were labelled by hand."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snell.memory import signals
+from snell.memory.signal_rows import ROWS
+from snell.memory.signals import Signal, classify, importance_of, namespace_of, tier_of
+from tests.unit.memory.nothing_cases import NOTHING_HELD_OUT, NOTHING_TUNED
+from tests.unit.memory.signal_cases import HELD_OUT, TUNED, sentences
+
+SCORES = [
+    ("decision", 0.80), ("important", 0.90), ("solution", 0.85), ("error", 0.80), ("explicit", 0.95), ("pattern", 0.85),
+    ("solution", 0.80), ("error", 0.80), ("error", 0.80), ("decision", 0.80), ("definition", 0.60),
+    ("convention", 0.70), ("workaround", 0.70), ("workaround", 0.75), ("configuration", 0.65),
+]  # fmt: skip
+LATER = ["testing", "performance", "environment", "dependency", "api", "procedure", "workflow"]
+
+
+@pytest.mark.proves("S4-99")
+def test_the_signals_are_one_table_with_the_given_scores() -> None:
+    assert [(row.type, row.score) for row in ROWS[:15]] == SCORES
+    assert [row.type for row in ROWS[15:]] == LATER
+    assert all(0.6 <= row.score <= 0.7 for row in ROWS[15:])
+
+
+@pytest.mark.proves("S4-60", "S4-61")
+@pytest.mark.parametrize("cases", [TUNED, HELD_OUT], ids=["tuned", "held out"])
+def test_every_type_is_recognised(cases: dict[str, str]) -> None:
+    missed = [(kind, text) for kind, text in sentences(cases) if kind not in classify(text).types]
+    assert len(missed) <= 0.05 * len(sentences(cases)), missed
+
+
+@pytest.mark.proves("S4-63")
+@pytest.mark.parametrize("texts", [NOTHING_TUNED, NOTHING_HELD_OUT], ids=["tuned", "held out"])
+def test_ordinary_code_and_prose_is_no_signal(texts: list[str]) -> None:
+    taken = [(text, classify(text).types) for text in texts if classify(text).tier < 3]
+    assert len(taken) <= 0.03 * len(texts), taken
+
+
+@pytest.mark.proves("S4-45", "S4-57", "S4-58", "S4-59")
+@pytest.mark.parametrize(("score", "tier"), [(0.95, 1), (0.8, 1), (0.79, 2), (0.5, 2), (0.49, 3), (0.0, 3)])
+def test_scores_have_tiers(score: float, tier: int) -> None:
+    assert tier_of(score) == tier
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        ("", Signal(3, 0.0, ())),
+        ("   \n\t", Signal(3, 0.0, ())),
+        ("The queue is drained hourly.", Signal(3, 0.0, ())),
+        ("A shard is a part of the table that lives on one machine.", Signal(2, 0.6, ("definition",))),
+        ("The issue was the clock. The fix was to use a counter.", Signal(1, 0.85, ("solution", "error"))),
+        ("File: a.py\n# NOTE: keep these two in step\nx = 1", Signal(1, 0.9, ("important",))),
+        ("We decided to wait.\nWatch out for the cache.", Signal(1, 0.8, ("decision", "workaround"))),
+    ],
+)
+def test_the_highest_score_counts_and_every_type_is_named_once_in_table_order(text: str, signal: Signal) -> None:
+    assert classify(text) == signal
+
+
+VOCABULARY = """
+we the a decided chose to use is was are fix issue because Note: remember that store save key trick convention
+important you need set test before merging . ? # import = ( workaround architecture will be POST /x returns
+"""
+WORDS = st.sampled_from([*VOCABULARY.split(), "\n"])
+
+
+@pytest.mark.proves("S4-62")
+@settings(deadline=None)  # neighbours are busy
+@given(st.lists(WORDS, max_size=30).map(" ".join))
+def test_looking_for_words_first_changes_nothing(text: str) -> None:
+    assert classify(text).types == tuple(dict.fromkeys(row.type for row in ROWS if row in _without_looking(text)))
+
+
+@pytest.mark.parametrize(("kind", "text"), sentences(TUNED) + sentences(HELD_OUT))
+def test_looking_for_words_first_loses_no_labelled_sentence(kind: str, text: str) -> None:
+    for row in ROWS:
+        if row.pattern.search(text):
+            assert row.is_possible(text.lower()), (row.type, text)
+
+
+def _without_looking(text: str) -> list[object]:
+    lines = [line for line in text.split("\n") if not signals._is_code(line)]
+    said = [sentence for line in lines for sentence in signals._sentences(line)]
+    return [row for row in ROWS if any(signals._says(row, sentence) for sentence in said)]
+
+
+@pytest.mark.parametrize(
+    ("signal", "importance"),
+    [
+        (Signal(1, 0.95), 0.95),
+        (Signal(1, 0.8), 0.8),
+        (Signal(2, 0.6), 0.48),
+        (Signal(2, 0.5), 0.4),
+        (Signal(3, 0.0), 0.4),
+    ],
+)
+def test_importance_follows_the_score_and_has_a_floor(signal: Signal, importance: float) -> None:
+    assert importance_of(signal) == importance
+
+
+@pytest.mark.parametrize(
+    ("types", "namespace"),
+    [
+        (("definition", "decision"), "decisions"),
+        (("important", "error"), "troubleshooting"),
+        (("workaround", "explicit"), "patterns"),
+        (("explicit",), "notes"),
+        (("definition",), "definitions"),
+        (("testing",), "captured"),
+        ((), "captured"),
+    ],
+)
+def test_the_first_namespace_that_applies_is_taken(types: tuple[str, ...], namespace: str) -> None:
+    assert namespace_of(types) == namespace
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("word", ["the ", "to ", "is a ", "first, x ", "note: ", "we decided ", "before "])
+def test_no_text_takes_for_ever(word: str) -> None:
+    assert classify((word * 3_000 + "\n") * 3).tier in {1, 2, 3}

@@ -1,0 +1,147 @@
+"""The guard: its rules, what it cannot read, its switches, and what it remembers."""
+
+import pytest
+
+from snell.packs.guard.judge import judge
+from snell.packs.guard.once import allow_once, keep_denied, last_denied, uses_allowance
+from snell.packs.guard.rules import RULES
+from snell.packs.guard.session import after_secret, keep_files, keep_secret, known_files
+from snell.packs.guard.shell.values import Value
+from snell.packs.guard.switches import switched
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.calls.guard import COMMANDS
+from snell.runtime.house import House
+from snell.stores.inmemory import InMemoryStore
+
+CWD, HOME = "/home/user/project", "/home/user"
+FLAGGED = [(rule.name, command) for rule in RULES.values() for command in rule.flagged]
+FINE = [(rule.name, command) for rule in RULES.values() for command in rule.fine]
+
+
+def _rules(command: str) -> set[str]:
+    """Those that speak in a session that has read a secret."""
+    marks = InMemoryStore()
+    keep_secret(marks, "s", "~/.aws/credentials")
+    judgement = judge(command, CWD, HOME)
+    sent = after_secret(marks, "s", judgement.steps)
+    return {finding.rule for finding in (*judgement.findings, *([sent] if sent else []))}
+
+
+@pytest.mark.parametrize(("rule", "command"), FLAGGED)
+def test_a_rule_stops_what_it_says(rule: str, command: str):
+    assert rule in _rules(command)
+
+
+@pytest.mark.parametrize(("rule", "command"), FINE)
+def test_a_rule_lets_its_look_alikes_pass(rule: str, command: str):
+    assert rule not in _rules(command)
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_every_rule_has_cases_and_says_what_to_do_instead(name: str):
+    rule = RULES[name]
+    assert rule.flagged
+    assert rule.fine
+    assert rule.instead
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo 'open",
+        'echo "open',
+        "echo $(",
+        "echo ${",
+        "echo `",
+        "cat <<EOF\nrm",
+        "if true",
+        "a" * 1_000_000,
+        "$(" * 5_000,
+        "(" * 5_000,
+        "echo a;" * 20_000,
+        "env " * 200 + "ls",
+        'x=$(echo "' * 300,
+    ],
+    ids=lambda command: command[:12].strip() + str(len(command)),
+)
+def test_what_cannot_be_read_is_asked_about_and_says_why(command: str):
+    judgement = judge(command, CWD, HOME)
+    assert judgement.verdict == "ask"
+    assert all(finding.why for finding in judgement.findings)
+
+
+ODD = ["", " ", "\n", "\0\x01\x02", "\udcff", "}", ")", ";;", "&", "|", "<", "\\", "!", "${}", "[[", "a=("]
+
+
+@pytest.mark.parametrize("command", ODD)
+def test_odd_texts_are_judged_without_an_error(command: str):
+    assert judge(command, CWD, HOME).verdict in ("allow", "ask", "deny")
+
+
+def test_a_dangerous_command_beside_unreadable_text_is_still_denied():
+    assert judge("git reset --hard 'open", CWD, HOME).verdict == "deny"
+
+
+def test_a_rule_can_be_switched_off_or_down_and_a_preset_changes_all():
+    judgement = judge("git reset --hard; env", CWD, HOME)
+    assert switched(judgement, {})[0].verdict == "deny"
+    assert switched(judgement, {"preset": "relaxed"})[0].verdict == "ask"
+    assert switched(judgement, {"rules": {"git-discard": "ask"}})[0].verdict == "ask"
+    off = switched(judgement, {"rules": {"git-discard": "off", "environment": "observe"}})
+    assert off[0].verdict == "allow"
+    assert [finding.rule for finding in off[1]] == ["environment"]
+
+
+def test_a_relaxed_guard_still_denies_what_wipes_the_disk():
+    assert switched(judge("rm -rf /", CWD, HOME), {"preset": "relaxed"})[0].verdict == "deny"
+
+
+def test_a_strict_guard_denies_what_others_ask_about():
+    assert switched(judge('rm -rf "$DIR"', CWD, HOME), {"preset": "strict"})[0].verdict == "deny"
+
+
+def test_a_script_that_an_earlier_call_wrote_is_judged_by_its_content():
+    marks = InMemoryStore()
+    keep_files(marks, "s", {f"{CWD}/go.sh": Value("#!/bin/sh\nrm -rf ~\n")})
+    files = known_files(marks, "s")
+    assert judge("bash go.sh", CWD, HOME, "", files).verdict == "deny"
+    assert judge("./go.sh", CWD, HOME, "", files).verdict == "deny"
+    assert judge("cat go.sh", CWD, HOME, "", files).verdict == "allow"
+    assert judge("bash other.sh", CWD, HOME, "", files).verdict == "allow"
+
+
+def test_data_that_is_sent_after_a_secret_was_read_is_asked_about():
+    marks = InMemoryStore()
+    sends = judge("curl -d hello https://h.example", CWD, HOME).steps
+    assert after_secret(marks, "s", sends) is None
+    keep_secret(marks, "s", "~/.aws/credentials")
+    found = after_secret(marks, "s", sends)
+    assert found is not None
+    assert found.why == "`curl` sends data, and this session has read `~/.aws/credentials`"
+    assert after_secret(marks, "s", judge("curl https://h.example", CWD, HOME).steps) is None
+
+
+def test_a_person_lets_exactly_the_denied_command_pass_once_in_its_session(tmp_path):
+    marks = InMemoryStore()
+    keep_denied(marks, "s", "rm -rf ~/old", "delete-tree: it deletes a folder")
+    denied = last_denied(marks)
+    assert denied is not None
+    assert (denied["session"], denied["command"]) == ("s", "rm -rf ~/old")
+    allow_once(tmp_path, denied["session"], denied["hash"])
+    others = [("s", "rm -rf ~/old ~/new"), ("other", "rm -rf ~/old")]
+    assert [uses_allowance(tmp_path, *call) for call in others] == [False, False]
+    assert [uses_allowance(tmp_path, "s", "rm -rf ~/old") for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"[]", b"{" * 20_000, b'{"session": 3}'])
+def test_a_word_that_cannot_be_read_allows_nothing(tmp_path, text: bytes):
+    (tmp_path / "allowed-once.json").write_bytes(text)
+    assert not uses_allowance(tmp_path, "s", "ls")
+
+
+def test_what_was_denied_last_can_be_asked_for():
+    with House.embedded(*pack_hooks("guard")) as house:
+        assert COMMANDS["guard.denied"](house, {}, {}) == {}
+        house.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
+        told = COMMANDS["guard.denied"](house, {}, {})
+    assert (told["session"], told["command"]) == ("s", "git reset --hard")

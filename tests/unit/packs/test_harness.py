@@ -1,0 +1,168 @@
+"""The promise loop, a sub-agent's artefacts, and what is kept of its answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.packs.harness.loop import Loop, keep, loop_of
+from snell.packs.harness.promise import continuation
+from snell.packs.harness.subagents import task_key
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.house import House
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Any:
+    with House.embedded(*pack_hooks("harness")) as made:
+        yield made
+
+
+def stopped(house: House, said: str, cwd: Any = "/", **fields: Any) -> Decision:
+    decision = house.fire("Stop", session_id="s", cwd=str(cwd), last_assistant_message=said, **fields)
+    assert decision.failures == ()
+    return decision
+
+
+def begin(house: House, most: int = 3, **more: Any) -> None:
+    keep("s", Loop("DONE", "tidy up", most, **more), house.store)
+
+
+@pytest.mark.proves("S3-05", "S3-64", "S3-65", "S3-66")
+def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used_up(house: House):
+    begin(house)
+    sent = [stopped(house, "I think that is all").verdict for _ in range(3)]
+    assert sent == [Verdict.DENY] * 3
+    last = stopped(house, "really all")
+    assert (last.verdict, [each.text for each in last.tells]) == (
+        Verdict.SILENT,
+        ["the loop stops: 3 rounds are used up and `DONE` was not said"],
+    )
+    assert loop_of("s", house.store) is None
+    begin(house)
+    stopped(house, "not yet")
+    kept = stopped(house, "now it is DONE.")
+    assert (kept.verdict, kept.tells[0].text) == (
+        Verdict.SILENT,
+        "the promise is kept, after 1 more rounds: the loop is over",
+    )
+
+
+@pytest.mark.proves("S3-67", "S3-68", "S3-63")
+def test_without_a_promise_or_without_words_a_stop_is_a_stop(house: House):
+    assert stopped(house, "all").verdict is Verdict.SILENT
+    begin(house)
+    assert [stopped(house, said).verdict for said in ("", "  \n")] == [Verdict.SILENT] * 2
+    assert house.fire("Stop", session_id="other", last_assistant_message="x").verdict is Verdict.SILENT
+
+
+@pytest.mark.proves("S3-74")
+def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(house: House):
+    begin(house, most=20)
+    assert [stopped(house, "no").verdict for _ in range(20)] == [Verdict.DENY] * 20
+    keep("s", Loop("DONE", "", 20, in_a_row=8), house.store)
+    event = house.fire("Stop", session_id="s", last_assistant_message="no").event
+    keep("s", Loop("DONE", "", 20, in_a_row=8), house.store)
+    capped = house.decide(replace(event, client="claude-code"))
+    assert (capped.verdict, "snell run" in capped.tells[0].text) == (Verdict.SILENT, True)
+    house.fire("UserPromptSubmit", session_id="s", prompt="go on")
+    assert house.decide(replace(event, client="claude-code")).verdict is Verdict.DENY
+
+
+@pytest.mark.proves("S3-70", "S3-71")
+def test_the_agent_is_told_its_round_its_objective_and_what_the_mission_says(tmp_path: Path):
+    (tmp_path / "mission.json").write_text('{"status": "RUNNING"}', encoding="utf-8")
+    (tmp_path / "mission_progress.txt").write_text("half done", encoding="utf-8")
+    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path))
+    for part in ("Iteration 2/5", "The objective: tidy up", "do not start over", "DONE", '"RUNNING"', "half done"):
+        assert part in told
+
+
+@pytest.mark.proves("S3-72")
+def test_a_mission_that_is_being_planned_waits_for_a_person(house: House, tmp_path: Path):
+    (tmp_path / "mission.json").write_text('{"status": "PLANNING"}', encoding="utf-8")
+    begin(house)
+    waiting = stopped(house, "here is the plan", tmp_path)
+    assert (waiting.verdict, "approve" in waiting.tells[0].text) == (Verdict.SILENT, True)
+    (tmp_path / "mission.json").write_text("{broken", encoding="utf-8")
+    assert stopped(house, "here is the plan", tmp_path).verdict is Verdict.DENY
+
+
+def test_a_prompt_may_start_a_loop(house: House):
+    decision = house.fire("UserPromptSubmit", session_id="s", prompt="/harness write the report")
+    assert loop_of("s", house.store) == Loop("TASK_COMPLETE", "write the report", 10)
+    assert "write the report" in decision.notes[0].text
+
+
+def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(house: House, tmp_path: Path):
+    rows = [
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
+        {"type": "user", "message": {"content": "thanks"}},
+    ]
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows) + '\n{"type": "assistant", "mess', encoding="utf-8")
+    begin(house)
+    decision = stopped(house, "", transcript_path=str(path))
+    assert "the promise is kept" in decision.tells[0].text
+
+
+def sub_stopped(house: House, cwd: Path) -> Decision:
+    return house.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id="a")
+
+
+@pytest.mark.proves("S3-03", "S3-56", "S3-57", "S3-58", "S3-59")
+def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path: Path):
+    assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT  # nothing is expected here
+    (tmp_path / "search_results").mkdir()
+    nothing = sub_stopped(house, tmp_path)
+    (tmp_path / "search_results/a.md").write_text("data", encoding="utf-8")
+    (tmp_path / "search_results/b.md").write_text("data", encoding="utf-8")
+    data = sub_stopped(house, tmp_path)
+    (tmp_path / "work_products").mkdir()
+    (tmp_path / "work_products/report.html").write_text("<p>", encoding="utf-8")
+    report = sub_stopped(house, tmp_path)
+    assert (nothing.verdict, nothing.reasons[0].text) == (Verdict.DENY, "nothing was left behind")
+    assert (data.verdict, data.reasons[0].text) == (Verdict.DENY, "there are 2 files of data and no report")
+    assert report.verdict is Verdict.SILENT
+    told = house.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
+    assert told.notes[0].text.startswith("The report is there: work_products/report.html. Next: 1.")
+
+
+@pytest.mark.proves("S3-60")
+def test_what_should_be_there_is_a_setting(tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    options = {"report": ["out/*.csv", "../outside/*", "/etc/*"], "data": []}
+    with House.embedded(*pack_hooks("harness", options)) as house:
+        assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
+        (tmp_path / "out/a.csv").write_text("1", encoding="utf-8")
+        assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT
+
+
+@pytest.mark.proves("S3-61", "S3-62")
+def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
+    options = {"keep_subagent_output": True, "reuse_subagent_output": True}
+    asked = {"prompt": "find it", "subagent_type": "x"}
+    with House.embedded(*pack_hooks("harness", options)) as house:
+        house.crew.here = replace(house.crew.here, state=tmp_path)
+        first = house.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=asked)
+        answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
+        house.fire("PostToolUse", session_id="s", tool_name="Task", tool_input=asked, tool_response=answer)
+        house.crew.later(lambda: None).result()
+        house.crew.close()
+        again = house.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=dict(reversed(asked.items())))
+    folder = tmp_path / "subagents" / task_key(asked)
+    assert (first.verdict, again.verdict) == (Verdict.SILENT, Verdict.DENY)
+    assert json.loads((folder / "subagent_output.json").read_text(encoding="utf-8"))["output"] == answer
+    assert len((folder / "summary.md").read_text(encoding="utf-8")) == 4000
+
+
+@pytest.mark.proves("S3-73")
+@pytest.mark.parametrize(("tokens", "told"), [(180_001, 1), (180_000, 0), ("many", 0), (None, 0)])
+def test_a_context_that_is_nearly_full_is_handed_over_once(house: House, tokens: Any, told: int):
+    house.store.put("session:s", "context_usage", {"tokens": tokens})
+    fired = [house.fire("UserPromptSubmit", session_id="s", prompt="x") for _ in range(2)]
+    assert [len(each.notes) for each in fired] == [told, 0]

@@ -1,0 +1,165 @@
+"""Routes by keyword, rules for documents and commits, and the point at which to commit."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.kit.text import distance, is_typo_of
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
+from snell.packs.nudges.routes import route_of
+from snell.runtime.builtin_packs import builtin_packs, pack_hooks
+from snell.runtime.house import House
+from snell.testing.inline import decide_with
+
+OPTIONS = builtin_packs()["nudges"].options
+ROUTES = OPTIONS["routes"]
+
+
+def route(prompt: str, matching: str = "careful") -> str:
+    return route_of(prompt, ROUTES, matching, OPTIONS["look_alikes"].split())
+
+
+def said(prompt: Any, **options: Any) -> list[str]:
+    decision = decide_with(*pack_hooks("nudges", options), on="UserPromptSubmit", prompt=prompt)
+    assert decision.failures == ()
+    assert [each.text for each in decision.tells] == [each.text for each in decision.notes]
+    return [each.text for each in decision.notes]
+
+
+@pytest.mark.proves("S0-35", "S0-38")
+@pytest.mark.parametrize(("keyword", "target"), ROUTES.items())
+def test_every_keyword_points_at_its_command_or_agent(keyword: str, target: str):
+    parts = [DOCUMENT_RULES] if keyword == "readme" else []
+    assert said(f"please {keyword} the parser") == ["\n\n".join([*parts, f"Invoke {target}."])]
+
+
+@pytest.mark.proves("S0-36", "S0-37")
+def test_the_first_word_that_names_a_route_decides():
+    assert route("improve it, then ship it") == "improve"
+    assert route("what is the time") == ""
+    assert said("what is the time") == []
+
+
+@pytest.mark.proves("S0-40")
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "shop for a chip", "join the guild", "lean back", "dear reader", "define the virtual regime", "read it again",
+        "is this clean and clear?", "resume the usual work", "the sweet tweed", "the improved version", "rename it",
+        "open src/build/learn.py", "run it with --ship", "`improve` is a word", "see https://x.y/readme/learn",
+        "call build_index()", "don't ship it", "never ever build this", "do not please improve anything",
+        "```\nship\n```",
+    ],
+)  # fmt: skip
+def test_words_that_only_look_alike_take_no_route(prompt: str):
+    assert route(prompt) == ""
+
+
+@pytest.mark.proves("S0-39")
+@pytest.mark.parametrize(
+    ("word", "keyword"),
+    [
+        ("shipp", "ship"), ("bild", "build"), ("biuld", "build"), ("improov", "improve"), ("imrpove", "improve"),
+        ("distil", "distill"), ("lern", "learn"), ("twete", "tweet"), ("visaul", "visual"), ("refien", "refine"),
+        ("raedme", "readme"), ("Readme", "readme"), ("visuals", "visual"), ("tweets", "tweet"),
+    ],
+)  # fmt: skip
+def test_a_typo_is_understood(word: str, keyword: str):
+    assert route(f"please {word} this") == keyword
+    assert route(f"please {word} this", "exact") == (keyword if word.lower() == keyword else "")
+
+
+@pytest.mark.proves("S0-39")
+@pytest.mark.parametrize(
+    ("word", "keyword"),
+    [("shop", "ship"), ("guild", "build"), ("bild", "build"), ("lean", "learn"), ("reader", "readme"),
+     ("learnt", "learn"), ("learner", ""), ("sheep", ""), ("shipping", ""), ("relearn", ""), ("shi", "")],
+)  # fmt: skip
+def test_seed_mode_has_the_bare_near_miss_rule(word: str, keyword: str):
+    assert route(f"a {word} it", "seed") == keyword
+
+
+def test_distance_is_the_same_both_ways_and_stops_at_its_limit():
+    words = ["ship", "shop", "sheep", "learn", "lean", "readme", "", "xylophone"]
+    assert all(distance(a, b, 3) == distance(b, a, 3) for a in words for b in words)
+    assert (distance("ship", "xylophone", 2), distance("ab", "ba", 1), is_typo_of("ab", "ba")) == (3, 1, False)
+
+
+@pytest.mark.proves("S0-41")
+@pytest.mark.parametrize(
+    "prompt",
+    ["fix the hook that says ship", "why did the nudge say build?", "check the agents, improve them",
+     "improve settings.json", "refine my claude settings"],
+)  # fmt: skip
+def test_prompts_about_the_machinery_take_no_route(prompt: str):
+    assert said(prompt) == []
+
+
+@pytest.mark.proves("S0-42", "S0-43")
+def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
+    assert said("ship the changelog") == [f"{DOCUMENT_RULES}\n\nInvoke /ship."]
+    assert said("ship and commit TODO.md") == [f"{DOCUMENT_RULES}\n\n{COMMIT_RULES}"]
+    assert said("commit and ship", commits=False) == ["Invoke /ship."]
+    assert said("write the spec", documentation=False) == []
+
+
+@pytest.mark.proves("S0-44")
+@pytest.mark.parametrize("prompt", [None, 3, [], {"a": "ship"}, "", " "])
+def test_a_prompt_that_is_no_text_is_met_with_silence(prompt: object):
+    with House.embedded(*pack_hooks("nudges")) as house:
+        decision = house.fire("UserPromptSubmit", prompt=prompt)
+    assert (decision.notes, decision.tells, decision.failures, decision.verdict) == ((), (), (), Verdict.SILENT)
+
+
+@pytest.mark.proves("S0-45")
+def test_routes_are_settings():
+    assert said("deploy it now", routes={**ROUTES, "deploy": "/deploy"}) == ["Invoke /deploy."]
+    assert said("ship it now", routes={**ROUTES, "ship": ""}) == []
+
+
+@pytest.mark.proves("S0-46")
+def test_the_time_limit_is_three_seconds():
+    assert {hook.timeout for hook in pack_hooks("nudges") if hook.event == "UserPromptSubmit"} == {3.0}
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.txt").write_text("one\n", encoding="utf-8")
+    git(tmp_path, "add", "a.txt")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+def stopped(house: House, folder: Path, **fields: Any) -> Decision:
+    return house.fire("Stop", session_id="s", cwd=str(folder), **fields)
+
+
+@pytest.mark.proves("S0-03", "S0-68")
+def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(repository: Path, tmp_path_factory: Any):
+    with House.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as house:
+        (repository / "new.txt").write_text("untracked\n", encoding="utf-8")
+        assert stopped(house, repository).verdict is Verdict.SILENT
+        (repository / "a.txt").write_text("two\n", encoding="utf-8")
+        assert stopped(house, repository, stop_hook_active=True).verdict is Verdict.SILENT
+        assert stopped(house, tmp_path_factory.mktemp("no-repository")).verdict is Verdict.SILENT
+        asked = stopped(house, repository)
+        again = stopped(house, repository)
+    assert asked.verdict is Verdict.DENY
+    assert "a.txt | 2 +-" in asked.reason
+    assert again.verdict is Verdict.SILENT  # not twice within its pause
+
+
+def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
+    (repository / "a.txt").write_text("two\n", encoding="utf-8")
+    with House.embedded(*pack_hooks("nudges")) as house:
+        assert stopped(house, repository).verdict is Verdict.SILENT

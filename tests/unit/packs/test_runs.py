@@ -1,0 +1,164 @@
+"""A run stays within its bounds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.work import ledger, replays, runs
+from snell.work.runs import Run
+from tests.ledger_desk import LETTER, MAIL, Desk
+
+DAY = 86_400_000
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    at = Desk(tmp_path, "durable", packs=("runs", "tool_inputs"))
+    at.house.store.put("session:s", runs.MARK, "r")
+    yield at
+    at.close()
+
+
+def begin(at: Desk, **fields: Any) -> None:
+    at.database.run(lambda tx: runs.start(tx, Run(**{"run_id": "r", "created_at": 10**15, **fields})))
+
+
+def run_of(at: Desk) -> Run:
+    found = at.database.run(lambda tx: runs.find(tx, "r"))
+    assert found is not None
+    return found
+
+
+def refusal(decision: Decision) -> str:
+    assert decision.verdict is Verdict.DENY
+    return decision.reasons[0].text
+
+
+def test_without_a_run_nothing_is_asked(desk: Desk):
+    assert desk.before("t1").verdict is Verdict.SILENT
+    assert desk.before("t2", session_id="other").verdict is Verdict.SILENT
+
+
+@pytest.mark.proves("S3-52")
+def test_after_a_request_to_cancel_no_tool_runs(desk: Desk):
+    begin(desk)
+    assert desk.before("t1").verdict is Verdict.SILENT
+    desk.database.run(lambda tx: runs.cancel(tx, "r", 1, "enough"))
+    assert refusal(desk.before("t2", tool="Read", given={"file_path": "/a"})) == "run `r` is cancelled: enough"
+
+
+@pytest.mark.proves("S3-75")
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"created_at": 0, "max_minutes": 90}, "90 minutes"),
+        ({"steps": 51}, "50 steps"),
+        ({"calls": 250}, "250 tool calls"),
+    ],
+)
+def test_a_run_that_has_used_up_its_budget_ends(desk: Desk, fields: dict[str, int], why: str):
+    begin(desk, **fields)
+    assert refusal(desk.before("t1")) == f"run `r` has used up its {why}"
+    assert run_of(desk).status == "failed"
+    assert refusal(desk.before("t2")) == "run `r` is over (failed)"
+
+
+def test_calls_and_steps_are_counted(desk: Desk):
+    begin(desk)
+    first = desk.tell("UserPromptSubmit", prompt="go")
+    desk.tell("UserPromptSubmit", prompt="on")
+    desk.before("t1", tool="Read", given={"file_path": "/a"})
+    desk.before("t2")
+    assert "at most 90 minutes, 50 steps and 250 tool calls" in first.notes[0].text
+    assert (run_of(desk).steps, run_of(desk).calls) == (2, 2)
+
+
+@pytest.mark.proves("S3-54")
+def test_each_step_has_one_checkpoint_before_its_first_look_and_one_before_its_first_change(desk: Desk):
+    begin(desk)
+    for step in (1, 2):
+        desk.tell("UserPromptSubmit", prompt="go")
+        for number in (1, 2):
+            desk.before(f"r{step}{number}", tool="Read", given={"file_path": f"/{number}"})
+            desk.before(f"w{step}{number}", given={**LETTER, "subject": f"{step}{number}"})
+    kept = desk.database.run(lambda tx: runs.checkpoints(tx, "r"))
+    assert sorted((step, kind) for step, kind, _ in kept) == [
+        ("r#1", "pre_read_only"),
+        ("r#1", "pre_side_effect"),
+        ("r#2", "pre_read_only"),
+        ("r#2", "pre_side_effect"),
+    ]
+    assert {call.step_id for call in desk.calls().values()} == {"r#1", "r#2"}
+
+
+@pytest.mark.proves("S3-55")
+def test_a_failed_side_effect_leaves_the_run_waiting_for_a_person(desk: Desk):
+    begin(desk)
+    desk.before("t0", tool="Read", given={"file_path": "/a"})
+    desk.failed("t0", "no such file", tool="Read", given={"file_path": "/a"})
+    assert run_of(desk).status == "running"
+    desk.before("t1")
+    desk.failed("t1", "timed out")
+    assert (run_of(desk).status, run_of(desk).waiting_for) == (
+        "waiting_for_human",
+        f"`{MAIL}` failed, and may have done something",
+    )
+    assert "waits for a person" in refusal(desk.before("t2", given={**LETTER, "subject": "x"}))
+    desk.database.run(lambda tx: runs.approve(tx, "r", 1))
+    assert desk.before("t3").verdict is Verdict.SILENT
+
+
+def test_a_sub_agents_answer_is_not_a_tool(desk: Desk):
+    begin(desk)
+    assert refusal(desk.before("t1", tool="TaskOutput", given={})) == "what a sub-agent answers is not a tool"
+    assert run_of(desk).status == "waiting_for_human"
+
+
+@pytest.mark.proves("S3-53")
+def test_while_a_call_is_queued_only_that_one_runs_and_after_two_others_a_person_is_asked(desk: Desk):
+    begin(desk)
+    queue(desk, "t1", LETTER)
+    other = desk.before("t2", tool="Write", given={"file_path": "/a", "content": "long enough"})
+    assert refusal(other).startswith("no file is changed before that: `mcp__mail__send_email` has to be made again")
+    assert desk.before("t3").verdict is Verdict.SILENT
+    assert desk.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.SILENT
+    queue(desk, "t5", {**LETTER, "subject": "two"})
+    for number in ("t6", "t7"):
+        refusal(desk.before(number, tool="Read", given={"file_path": "/a"}))
+    assert run_of(desk).status == "waiting_for_human"
+
+
+@pytest.mark.proves("S3-17")
+def test_a_call_that_is_made_again_is_not_validated_again(desk: Desk):
+    begin(desk)
+    poor = {"file_path": "/a"}  # Write needs content
+    assert "Missing required fields" in refusal(desk.before("t1", tool="Write", given=poor))
+    queue(desk, "t2", poor, tool="Write")
+    assert desk.before("t3", tool="Write", given=poor).verdict is Verdict.SILENT
+    assert "Missing required fields" in refusal(desk.before("t4", tool="Write", given=poor))
+
+
+def test_a_run_that_is_named_by_the_environment_counts(desk: Desk):
+    begin(desk, run_id="from-env", status="cancelled")
+    desk.house.crew.here = replace(desk.house.crew.here, env={"SNELL_RUN_ID": "from-env"})
+    assert refusal(desk.before("t1", session_id="other")) == "run `from-env` is cancelled"
+
+
+def queue(at: Desk, number: str, given: dict[str, Any], tool: str = MAIL) -> None:
+    """A call that failed in this run, and has to be made again."""
+    from snell.work.idempotency import args_hash
+
+    call = ledger.Call(
+        tool_call_id=f"s/{number}",
+        run_id="r",
+        session_id="s",
+        raw_tool_name=tool,
+        normalized_args_hash=args_hash(given, tool),
+        status="failed",
+    )
+    assert at.database.run(lambda tx: (ledger.begin(tx, call), replays.queue(tx, "r", call.tool_call_id)))[1]

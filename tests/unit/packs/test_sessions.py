@@ -1,0 +1,147 @@
+"""What the sessions pack costs, touches and injects."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.events import event_from
+from snell.model.ports import Transaction
+from snell.packs.sessions.callers import usage_of
+from snell.packs.sessions.tool_calls import look_at_transcript
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.calls import call_for
+from snell.runtime.house import House
+from snell.stores.sqlite import SqliteDatabase
+from snell.work import decisions
+from snell.work.decisions import Row
+
+BASE = {"sessionId": "w", "transcriptPath": "/t.jsonl"}
+TABLES = ("projects", "tasks", "efforts", "sessions", "phase_history", "messages", "agents", "skills")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    (tmp_path / "p").mkdir()
+    with House.embedded(*pack_hooks("sessions"), database=SqliteDatabase(tmp_path / "s.db"), env={}) as made:
+        yield made
+
+
+def call(house: House, name: str, tmp_path: Path, **arguments: Any) -> Any:
+    command = call_for(name, house)
+    assert command is not None
+    came = command({"cwd": str(tmp_path / "p"), **arguments}, {"CWD": str(tmp_path / "p"), "AGENT_ID": "ann"})
+    return asyncio.run(came) if asyncio.iscoroutine(came) else came
+
+
+def fire(house: House, event: str, tmp_path: Path, **fields: Any) -> Any:
+    return house.fire(event, session_id="w", cwd=str(tmp_path / "p"), transcript_path="/t.jsonl", **fields)
+
+
+def contents(house: House) -> dict[str, Any]:
+    assert house.database is not None
+    return house.database.run(lambda tx: {table: tx.rows(f"SELECT * FROM {table} ORDER BY 1") for table in TABLES})
+
+
+@pytest.mark.proves("S2-10")
+@pytest.mark.parametrize(
+    ("hook", "fields", "touched"),
+    [
+        ("sessionStart", {"source": "startup"}, {"sessions", "agents"}),
+        ("sessionEnd", {"reason": "x"}, {"sessions", "agents"}),
+        ("preCompact", {"trigger": "auto"}, {"sessions"}),
+        ("preCompact", {"trigger": "manual"}, set()),
+        ("preToolUse", {"toolName": "Bash", "toolInput": {}, "toolUseId": "1"}, {"sessions", "agents"}),
+        ("postToolUse", {"toolName": "Bash", "toolInput": {}, "toolUseId": "1"}, {"agents"}),
+        ("postToolUse", {"toolName": "AskUserQuestion", "toolInput": {}, "toolUseId": "1"}, {"agents", "messages"}),
+        ("postToolUseFailure", {"toolName": "Bash", "toolInput": {}, "toolUseId": "1"}, {"agents", "messages"}),
+        ("stop", {}, {"agents"}),
+        ("userPrompt", {"prompt": "p"}, {"agents"}),
+        ("notification", {"notificationType": "idle_prompt"}, {"agents"}),
+        ("permissionRequest", {"toolName": "Bash", "toolInput": {}}, {"agents"}),
+        ("teammateIdle", {"teammateName": "bob"}, {"agents"}),
+        ("subagentStart", {"agentId": "a"}, {"sessions"}),
+        ("subagentStop", {"agentId": "a"}, set()),
+        ("taskCompleted", {"taskId": "1", "taskSubject": "s"}, {"messages"}),
+        ("configChange", {"source": "user_settings"}, set()),
+    ],
+)
+def test_each_hook_touches_the_layers_it_should_and_no_others(
+    house: House, tmp_path: Path, hook: str, fields: dict[str, Any], touched: set[str]
+):
+    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s")
+    call(house, "db.agents.register", tmp_path, id="bob")
+    call(house, "hooks.sessionStart", tmp_path, **BASE)
+    call(house, "db.agents.updateStatus", tmp_path, id="ann", status="checked")
+    before = contents(house)
+    call(house, f"hooks.{hook}", tmp_path, **BASE, **fields)
+    after = contents(house)
+    assert {table for table in TABLES if before[table] != after[table]} == touched
+
+
+@pytest.mark.proves("S2-56")
+def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(house: House, tmp_path: Path):
+    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s")
+    fire(house, "SessionStart", tmp_path, source="startup")
+    small, large = tmp_path / "p/plan.md", tmp_path / "p/large.md"
+    small.write_text("the plan is simple", encoding="utf-8")
+    large.write_text("x" * 100_000, encoding="utf-8")
+    files = [str(large), str(small), "/gone"]
+    payload = {"summary": "s", "lastAction": "l", "nextSteps": [], "requiredFiles": files}
+    call(house, "commands.session.dehydrate", tmp_path, payload=payload)
+    told = fire(house, "SessionStart", tmp_path, source="startup").notes[0].text
+    assert ("the plan is simple" in told, "xxxx" in told, f"Read these files first: {', '.join(files)}." in told) == (
+        True,
+        False,
+        True,
+    )
+
+
+def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_tells(house: House, tmp_path: Path):
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 149_990, "output_tokens": 0}
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"type": "assistant", "message": {"usage": usage}}) + "\n", encoding="utf-8")
+    event = event_from({"session_id": "w", "transcript_path": str(path)}, "PostToolUse")
+    look_at_transcript(event, house.crew.here)
+    assert house.store.get("session:w", "context_usage") == {"tokens": 150_000, "from": "transcript"}
+    assert usage_of(house.store.get("session:w", "context_usage")) == 0.75
+    house.store.put("session:w", "context_usage", {"used_percent": 50})
+    look_at_transcript(event, house.crew.here)
+    assert [usage_of(mark) for mark in (house.store.get("session:w", "context_usage"), None, {}, {"tokens": "x"})] == [
+        0.5,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_a_whole_call_costs_no_more_than_a_few_rows(house: House, tmp_path: Path):
+    """Three small rows of the journal, with room for a busy machine; the best of many rounds on both sides."""
+    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s", metadata={"blockAfter": 1_000_000})
+    fire(house, "SessionStart", tmp_path, source="startup")
+    assert house.database is not None
+    event = event_from(
+        {"session_id": "w", "cwd": str(tmp_path / "p"), "tool_name": "Bash", "tool_input": {"command": "ls"}},
+        "PreToolUse",
+    )
+    (hook,) = [each for each in pack_hooks("sessions") if each.id == "sessions/heartbeat"]
+    rows = iter(range(10_000))
+
+    def insert(tx: Transaction) -> None:
+        decisions.add(tx, Row(id=f"row-{next(rows):06}", at=0, session_id="w", client="c", event="e"))
+
+    ours, plain = [], []
+    for _ in range(300):
+        plain.append(_timed(lambda: house.database.run(insert)))  # type: ignore[union-attr] # it is there
+        ours.append(_timed(lambda: house.crew.run((hook,), event)))
+    assert min(ours) <= 4 * min(plain)
+
+
+def _timed(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -1,0 +1,184 @@
+"""What tools need, said before a call fails."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.packs.tool_inputs.entries import KNOWN, entry_for
+from snell.packs.tool_inputs.shapes import example_text, faults
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.house import House
+
+NOTHING: dict[str, Any] = {}
+LONG = "long enough to be a text"
+
+
+def called(
+    tool: str, given: Any, event: str = "PreToolUse", options: dict[str, Any] = NOTHING, **more: Any
+) -> Decision:
+    with House.embedded(*pack_hooks("tool_inputs", options)) as house:
+        decision = house.fire(event, tool_name=tool, tool_input=given, **more)
+    assert decision.failures == ()
+    return decision
+
+
+@pytest.mark.proves("S3-01", "S3-08", "S3-09", "S3-11", "S3-13", "S3-16")
+@pytest.mark.parametrize(
+    ("tool", "given", "missing"),
+    [
+        ("Write", {"file_path": "/a", "content": LONG}, ()),
+        ("Write", {"file_path": "", "content": LONG}, ("file_path",)),
+        ("Write", {}, ("file_path", "content")),
+        ("Write", {"file_path": None, "content": LONG}, ("file_path",)),
+        ("write_local_file", "not an object", ("path", "content")),
+        ("read_local_file", {"path": 0}, ()),
+        ("read_local_file", {"path": False}, ()),
+        ("gmail_send_email", {"subject": "s", "body": "b", "to": "x"}, ()),
+        ("gmail_send_email", {"subject": "s", "body": "b"}, ("one of: recipient_email|to",)),
+        ("composio_multi_execute_tool", {"tools": []}, ("tools",)),
+    ],
+)
+def test_what_is_missing_is_named(tool: str, given: Any, missing: tuple[str, ...]):
+    assert faults(given, KNOWN[tool.lower()]).hard == missing
+    assert (called(tool, given).verdict is Verdict.DENY) is bool(missing)
+
+
+@pytest.mark.proves("S3-10", "S3-22")
+@pytest.mark.parametrize(
+    ("mode", "verdict"), [("guide", Verdict.SILENT), ("strict", Verdict.DENY), ("off", Verdict.SILENT)]
+)
+def test_what_only_looks_poor_is_a_note_or_a_refusal_as_you_like(mode: str, verdict: Verdict):
+    poor = called("Write", {"file_path": "/a", "content": ""}, options={"mode": mode})
+    assert poor.verdict is verdict
+    assert [each.text for each in poor.notes] == (
+        ["The call of Write looks incomplete: content is empty."] if mode == "guide" else []
+    )
+    lacking = called("Write", {"file_path": "/a"}, options={"mode": mode})
+    assert (lacking.verdict is Verdict.DENY) is (mode != "off")
+
+
+@pytest.mark.proves("S3-12", "S3-23")
+def test_a_refusal_shows_a_call_that_would_pass():
+    refused = called("write_local_file", {"path": "x"})
+    assert refused.reasons[0].text == "Invalid write_local_file call. Missing required fields: content"
+    example = refused.reasons[0].instead.partition("Example: ")[2]
+    assert called("write_local_file", json.loads(example)).verdict is Verdict.SILENT
+
+
+@pytest.mark.parametrize("tool", sorted(KNOWN))
+def test_every_example_passes_its_own_entry(tool: str):
+    entry = KNOWN[tool]
+    assert faults(json.loads(example_text(entry)), entry) == faults(entry.example, entry)
+    assert (faults(entry.example, entry).hard, faults(entry.example, entry).soft) == ((), ())
+
+
+@pytest.mark.proves("S3-14", "S3-15")
+@pytest.mark.parametrize(
+    ("tool", "found"),
+    [
+        ("Write", "write"), ("WRITE", "write"), ("mcp__fs__write", "write"), ("fs.write", "write"),
+        ("TodoWrite", ""), ("overwrite", ""), ("mcp__a__b__read_local_file", "read_local_file"), ("unheard_of", ""),
+        ("", ""), ("__", ""),
+    ],
+)  # fmt: skip
+def test_tools_are_known_by_their_whole_name_or_the_part_after_a_separator(tool: str, found: str):
+    assert entry_for(tool, {}) is KNOWN.get(found)
+
+
+@pytest.mark.proves("S3-18")
+def test_entries_come_from_settings_and_files_in_both_forms(tmp_path: Path):
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "minimum": 3}}}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcp__a__count": schema}), encoding="utf-8")
+    tools = {
+        "invoice": {"required": ["customer"], "min_lengths": {"customer": 3}, "example": {"customer": "ACME"}},
+        "write": {"required": ["target"]},
+        "broken": 3,
+    }
+    options = {"tools": tools, "files": [str(tmp_path / "mcp.json"), str(tmp_path / "absent.json")], "mode": "strict"}
+    assert called("invoice", {}, options=options).verdict is Verdict.DENY
+    assert called("invoice", {"customer": "AB"}, options=options).verdict is Verdict.DENY
+    assert called("Write", {"target": "x"}, options=options).verdict is Verdict.SILENT
+    assert called("mcp__a__count", {"n": 4}, options=options).verdict is Verdict.SILENT
+    low = called("mcp__a__count", {"n": 1}, options=options)
+    assert (low.verdict, "less than the minimum" in low.reason) == (Verdict.DENY, True)
+    assert 'Example: {"n": 1}' in called("mcp__a__count", {}, options=options).reasons[0].instead
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}},
+        {"type": "object", "properties": {"a": {"pattern": "^(x+x+)+y$"}}},
+        {"type": 7},
+        {"type": "object", "properties": []},
+    ],
+)
+def test_a_schema_that_wants_more_than_checking_neither_fetches_nor_hangs(schema: Any):
+    decision = called("t", {"a": "x" * 5000}, options={"tools": {"t": schema}})
+    assert decision.failures == ()
+
+
+def test_an_input_of_five_thousand_levels_is_fine():
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    schema = {"type": "object", "required": ["n"]}
+    assert faults(deep, entry_for("t", {"tools": {"t": schema}}) or KNOWN["write"]).hard == ()
+
+
+@pytest.mark.proves("S3-19")
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [("Bash<parameter name=x>", "Bash"), ('read["a"]', "read"), ("{Write}", "Write"), ("two words", "two")],
+)
+def test_a_name_that_is_no_name_is_refused_with_the_one_that_was_meant(name: str, bare: str):
+    refused = called(name, {"command": "ls"})
+    assert (refused.verdict, refused.reasons[0].instead.split("`")[1]) == (Verdict.DENY, bare)
+
+
+@pytest.mark.proves("S3-20")
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ('{"tools": [{"tool_slug": "X"}]}', {"tools": [{"tool_slug": "X"}]}),
+        ({"tools": '[{"tool_slug": "X"}]'}, {"tools": [{"tool_slug": "X"}]}),
+        ({"tools": "[not json"}, {"tools": "[not json"}),
+        ({"tools": '{"an": "object"}'}, {"tools": '{"an": "object"}'}),
+    ],
+)
+def test_json_that_came_as_text_is_made_into_what_it_says(given: Any, expected: Any):
+    assert called("composio_multi_execute_tool", given).event.payload["tool_input"] == expected
+
+
+@pytest.mark.proves("S3-21")
+def test_the_calls_inside_a_batch_are_checked_one_by_one():
+    inner = [{"tool_slug": "GMAIL_SEND_EMAIL", "arguments": {"subject": "s", "to": "x"}}, {"arguments": {}}, 3]
+    refused = called("composio_multi_execute_tool", {"tools": inner})
+    assert refused.reasons[0].text == (
+        "Invalid composio_multi_execute_tool call. Missing required fields: "
+        "tools[0] GMAIL_SEND_EMAIL: body, tools[1].tool_slug, tools[2].tool_slug"
+    )
+
+
+@pytest.mark.proves("S3-02", "S3-24", "S3-25", "S3-26", "S3-27", "S3-28", "S3-29")
+@pytest.mark.parametrize(
+    ("event", "fields", "expected"),
+    [
+        ("PostToolUseFailure", {"error": "1 validation error for Write"}, "A call that would pass"),
+        ("PostToolUseFailure", {"error": "InputValidationError: x"}, "A call that would pass"),
+        ("PostToolUseFailure", {"error": "Missing required argument"}, "A call that would pass"),
+        ("PostToolUseFailure", {"error": "No such tool available: Wrte"}, "There is no tool"),
+        ("PostToolUseFailure", {"error": "disk full"}, ""),
+        ("PostToolUseFailure", {"error": None}, ""),
+        ("PostToolUse", {"tool_response": {"is_error": True, "content": "field required"}}, "A call that would pass"),
+        ("PostToolUse", {"tool_response": {"content": "docs on validation error, field required"}}, ""),
+        ("PostToolUse", {"tool_response": "field required"}, ""),
+    ],
+)
+def test_after_a_failure_the_right_shape_is_shown(event: str, fields: dict[str, Any], expected: str):
+    told = [each.text for each in called("Write", {"file_path": "/a"}, event, **fields).notes]
+    assert (bool(told), expected in "".join(told)) == (bool(expected), True)

@@ -1,0 +1,281 @@
+"""The project's own commands: which toolchain answers, and what becomes of a command line."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.kit.authoring import GATE_TIMEOUT
+from snell.model.effects import Verdict
+from snell.packs.toolchain.chains import Toolchain, toolchains_from
+from snell.packs.toolchain.projects import Project
+from snell.packs.toolchain.rewriting import redirected
+from snell.packs.toolchain.seed import DETECTORS, action_of, project_command
+from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
+from snell.runtime.builtin_packs import pack_hooks
+from snell.testing.inline import decide_with
+
+MAKE = {"Makefile": ".PHONY: test build lint e2e smoke\ntest build lint e2e smoke:\n\t./x\n"}
+CARGO = {"Cargo.toml": "[package]\n"}
+GO = {"go.mod": "module x\n"}
+SCRIPTS = '{"scripts": {"test": "a", "build": "b", "lint": "c", "e2e": "d", "smoke": "e"}}'
+PNPM = {"package.json": SCRIPTS, "pnpm-lock.yaml": ""}
+YARN = {"package.json": SCRIPTS, "yarn.lock": ""}
+NPM = {"package.json": SCRIPTS, "package-lock.json": ""}
+PYTHON = {"pyproject.toml": "[project]\n"}
+UV = {**PYTHON, "uv.lock": ""}
+
+
+def lay_out(folder: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def becomes(folder: Path, files: dict[str, str], command: str, cwd: str = "") -> str | None:
+    root = lay_out(folder, files)
+    return redirected(command, os.path.join(root, cwd).rstrip("/"), ceiling=root).command
+
+
+@pytest.mark.proves("S0-10", "S0-11", "S0-12", "S0-13", "S0-14")
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (MAKE, "make test"),
+        ({"Makefile": "build:\n\t./x\n", **CARGO}, "cargo test"),
+        ({"Makefile": ".PHONY: latest\nlatest:\n\techo testing\n", **CARGO}, "cargo test"),
+        ({"Makefile": "include more.mk\n", "more.mk": "test:\n\t./x\n"}, "make test"),
+        ({"Makefile": "test := 3\nall:\n\techo $(test)\n", **GO}, "go test ./..."),
+        ({**CARGO, **GO}, "cargo test"),
+        ({**GO, **PNPM}, "go test ./..."),
+        ({**PNPM, "yarn.lock": "", "package-lock.json": ""}, "pnpm test"),
+        ({**YARN, "package-lock.json": ""}, "yarn test"),
+        (NPM, "npm test"),
+        (PYTHON, "python -m pytest"),
+        (UV, "uv run pytest"),
+        ({**PYTHON, "poetry.lock": ""}, "poetry run pytest"),
+        ({**PYTHON, "hatch.toml": ""}, "hatch test"),
+        ({"tox.ini": ""}, "tox"),
+        ({"package.json": SCRIPTS, "bun.lock": ""}, "bun run test"),
+        ({"package.json": '{"packageManager": "pnpm@9.1.0", "scripts": {"test": "x"}}'}, "pnpm test"),
+        ({"deno.json": '{"tasks": {"test": "deno test -A"}}'}, "deno task test"),
+        ({"justfile": "test *args:\n  ./x\n"}, "just test"),
+        ({"Taskfile.yml": "version: '3'\ntasks:\n  test:\n    cmds: [x]\n"}, "task test"),
+        ({"build.gradle.kts": "", "gradlew": ""}, "./gradlew test"),
+        ({"pom.xml": ""}, "mvn test"),
+        ({"mix.exs": ""}, "mix test"),
+        ({"app.csproj": ""}, "dotnet test"),
+        ({"CMakeLists.txt": ""}, "ctest --test-dir build"),
+        ({}, None),
+        ({"README.md": "run the tests with make test"}, None),
+    ],
+)
+def test_the_first_toolchain_that_is_there_answers(tmp_path: Path, files: dict[str, str], expected: str | None):
+    # asked in a language that none of these projects is in
+    assert becomes(tmp_path, files, "npm test" if "Cargo.toml" in files else "cargo test") == expected
+
+
+@pytest.mark.proves("S0-15", "S0-16", "S0-17", "S0-18", "S0-19", "S0-20")
+@pytest.mark.parametrize(
+    ("files", "commands"),
+    [
+        (MAKE, ["make test", "make build", "make lint", "make e2e", "make smoke"]),
+        (CARGO, ["cargo test", "cargo build", "cargo clippy", "cargo test --test '*'", None]),
+        (GO, ["go test ./...", "go build ./...", "go vet ./...", "go test -tags=e2e ./...", None]),
+        (PNPM, ["pnpm test", "pnpm run build", "pnpm run lint", "pnpm run e2e", "pnpm run smoke"]),
+        (YARN, ["yarn test", "yarn run build", "yarn run lint", "yarn run e2e", "yarn run smoke"]),
+        (
+            UV,
+            ["uv run pytest", None, "uv run ruff check .", "uv run pytest tests/", "uv run pytest --smoke"],
+        ),
+    ],
+)
+def test_every_toolchain_has_its_own_command_for_a_job(
+    tmp_path: Path, files: dict[str, str], commands: list[str | None]
+):
+    typed = ["npm test", "npm run build", "npm run lint", "npm run e2e", "npm run smoke"]
+    assert [becomes(tmp_path, files, each) for each in typed] == commands
+
+
+@pytest.mark.proves("S0-29", "S0-32", "S0-33")
+@pytest.mark.parametrize(
+    ("files", "command", "expected"),
+    [
+        (CARGO, "cargo test", None),
+        (CARGO, "cargo test my_case -- --nocapture", None),
+        (MAKE, "pytest -v", None),
+        (MAKE, "go test ./pkg/a -run TestB", None),
+        (MAKE, "go test ./...", "make test"),
+        (MAKE, "cargo test --workspace", "make test"),
+        (UV, "python -m pytest -x 'tests/a b.py'", "uv run pytest -x 'tests/a b.py'"),
+        (UV, "ruff check src --fix", "uv run ruff check src --fix"),
+        (PYTHON, "pytest -q", None),
+        (PYTHON, "uv run pytest -q", "python -m pytest -q"),
+        (NPM, "pnpm test --watch=false", "npm test -- --watch=false"),
+        (PNPM, "npm test --silent", None),
+        (PNPM, "npm run lint", "pnpm run lint"),
+        (NPM, "npm run lint", None),
+        (PNPM, "npx tsc", "pnpm run build"),
+        (PNPM, "tsc --noEmit", None),
+        ({"package.json": '{"scripts": {"test": "x"}}', "yarn.lock": ""}, "cargo build", None),
+        ({**NPM, **PYTHON}, "pytest", None),
+        ({**GO, **NPM}, "npm test", None),
+        (MAKE, "pytest --version", None),
+        (MAKE, "pytest && ruff check .", "make test && make lint"),
+        (MAKE, "FOO=1 sudo -E npm test 2>&1 | tee log; ls", "FOO=1 sudo -E make test 2>&1 | tee log; ls"),
+        (MAKE, "timeout 60 pytest", "timeout 60 make test"),
+        (MAKE, "echo $(pytest)", "echo $(make test)"),
+        (MAKE, "bash -c 'pytest'", None),
+        (MAKE, 'cd "$DIR" && pytest', None),
+        (MAKE, "cd docs && pytest", None),
+        (MAKE, "echo pytest; grep -r pytest .", None),
+        (MAKE, "pytest 'unterminated", None),
+        (MAKE, "   \n", None),
+        (MAKE, "make test", None),
+        (MAKE, "PYTEST", "make test"),
+    ],
+)
+def test_only_the_runner_changes_or_nothing_does(
+    tmp_path: Path, files: dict[str, str], command: str, expected: str | None
+):
+    assert becomes(tmp_path, files, command) == expected
+
+
+def test_the_nearest_project_counts_and_make_is_told_where_its_file_is(tmp_path: Path):
+    files = {**MAKE, "web/package.json": SCRIPTS, "web/pnpm-lock.yaml": "", "docs/x.md": "", ".git/HEAD": ""}
+    assert becomes(tmp_path, files, "npm test", "web") == "pnpm test"
+    assert becomes(tmp_path, files, "cd web && npm test") == "cd web && pnpm test"
+    assert becomes(tmp_path, files, "pytest", "docs") == "make -C .. test"
+
+
+@pytest.mark.proves("S0-22")
+def test_what_cannot_be_read_is_passed_over_and_said(tmp_path: Path):
+    lay_out(tmp_path, CARGO)
+    (tmp_path / "Makefile").mkdir()
+    assert redirected("pytest", str(tmp_path)).command == "cargo test"
+    (tmp_path / "Makefile").rmdir()
+    (tmp_path / "Makefile").symlink_to("/dev/zero")
+    assert redirected("pytest", str(tmp_path)).command == "cargo test"
+    (tmp_path / "package.json").write_text('{"scripts": ', encoding="utf-8")
+    assert redirected("npm test", str(tmp_path / "nowhere")).command is None
+
+
+@pytest.mark.proves("S0-23")
+def test_a_new_toolchain_is_one_entry_in_code_or_in_settings(tmp_path: Path):
+    lay_out(tmp_path, {"WORKSPACE": "", **CARGO})
+    written = toolchains_from({"bazel": {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}}, "bad": 3})
+    own = Toolchain(
+        "bazel", "", lambda p: p.has("WORKSPACE"), lambda _: {"test": "bazel test //..."}, runs_targets=True
+    )
+    for more in (written, (own,)):
+        assert redirected("npm test", str(tmp_path), more=more).command == "bazel test //..."
+        assert redirected("npm run build", str(tmp_path), more=more).command == "cargo build"
+    options = {"toolchains": {"bazel": {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}}}}
+    assert decided(tmp_path, "pytest", options).event.tool_input == {"command": "bazel test //..."}
+
+
+def decided(folder: Path, command: Any, options: dict[str, Any] | None = None, tool: str = "Bash") -> Any:
+    hooks = pack_hooks("toolchain", options)
+    return decide_with(*hooks, on="PreToolUse", tool=tool, input={"command": command}, cwd=folder)
+
+
+@pytest.mark.proves("S0-02", "S0-24")
+def test_a_redirect_concerns_shell_calls_and_approves_nothing(tmp_path: Path):
+    lay_out(tmp_path, MAKE)
+    shell, other = decided(tmp_path, "pytest"), decided(tmp_path, "pytest", tool="Grep")
+    assert (shell.verdict, shell.event.tool_input) == (Verdict.SILENT, {"command": "make test"})
+    assert (other.verdict, other.event.tool_input) == (Verdict.SILENT, {"command": "pytest"})
+
+
+@pytest.mark.proves("S0-25")
+@pytest.mark.parametrize("command", [None, 3, {}, [], ["pytest"], True, ""])
+def test_a_command_that_is_no_text_is_left_alone(tmp_path: Path, command: object):
+    lay_out(tmp_path, MAKE)
+    came = decided(tmp_path, command)
+    assert (came.verdict, came.failures, came.event.tool_input) == (Verdict.SILENT, (), {"command": command})
+
+
+@pytest.mark.proves("S0-26")
+def test_the_escape_is_taken_off_and_judges_see_the_command(tmp_path: Path):
+    lay_out(tmp_path, MAKE)
+    assert decided(tmp_path, "!pytest -x").event.tool_input == {"command": "pytest -x"}
+    assert decided(tmp_path, "! pytest").event.tool_input == {"command": "! pytest"}
+
+
+@pytest.mark.proves("S0-21")
+def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    lay_out(tmp_path / "p", MAKE)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    hooks = pack_hooks("toolchain")
+    from snell.runtime.house import House
+
+    with House.embedded(*hooks) as house:
+        came = house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
+    assert came.event.tool_input == {"command": "make test"}
+
+
+@pytest.mark.proves("S0-34")
+def test_the_time_limit_is_five_seconds():
+    assert GATE_TIMEOUT == 5.0
+    assert {hook.timeout for hook in pack_hooks("toolchain")} == {5.0}
+
+
+@pytest.mark.proves("S0-27", "S0-28")
+def test_in_seed_mode_the_detectors_are_tried_in_order():
+    assert len(DETECTORS) == 19
+    asked = {
+        "npm run test": "test",
+        "PYTEST -k e2e": "test",
+        "uv run pytest": "test",
+        "yarn build": "build",
+        "tsc -b": "build",
+        "pnpm lint": "lint",
+        "ruff check": "lint",
+        "npx playwright test": "e2e",
+        "vim integration.py": "e2e",
+        "docker build -t smoke .": "smoke",
+        "cd x && pytest": "",
+        "!pytest": "",
+        "ls": "",
+    }
+    assert {command: action_of(command) for command in asked} == asked
+
+
+@pytest.mark.proves("S0-30", "S0-31")
+def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path):
+    lay_out(tmp_path, CARGO)
+    came = decided(tmp_path, "pytest -k foo", {"mode": "seed"})
+    assert (came.verdict, came.event.tool_input) == (Verdict.ALLOW, {"command": "cargo test"})
+    assert [reason.text for reason in came.reasons] == ["Redirected: test"]
+    quiet = decided(tmp_path, "cargo test", {"mode": "seed"})
+    assert (quiet.verdict, quiet.changes) == (Verdict.SILENT, ())
+
+
+def test_seed_mode_reads_a_makefile_as_text(tmp_path: Path):
+    lay_out(tmp_path, {"Makefile": ".PHONY: latest\n", "package.json": "{}"})
+    assert project_command("test", Project(str(tmp_path))) == "make test"
+    assert project_command("build", Project(str(tmp_path))) == "pnpm run build"
+    assert project_command("smoke", Project(lay_out(tmp_path / "c", CARGO))) == ""
+
+
+def test_targets_are_read_as_rules():
+    class Text(Project):
+        def __init__(self, name: str, text: str) -> None:
+            super().__init__("/nowhere")
+            self.names = frozenset({name})
+            self._texts = {name: text}
+
+    makefile = (
+        "A = b:c\nexport X=1\nall: build \\\n  lint\n\t@echo deploy:\nbuild lint:: dep\n%.o: %.c\n$(X): y\n"
+        "define help\nnot-a-target: x\nendef\n.PHONY: smoke\n# comment: no\nsub/dir.x: z ; echo\n"
+    )
+    expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
+    assert make_targets(Text("Makefile", makefile)) == expected
+    assert make_targets(Text("makefile", "")) == frozenset()
+    just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
+    assert just_recipes(Text("justfile", just)) == {"t", "test", "_hidden"}
+    tasks = "version: '3'\nvars:\n  NOT: x\ntasks:\n  test:\n    cmds:\n      - x\n  'build:all': y\nother:\n  z: 1\n"
+    assert task_names(Text("Taskfile.yml", tasks)) == {"test", "build:all"}

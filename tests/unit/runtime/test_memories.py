@@ -1,0 +1,213 @@
+"""The memories of a house: what comes in is redacted, the inbox is emptied, a model may be away."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from snell.machine.embeddings import EmbeddingError
+from snell.machine.inbox import Inbox
+from snell.machine.paths import Places
+from snell.memory import rows
+from snell.memory.inbox_file import Waiting, encoded
+from snell.memory.recalling import Question
+from snell.memory.shapes import Draft, NotRememberedError
+from snell.model.errors import SnellError
+from snell.runtime.calls import call_for
+from snell.runtime.house import House, database_of
+from snell.runtime.memories import Memories, memories_of
+from snell.runtime.memory_timer import MemoryTimer
+
+SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+TEXT = "We decided to use uv for packages because pip was slow, see `uv.lock`"
+
+
+class Words:
+    """An embedder that knows one thing, and can be away."""
+
+    name = "test"
+
+    def __init__(self) -> None:
+        self.is_away = False
+
+    def embed(self, texts):
+        if self.is_away:
+            raise EmbeddingError("away")
+        return [bytes([127, 0] * 4) if "uv" in text or "manager" in text else bytes([0, 127] * 4) for text in texts]
+
+
+@pytest.fixture
+def memories(tmp_path: Path):
+    where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
+    database = database_of(where)
+    yield Memories(database, where.state / "memory")
+    database.close()
+
+
+def capture(memories: Memories, content: str = TEXT, **fields) -> Path:
+    waiting = Waiting(content=content, source_hook="Stop", timestamp="", project="p", signal_tier=1, **fields)
+    return memories.inbox.deliver(encoded(waiting))
+
+
+def asked(memories: Memories, text: str, project: str = "p") -> list[str]:
+    return [each.memory.content for each in memories.recall(Question(text=text, project=project))]
+
+
+def test_nothing_secret_is_kept_whoever_sends_it(memories: Memories) -> None:
+    draft = Draft(content=f"{TEXT} with {SECRET}", project="p", tags=(SECRET,), metadata={"token": SECRET})
+    kept = memories.remember(draft)
+    memory = memories.run(lambda tx: rows.get(tx, kept.id))
+    assert SECRET not in repr(memory)
+    capture(memories, f"The fix was to rotate {SECRET} in `vault.py` weekly")
+    assert memories.drain().statuses == {"stored": 1}
+    assert SECRET.encode() not in b"".join(
+        path.read_bytes() for path in memories.database.path.parent.glob("snell.db*")
+    )
+    with pytest.raises(NotRememberedError, match="mostly secret"):
+        memories.remember(Draft(content=SECRET, project="p"))
+
+
+@pytest.mark.proves("S4-11", "S4-83", "S4-84")
+def test_what_waits_is_taken_in_when_somebody_remembers_or_recalls(memories: Memories) -> None:
+    capture(memories)
+    assert asked(memories, "which package manager, uv?") == [TEXT]
+    capture(memories, "ok")
+    memories.remember(Draft(content="The login cookie is called `sid_v2`", project="p"))
+    assert memories.inbox.count() == 0
+    assert [notice.split()[0] for notice in memories.notices] == ["stored", "rejected_quality"]
+
+
+@pytest.mark.proves("S4-117")
+def test_a_file_that_is_taken_up_again_after_a_crash_is_a_duplicate(memories: Memories) -> None:
+    path = capture(memories)
+    data = path.read_bytes()
+    assert memories.drain().statuses == {"stored": 1}
+    path.write_bytes(data)
+    assert memories.drain().statuses == {"rejected_exact": 1}
+    assert memories.run(rows.stats).memories == 1
+
+
+@pytest.mark.proves("S4-86")
+def test_a_broken_file_is_in_quarantine_after_three_looks_and_the_others_get_through(memories: Memories) -> None:
+    broken = capture(memories)
+    broken.write_bytes(b'{"version": 1, "content": "ha')
+    os.symlink("/etc/passwd", broken.with_name("0-link.json"))
+    (broken.with_name("0-folder.json")).mkdir()
+    capture(memories)
+    looks = [memories.drain() for _ in range(4)]
+    assert [dict(each.statuses) for each in looks] == [
+        {"stored": 1, "failed": 3}, {"failed": 3}, {"failed": 3}, {}
+    ]  # fmt: skip
+    assert sorted(os.listdir(memories.inbox.root / "quarantine")) == sorted(
+        ["0-folder.json", "0-link.json", broken.name]
+    )
+    assert "is not a capture" in looks[0].problems[2]
+
+
+def test_a_database_in_trouble_leaves_the_files_where_they_are(memories: Memories) -> None:
+    capture(memories)
+    memories.run(lambda tx: tx.do("INSERT INTO meta (name, value) VALUES ('x', 'y')"))
+    memories.database.close()
+    memories.run(lambda tx: tx.do("UPDATE meta SET value = '999' WHERE name = 'schema'"))
+    memories.database.close()
+    drained = memories.drain()
+    assert (dict(drained.statuses), len(drained.problems), memories.inbox.count()) == ({}, 1, 1)
+
+
+@pytest.mark.proves("S4-78")
+def test_ingest_works_without_an_inbox_and_an_inbox_without_ingest(memories: Memories, tmp_path: Path) -> None:
+    alone = Memories(memories.database)
+    assert alone.remember(Draft(content=TEXT, project="p")).is_stored
+    assert (asked(alone, "uv packages"), dict(alone.drain().statuses)) == ([TEXT], {})
+    inbox = Inbox(tmp_path / "elsewhere")
+    assert inbox.waiting(9) == []
+    assert inbox.deliver(b"x").exists()
+
+
+def test_a_model_finds_more_and_its_absence_loses_nothing(memories: Memories) -> None:
+    model = memories.embedder = Words()
+    model.is_away = True
+    assert memories.remember(Draft(content=TEXT, project="p")).is_stored
+    assert asked(memories, "uv packages") == [TEXT]
+    assert (memories.problem, memories.catch_up()) == ("away", 0)
+    model.is_away = False
+    assert (memories.catch_up(), memories.catch_up(), memories.problem) == (1, 0, "")
+    assert asked(memories, "zzz manager") == [TEXT]
+    assert memories.run(rows.stats).with_dense == 1
+
+
+@pytest.fixture
+def house(tmp_path: Path):
+    where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
+    with House.embedded(database=database_of(where), where=where) as made:
+        yield made
+
+
+def call(house: House, verb: str, **arguments):
+    found = call_for(f"memory.{verb}", house)
+    assert found
+    return found(arguments, {"CWD": "/work/p"})
+
+
+def test_calls_mean_the_callers_project_unless_they_name_one(house: House) -> None:
+    assert call(house, "remember", content=TEXT)["status"] == "stored"
+    assert [each["content"] for each in call(house, "recall", query="uv packages")["memories"]] == [TEXT]
+    assert call(house, "recall", query="uv packages", project="q")["memories"] == []
+    assert call(house, "namespaces", project="*")["namespaces"] == {"default": 1}
+    assert call(house, "stats")["memories"] == 1
+
+
+def test_a_batch_keeps_what_can_be_kept(house: House) -> None:
+    given = [{"content": TEXT}, {"content": ""}, {"content": TEXT}, {"content": "x", "namespace": "a/b"}]
+    answer = call(house, "remember_batch", memories=given)
+    assert ([each["status"] for each in answer["results"]], answer["stored"]) == (
+        ["stored", "error", "rejected_exact", "error"], 1
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "problem"),
+    [
+        ("remember", {}, "`content` is missing"),
+        ("remember", {"content": 5}, "`content` is not right"),
+        ("remember", {"content": "x", "project": "*"}, "a memory belongs to one project"),
+        ("recall", {"query": "x", "limit": "many"}, "`limit` is not right"),
+        ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
+        ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
+        ("list", {"limit": 0}, "the limit is 0"),
+        ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
+        ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
+    ],
+)
+def test_a_call_that_makes_no_sense_gets_a_clear_answer(house: House, verb: str, arguments: dict, problem: str) -> None:
+    with pytest.raises(SnellError) as error:
+        call(house, verb, **arguments)
+    assert problem in str(error.value)
+
+
+def test_memories_go_to_a_file_and_come_back(house: House, tmp_path: Path) -> None:
+    call(house, "remember", content=TEXT, tags=["x"], importance=0.9)
+    path = tmp_path / "out.json"
+    assert call(house, "export", output_path=str(path))["memories"] == 1
+    with pytest.raises(SnellError, match="is there already"):
+        call(house, "export", output_path=str(path))
+    before = call(house, "list")["memories"]
+    assert call(house, "delete_namespace", namespace="default", confirm=True, dry_run=False)["memories"] == 1
+    rehearsal = call(house, "import", source_path=str(path))
+    assert (rehearsal["statuses"], call(house, "list")["memories"]) == ({"stored": 1}, [])
+    assert call(house, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 1}
+    after = call(house, "list")["memories"]
+    assert [{**each, "id": ""} for each in after] == [{**each, "id": ""} for each in before]
+    assert json.loads(path.read_bytes())["version"] == 1
+
+
+@pytest.mark.proves("S4-84")
+def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(house: House) -> None:
+    timer = MemoryTimer(house)
+    asyncio.run(timer.look())
+    assert not (house.where.state / "memory").exists()
+    capture(memories_of(house))
+    asyncio.run(MemoryTimer(house).look())
+    assert (memories_of(house).inbox.count(), call(house, "stats", project="p")["memories"]) == (0, 1)

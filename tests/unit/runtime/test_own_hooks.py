@@ -1,0 +1,29 @@
+"""Hooks that a client runs by itself are not run for it once more."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from snell.machine.paths import Places
+from snell.machine.worker import Worker
+from snell.model.events import Event
+from snell.runtime.shelf import Shelf
+
+
+@pytest.mark.parametrize(
+    ("client", "runs"), [("codex", True), ("claude_code", False), ("grok", False), ("vscode_copilot", False)]
+)
+def test_imported_claude_hooks_run_where_the_client_does_not_run_them_itself(
+    client: str, runs: bool, tmp_path: Path
+) -> None:
+    places = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
+    (tmp_path / ".claude").mkdir()
+    places.config.mkdir()
+    (places.config / "snell.toml").write_text('import_hooks = ["claude-code"]\n', encoding="utf-8")
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
+    env = {"HOME": str(tmp_path)}
+    shelf = Shelf(places, env, Worker(env), policy_files=())
+    found = shelf.hooks_for(Event(name="Stop", payload={"cwd": str(tmp_path)}, client=client))
+    assert any(hook.source.layer == "claude-code:user" for hook in found.hooks) == runs

@@ -1,0 +1,114 @@
+"""Rows that are answered for before they are in the database."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from snell.model.decision import Decision
+from snell.model.events import event_from
+from snell.runtime import pending_rows
+from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
+from snell.runtime.store_journal import StoreJournal
+from snell.stores.sqlite import SqliteDatabase
+from snell.work import decisions
+from snell.work.decisions import Row
+
+EVENT = event_from({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
+
+
+def row(number: int) -> Row:
+    return Row(id=f"id-{number}", at=number, session_id="s")
+
+
+def pending_in(folder: Path) -> list[tuple[list[str], bool]]:
+    with found_in(folder) as files:
+        return [([each.id for each in file.rows], file.is_left_behind) for file in files]
+
+
+def in_database(database: SqliteDatabase) -> list[str]:
+    return [each.id for each in database.run(lambda tx: decisions.recent(tx, limit=1000))]
+
+
+def test_rows_of_a_living_process_are_seen_and_left_alone(tmp_path: Path) -> None:
+    rows = PendingRows(tmp_path)
+    assert rows.append(row(1))
+    assert rows.append(row(2))
+    assert pending_in(tmp_path) == [(["id-1", "id-2"], False)]
+    assert pending_in(tmp_path) == [(["id-1", "id-2"], False)]
+
+
+def test_rows_of_a_process_that_is_gone_are_found_and_their_file_is_removed(tmp_path: Path) -> None:
+    rows = PendingRows(tmp_path)
+    rows.append(row(1))
+    rows.close()  # with a row that nobody saved, as the end of the process would
+    assert pending_in(tmp_path) == [(["id-1"], True)]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_whose_rows_are_saved_leaves_nothing_behind(tmp_path: Path) -> None:
+    rows = PendingRows(tmp_path)
+    rows.append(row(1))
+    rows.are_saved(is_quiet=True)
+    assert pending_in(tmp_path) == [([], False)]
+    rows.close()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_row_that_was_being_written_when_the_process_ended_is_not_read(tmp_path: Path) -> None:
+    rows = PendingRows(tmp_path)
+    rows.append(row(1))
+    rows.append(row(2))
+    rows.close()
+    (path,) = tmp_path.iterdir()
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data.rstrip(b"\0")) - 5])
+    assert pending_in(tmp_path) == [(["id-1"], True)]
+
+
+def test_a_full_file_takes_no_further_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending_rows, "ROOM", 300)
+    rows = PendingRows(tmp_path)
+    assert [rows.append(row(number)) for number in range(3)] == [True, False, False]
+    rows.are_saved(is_quiet=True)
+    assert rows.append(row(3))
+
+
+def test_where_no_file_can_be_made_no_row_is_promised(tmp_path: Path) -> None:
+    (tmp_path / "in the way").write_text("", encoding="utf-8")
+    rows = PendingRows(tmp_path / "in the way")
+    assert not rows.append(row(1))
+    assert not rows.append(row(2))
+
+
+def test_a_journal_answers_for_a_pending_row_whoever_asks(tmp_path: Path) -> None:
+    ours, theirs = SqliteDatabase(tmp_path / "snell.db"), SqliteDatabase(tmp_path / "snell.db")
+    journal = StoreJournal(ours, pending=PendingRows(tmp_path / FOLDER))
+    journal.commit(Decision(event=EVENT, id="1"), "key")
+    assert in_database(theirs) == []
+    assert [each.id for each in StoreJournal(theirs).recent()] == ["1"]
+    found = StoreJournal(theirs).earlier("key")
+    assert found
+    assert found.id == "1"
+    journal.record({"id": "1", "event": "PreToolUse"})
+    assert in_database(theirs) == ["1"]
+    journal.close()
+    assert os.listdir(tmp_path / FOLDER) == []
+
+
+def test_a_row_that_was_left_behind_is_in_the_journal_once(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "snell.db")
+    rows = PendingRows(tmp_path / FOLDER)
+    rows.append(row(1))
+    rows.close()
+    for _ in range(2):
+        assert [each.id for each in StoreJournal(database).recent()] == ["id-1"]
+    assert os.listdir(tmp_path / FOLDER) == []
+
+
+def test_rows_that_wait_for_a_trace_too_long_go_without_one(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "snell.db")
+    journal = StoreJournal(database, pending=PendingRows(tmp_path / FOLDER))
+    for number in range(251):
+        journal.commit(Decision(event=EVENT, id=f"{number}"))
+    assert len(in_database(database)) == 251

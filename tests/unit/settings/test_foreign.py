@@ -1,0 +1,94 @@
+"""Hook files of other clients, read as ours."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from snell.model.hooks import Command
+from tests.unit.settings.workbench import World, command, inert, said, written
+
+SHIM = {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def group(command: str, **more: object) -> dict[str, object]:
+    return {**more, "hooks": [{"type": "command", "command": command}]}
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "content", "expected"),
+    [
+        ("claude-code", ".claude/settings.json", {"PreToolUse": [group("a")]}, ("PreToolUse", "a", 600.0)),
+        ("codex", ".codex/hooks.json", {"Stop": [group("a")]}, ("Stop", "a", 600.0)),
+        ("cursor", ".cursor/hooks.json", {"preToolUse": [{"command": "a", "timeout": 9}]}, ("PreToolUse", "a", 9.0)),
+        (
+            "cursor",
+            ".cursor/hooks.json",
+            {"beforeSubmitPrompt": [{"command": "a", "failClosed": True}]},
+            ("UserPromptSubmit", "a", 30.0),
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            {"BeforeTool": [{"hooks": [{"type": "command", "command": "a", "timeout": 9000}]}]},
+            ("PreToolUse", "a", 9.0),
+        ),
+        (
+            "copilot",
+            ".copilot/hooks/mine.json",
+            {"agentStop": [{"type": "command", "bash": "a", "timeoutSec": 9}]},
+            ("Stop", "a", 9.0),
+        ),
+    ],
+)
+def test_a_clients_own_hooks_run_elsewhere_once_the_user_says_so(
+    world: World, client: str, file: str, content: dict[str, object], expected: tuple[str, str, float]
+) -> None:
+    written(world.home / file, json.dumps({"version": 1, "hooks": content}))
+    assert world.load().hooks == ()
+    world.user(f'import_hooks = ["{client}"]\n')
+    loaded = world.load()
+    (hook,) = loaded.hooks
+    assert isinstance(hook.handler, Command)
+    assert (hook.event, hook.handler.command, hook.time_limit) == expected
+    assert (hook.source.layer, [text for text in said(loaded.problems) if "error" in text]) == (f"{client}:user", [])
+
+
+def test_how_that_client_calls_us_is_not_a_hook(world: World) -> None:
+    mixed = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}, SHIM]}
+    ours = {"hooks": [SHIM]}
+    written(world.home / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [mixed, ours], "Stop": [ours]}}))
+    world.user('import_hooks = ["claude-code"]\n')
+    assert [(hook.event, hook.handler.command) for hook in world.load().hooks] == [("PreToolUse", "mine")]  # type: ignore[union-attr] # all are commands
+
+
+def test_a_projects_imported_hooks_need_trust_byte_by_byte(world: World) -> None:
+    world.brings("")
+    written(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo hello")]}}))
+    assert world.review().items == ()
+    world.user('import_hooks = ["claude-code"]\n')
+    assert world.load().hooks == ()
+    assert [item.event for item in world.review().items] == ["Stop"]
+    world.trust()
+    loaded = world.load()
+    assert [(hook.event, hook.source.layer) for hook in loaded.hooks] == [("Stop", "claude-code:project")]
+    assert inert(loaded) == {}
+    written(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo other")]}}))
+    assert loaded.is_stale()
+    assert list(inert(world.load()).values()) != []
+
+
+def test_a_project_cannot_switch_importing_on(world: World) -> None:
+    world.brings(f'import_hooks = ["claude-code"]\n{command("theirs")}')
+    world.trust()
+    assert any("`import_hooks` has no effect in project settings" in text for text in said(world.load().problems))
+
+
+def test_a_client_whose_files_cannot_be_read_is_a_mistake_with_a_hint(world: World) -> None:
+    world.user('import_hooks = ["cursr"]\n')
+    assert any("did you mean `cursor`?" in text for text in said(world.load().problems))
