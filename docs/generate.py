@@ -13,11 +13,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
 
+from clients_page import clients
+from guard_page import guard
 from hook_page import hooks
 from introspection import first_line, page, table
+from mcp_page import mcp_server
+from packs_page import packs
 from settings_page import settings
 
-from snell.doors.cli import COMMANDS
+from snell.doors.cli import COMMANDS, module_of
 from snell.model import errors
 from snell.model.catalogue import CATALOGUE
 from snell.model.tools import ALL_KINDS, KINDS
@@ -64,7 +68,7 @@ def events() -> str:
 def commands() -> str:
     parts = []
     for name, text in COMMANDS.items():
-        command = import_module(f"snell.doors.cli.{name}")
+        command = import_module(f"snell.doors.cli.{module_of(name)}")
         parser = argparse.ArgumentParser(prog=f"snell {name}", description=text)
         command.arguments(parser)
         helps = "\n\n".join(f"```\n{each}```" for each in help_texts(parser))
@@ -89,11 +93,15 @@ def error_ids() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "guard": guard,
     "events": events,
     "hooks": hooks,
     "settings": settings,
     "commands": commands,
     "errors": error_ids,
+    "clients": clients,
+    "packs": packs,
+    "mcp": mcp_server,
 }
 
 

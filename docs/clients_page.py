@@ -1,0 +1,75 @@
+"""The page on clients: what each can do, how its events and tools are called, and its habits."""
+
+from introspection import page, table
+
+from snell.clients import CLIENTS, client_named
+from snell.clients.dialect.table import Answers, Dialect
+from snell.model.catalogue import CATALOGUE
+from snell.model.ports import Client, tier_of
+
+CAN = ("deny", "ask", "rewrite", "note", "stop", "prompt_block", "mcp", "rules")
+SAYS = ("deny", "ask", "allow", "rewrite", "note", "stop", "tell", "env")
+
+
+def clients() -> str:
+    modules = [client_named(name) for name in CLIENTS]
+    order = sorted(modules, key=lambda client: (tier_of(client.CAPABILITIES), client.TITLE.lower()))
+    columns = ("client", "name", "tier", *(word.replace("_", " ") for word in CAN))
+    return page(
+        "Clients",
+        "Tier 1 calls hooks in Claude Code's own terms, tier 2 through our translation or a plugin, tier 3 not at all: "
+        "it is reached by MCP and a rules file. `note` gives the model text, `stop` keeps the agent working, "
+        "`prompt block` refuses a prompt.",
+        table(columns, map(_row, order)),
+        "What a client cannot do is replaced by the nearest stricter thing: an ask becomes a refusal that says what to "
+        "do, a rewrite becomes a refusal that shows the call as it should be, a note waits for the next event that "
+        "carries one. After a tool has run nothing can be refused any more; there a refusal becomes a note.",
+        *(_section(client) for client in order),
+    )
+
+
+def _row(client: Client) -> tuple[str, ...]:
+    can = client.CAPABILITIES
+    return (
+        client.TITLE,
+        f"`{client.NAME}`",
+        str(tier_of(can)),
+        *("yes" if getattr(can, name) else "-" for name in CAN),
+    )
+
+
+def _section(client: Client) -> str:
+    names = ", ".join(f"`{alias}`" for alias in client.ALIASES)
+    parts = [f"## {client.TITLE}\n\n{' '.join((client.__doc__ or '').split())}"]
+    parts += [f"Also called {names}."] if names else []
+    described = getattr(client, "DIALECT", None)
+    if isinstance(described, Dialect):
+        parts.append(table(("event", "here", "answers that it takes"), _events(described)))
+        tools = ((f"`{theirs}`", f"`{tool.name}`") for theirs, tool in described.tools.items())
+        parts.append(table(("tool", "in Claude Code"), tools))
+    elif client.NAME == "claude_code":
+        rows = ((f"`{row.name}`", ", ".join(sorted(row.can)) or "-") for row in CATALOGUE.values())
+        parts.append(table(("event", "answers that it takes"), rows))
+    if client.QUIRKS:
+        parts.append(table(("habit", "how we know"), ((quirk.text, quirk.source) for quirk in client.QUIRKS)))
+    return "\n\n".join(part.strip() for part in parts)
+
+
+def _events(described: Dialect) -> list[tuple[str, str, str]]:
+    """Its own name for an event, ours, and what can be said there."""
+    rows = [
+        (theirs, ours, _said(described.answers.get(theirs) or described.answers[ours]))
+        for theirs, ours in _names(described)
+    ]
+    return [(f"`{theirs}`", f"`{ours}`", said) for theirs, ours, said in rows]
+
+
+def _names(described: Dialect) -> list[tuple[str, str]]:
+    known = [(theirs, ours) for theirs, ours in described.events.items() if ours in described.answers]
+    translated = {ours for _, ours in known}
+    same = [(name, name) for name in described.answers if name in CATALOGUE and name not in translated]
+    return [*known, *same]
+
+
+def _said(answers: Answers) -> str:
+    return ", ".join(word for word in SAYS if getattr(answers, word) is not None) or "-"

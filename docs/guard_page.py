@@ -1,0 +1,37 @@
+"""The page on the guard's rules, from the rules themselves."""
+
+from importlib import import_module
+
+from introspection import page
+
+from snell.packs.guard.rules import RULES
+
+
+def guard() -> str:
+    parts = [_rule(name) for name in RULES]
+    return page(
+        "The guard's rules",
+        "`snell check command CMD` says what the guard makes of a command. A rule is switched by its name: `off`, "
+        "`observe` (nothing is stopped, you get a line), `ask` or `enforce`:\n\n"
+        '```toml\n[pack.guard]\npreset = "standard"       # or strict, relaxed\n\n'
+        '[pack.guard.rules]\ngit-discard = "ask"\nenvironment = "off"\n```\n\n'
+        "`snell allow`, run by a person at a terminal, shows the command that was denied last and lets exactly "
+        "that one "
+        "pass, once, in its session.",
+        *parts,
+    )
+
+
+def _rule(name: str) -> str:
+    rule = RULES[name]
+    says = _says(name)
+    stops = "\n".join(f"    {command}" for command in rule.flagged)
+    passes = "\n".join(f"    {command}" for command in rule.fine)
+    return f"## {name}\n\n{says}\n\nInstead: {rule.instead}.\n\nStopped:\n\n{stops}\n\nNot stopped:\n\n{passes}"
+
+
+def _says(name: str) -> str:
+    if RULES[name].about:
+        return RULES[name].about
+    module = import_module(f"snell.packs.guard.rules.{name.replace('-', '_')}")
+    return " ".join((module.__doc__ or "").split())
