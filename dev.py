@@ -17,18 +17,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
 
-from scripts.environment import BIN, EXE, PYTHON, ROOT, VENV, ensure_environment, find_uv, say, stop
+from scripts.environment import BIN, EXE, PYTHON, ROOT, VENV, ensure_adapters, ensure_environment, find_uv, say, stop
 from scripts.requirements import report
 
-NO_TESTS_FOUND = 5  # pytest's exit code
+SOME_FAILED, NO_TESTS_FOUND = 1, 5  # pytest's exit codes
 
 VERBS = {
     "demo": "run the scripted coding session",
     "test": "run the fast tests, then those that start processes; other arguments go to one pytest run",
+    "adapters": "test the adapters against the real agent libraries, which go into an environment of their own",
     "lint": "check format, style, types and import rules",
     "bench": "measure, and compare with peers and limits",
     "docs": "regenerate the generated pages; --check only compares",
-    "lock": "pin requirements/dev.txt again; --upgrade moves to the newest versions",
+    "lock": "pin requirements/*.txt again; --upgrade moves to the newest versions",
     "requirements": "count covered, divergent and deferred requirements per seed",
     "wheel": "build the wheel into dist/",
 }
@@ -45,8 +46,8 @@ def main() -> int:
         return lock(rest)
     ensure_environment()
     if options.verb == "test":
-        return test(rest, nightly=options.nightly, live=options.live)
-    verbs = {"demo": demo, "lint": lint, "bench": bench, "docs": docs, "wheel": wheel}
+        return test(rest, nightly=options.nightly) if options.live is None else test_live(options.live, rest)
+    verbs = {"adapters": adapters, "demo": demo, "lint": lint, "bench": bench, "docs": docs, "wheel": wheel}
     return verbs[options.verb](rest)
 
 
@@ -57,7 +58,8 @@ def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
         verb: verbs.add_parser(verb, help=text, description=text, allow_abbrev=False) for verb, text in VERBS.items()
     }
     made["test"].add_argument("--nightly", action="store_true", help="also the long tests (SNELL_NIGHTLY=1)")
-    made["test"].add_argument("--live", action="store_true", help="also the tests with real coding agents")
+    live = "instead, hold conversations in real coding agents, installed with npm (default: in all that are known)"
+    made["test"].add_argument("--live", nargs="*", metavar="CLIENT", help=live)
     made["requirements"].add_argument("--json", action="store_true", help="print one JSON object")
     return parser.parse_known_args()
 
@@ -66,16 +68,33 @@ def demo(rest: Sequence[str]) -> int:
     return run(PYTHON, "-m", "snell", "demo", *rest)
 
 
-def test(rest: Sequence[str], *, nightly: bool, live: bool) -> int:
-    left_out = [f"not {marker}" for marker, wanted in (("nightly", nightly), ("live", live)) if not wanted]
+def test(rest: Sequence[str], *, nightly: bool) -> int:
+    left_out = ["not live"] if nightly else ["not nightly", "not live"]
     phases = [left_out] if rest else [["not process", *left_out], ["process", *left_out]]
     env = {"SNELL_NIGHTLY": "1"} if nightly else {}
+    spread = [] if rest else ["-n", "auto", "--dist", "worksteal", "-q"]  # one worker for each core
     codes = []
     for phase in phases:
-        codes.append(run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), *rest, env=env))
+        codes.append(run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), *spread, *rest, env=env))
+        if codes[-1] == SOME_FAILED and spread:  # side by side they disturb each other; alone they have no excuse
+            say("some failed: once more, one after the other")
+            codes[-1] = run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), "--last-failed", "-q", env=env)
         if codes[-1] not in {0, NO_TESTS_FOUND}:
             return codes[-1]
     return min(codes)  # a phase may be empty as long as the other one had tests
+
+
+def adapters(rest: Sequence[str]) -> int:
+    """Warnings of other people's libraries are theirs to mend."""
+    python = ensure_adapters()
+    return run(python, "-m", "pytest", "-W", "default", *(rest or ["tests/adapters"]), env={"PYTHONPATH": "src"})
+
+
+def test_live(clients: Sequence[str], rest: Sequence[str]) -> int:
+    """Only these: they install hundreds of megabytes, once. Without npm they are skipped, and say so."""
+    where = ["tests/live"] if clients else ["tests/live", "tests/process/test_live_model_programs.py"]
+    env = {"SNELL_LIVE_CLIENTS": " ".join(clients)}
+    return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", *where, *rest, env=env)
 
 
 def lint(rest: Sequence[str]) -> int:
@@ -104,8 +123,11 @@ def lock(rest: Sequence[str]) -> int:
     uv = find_uv() or stop("locking needs uv, and pip could not install it: put uv on the PATH")
     shape = ["--universal", "--generate-hashes", "--python-version", "3.11"]
     no_hosts = ["--quiet", "--no-header", "--no-emit-index-url", "--no-emit-find-links"]
-    files = ["pyproject.toml", "requirements/dev.in", "--output-file", "requirements/dev.txt"]
-    return run(uv, "pip", "compile", *shape, *no_hosts, *files, *rest)
+    codes = []
+    for name in ("dev", "adapters"):
+        files = ["pyproject.toml", f"requirements/{name}.in", "--output-file", f"requirements/{name}.txt"]
+        codes.append(run(uv, "pip", "compile", *shape, *no_hosts, *files, *rest))
+    return max(codes)
 
 
 def wheel(rest: Sequence[str]) -> int:

@@ -38,6 +38,22 @@ def ensure_environment() -> None:
         STAMP.write_text(json.dumps(wanted()), encoding="utf-8")
 
 
+def ensure_adapters() -> Path:
+    """The Python of the environment that holds the libraries which the adapters are for."""
+    lock, place = ROOT / "requirements" / "adapters.txt", TOOLS / "adapters"
+    python, stamp = place / BIN.name / f"python{EXE}", place / "stamp"
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    with one_at_a_time():
+        if not (stamp.exists() and stamp.read_text(encoding="utf-8") == digest):
+            say("installing the agent libraries into .tools/adapters (about a minute)")
+            uv = find_uv() or stop("the libraries are installed with uv, and pip could not install it")
+            made = attempt(uv, "venv", "--quiet", "--clear", "--python", base_python(), place)
+            if not (made and attempt(uv, "pip", "sync", "--quiet", "--python", python, "--require-hashes", lock)):
+                stop("the libraries could not be installed: see above, check the network and uv's index settings")
+            stamp.write_text(digest, encoding="utf-8")
+    return python
+
+
 def is_ready() -> bool:
     return PYTHON.exists() and stamped() == wanted()
 
