@@ -232,6 +232,7 @@ def test_set_up_is_shown_as_the_command_line_shows_it_and_nothing_is_written(age
         check=True,
         timeout=60,
     )
+    agent.call("stats")  # the daemon is there, and has its own folders
     before = sorted(os.listdir(agent.machine.home))
     found = agent.call("setup_hooks", client="Cursor", python_path="/usr/bin/python3", **choices)
     assert found.pop("how") == "a person runs `snell setup cursor` in a terminal; an agent cannot"

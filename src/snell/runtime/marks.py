@@ -31,43 +31,51 @@ class StoredMarks:
         self._redactor = redactor or _redacted
         self._scopes: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._unsaved: list[Change] = []
-        self._lock = threading.RLock()  # late hooks finish in threads of their own
+        # Late hooks finish in threads of their own. INVARIANT: whoever holds this lock never waits for the database:
+        # who is in the middle of a transaction may be waiting for a mark.
+        self._lock = threading.Lock()
 
     def get(self, scope: str, name: str) -> Any:
+        known = self._scope(scope)
         with self._lock:
-            return self._scope(scope).get(name)
+            return known.get(name)
 
     def put(self, scope: str, name: str, value: Any) -> None:
         value = plain(value)  # as it would come back after a restart
+        known = self._scope(scope)
         with self._lock:
-            known = self._scope(scope)
             if name in known and same(known[name], value):
                 return
             known[name] = value
             self._scopes[scope] = known
-            self._save(lambda tx: marks.put(tx, scope, name, self._redactor(value)))
+            self._unsaved.append(lambda tx: marks.put(tx, scope, name, self._redactor(value)))
+        self._save()
 
     def drop(self, scope: str, name: str | None = None) -> None:
+        known = {} if name is None else self._scope(scope)
         with self._lock:
             if name is None:
-                self._scopes[scope] = {}
+                self._scopes[scope] = known
             else:
-                self._scope(scope).pop(name, None)
-            self._save(lambda tx: marks.drop(tx, scope, name))
+                known.pop(name, None)
+            self._unsaved.append(lambda tx: marks.drop(tx, scope, name))
+        self._save()
 
     def _scope(self, scope: str) -> dict[str, Any]:
-        known = self._scopes.get(scope)
-        if known is not None:
-            self._scopes.move_to_end(scope)
-            return known
+        with self._lock:
+            known = self._scopes.get(scope)
+            if known is not None:
+                self._scopes.move_to_end(scope)
+                return known
         loaded = self._loaded(scope)
         if loaded is None:
             return {}  # asked again next time
-        self._scopes[scope] = loaded
-        # What is not saved yet is nowhere but here.
-        while len(self._scopes) > SCOPES and not self._unsaved:
-            self._scopes.popitem(last=False)
-        return loaded
+        with self._lock:
+            known = self._scopes.setdefault(scope, loaded)  # another thread may have been faster
+            # What is not saved yet is nowhere but here.
+            while len(self._scopes) > SCOPES and not self._unsaved:
+                self._scopes.popitem(last=False)
+            return known
 
     def _loaded(self, scope: str) -> dict[str, Any] | None:
         try:
@@ -76,16 +84,25 @@ class StoredMarks:
             self.problem = f"marks could not be read: {error}"
             return None
 
-    def _save(self, change: Change) -> None:
-        self._unsaved.append(change)
+    def _save(self) -> None:
+        done: list[Change] = []
+
+        def save(tx: Transaction) -> None:
+            with self._lock:
+                done[:] = self._unsaved
+            for each in done:
+                each(tx)
+
         try:
-            self._database.run(lambda tx: [each(tx) for each in self._unsaved])
+            self._database.run(save)
         except StoreError as error:
             self.problem = f"marks could not be written: {error}"
-            del self._unsaved[:-UNSAVED]
+            with self._lock:
+                del self._unsaved[:-UNSAVED]
         else:
             self.problem = ""
-            self._unsaved.clear()
+            with self._lock:
+                self._unsaved = [each for each in self._unsaved if each not in done]
 
 
 def _redacted(value: Any) -> Any:

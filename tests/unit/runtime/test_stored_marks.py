@@ -1,6 +1,8 @@
 """Marks that survive a restart, read from memory."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from snell.stores.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from snell.work import marks
 from tests.helpers import call, event, hook
+from tests.process.machine import wait_until
 
 
 class Counting:
@@ -126,3 +129,22 @@ def test_the_end_of_a_session_forgets_its_marks(database: Counting) -> None:
     house.decide(event("SessionEnd"))
     house.close()
     assert [do(database, marks.in_scope, f"session:{name}") for name in ("s1", "s2")] == [{}, {"n": 1}]
+
+
+def test_who_waits_for_a_mark_in_a_transaction_and_who_reads_marks_never_wait_for_each_other(database: Counting) -> None:
+    kept = StoredMarks(database)
+    kept.put("session:known", "name", 1)
+    is_inside, may_end = Event(), Event()
+
+    def look(_tx: Any) -> Any:
+        is_inside.set()
+        assert may_end.wait(20)
+        return kept.get("session:known", "name")
+
+    with ThreadPoolExecutor(3) as pool:
+        found = pool.submit(database.run, look)
+        assert is_inside.wait(20)
+        others = [pool.submit(kept.get, "session:other", "name"), pool.submit(kept.put, "session:known", "more", 2)]
+        wait_until(lambda: database.count == 5)  # both of them are at the door of the database
+        may_end.set()
+        assert [each.result(20) for each in (found, *others)] == [1, None, None]

@@ -43,7 +43,7 @@ def bare_caller(payload: bytes, env: Mapping[str, str]) -> str:
 
 def _is_local(payload: Payload) -> bool:
     """VS Code says its transcript on every event; Copilot CLI only where a turn ends."""
-    return "transcript_path" in payload and payload.get("hook_event_name") not in _TURN_ENDS
+    return "transcript_path" in payload and str(payload.get("hook_event_name")) not in _TURN_ENDS
 
 
 # Clients whose files other clients read: Claude's by Copilot CLI, VS Code, Cursor and Grok, Copilot's by VS Code,

@@ -37,6 +37,7 @@ class Named(Struct, frozen=True):
     hashed: str
     key: str  # without a nonce
     scope: str
+    effort: str  # found out before a transaction begins: it may have to be read from the same database
 
     def with_nonce(self) -> str:
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
@@ -52,7 +53,7 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed)
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope)
+    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope, _effort(event, here))
 
 
 _identity = lru_cache(maxsize=512)(identity_of)
@@ -169,7 +170,7 @@ def began_at(here: Here) -> int:
         return now_ms()
 
 
-def effort_of(event: Event, here: Here) -> str:
+def _effort(event: Event, here: Here) -> str:
     """Which effort this belongs to, where one is known."""
     kept = here.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept

@@ -21,7 +21,6 @@ from snell.packs.ledger.describing import (
     body_of,
     correlation_of,
     described,
-    effort_of,
     error_of,
     named,
     preview_of,
@@ -162,7 +161,7 @@ def _call(tx: Transaction, event: Event, here: Here, which: Named, about: Descri
         session_id=which.session_id,
         agent_id=who(event),
         client=event.client,
-        effort=effort_of(event, here),
+        effort=which.effort,
         decision_id=here.decision_id if event.name == "PreToolUse" else "",
         intent=_json(list(about.paths)),
     )
