@@ -9,13 +9,13 @@ import contextlib
 import errno
 import os
 import stat
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import apsw
 
+from snell.machine.bounded_lock import BoundedLock
 from snell.machine.files import locked
 from snell.machine.kept_copies import copy_name, move_aside
 from snell.machine.paths import make_private
@@ -24,6 +24,7 @@ from snell.model.ports import T, Transaction
 from snell.work.migrations import Step, migrate, newer, steps, version_of
 
 BUSY_MS = 5_000
+LONGEST_TURN = 30.0  # seconds that a thread waits for another one
 LOG_LIMIT = 64 * 1024 * 1024  # what stays on the disk of a log that has grown
 TRUNCATE_AT = 32 * 1024 * 1024  # a log this long is emptied, although writers wait for that
 
@@ -42,7 +43,7 @@ class SqliteDatabase:
         self.problems: list[str] = []
         self._synchronous = "FULL" if durability == "power" else "NORMAL"
         self._wanted = steps("sqlite") if wanted is None else wanted
-        self._lock = threading.RLock()
+        self._lock = BoundedLock(f"`{path}`", LONGEST_TURN)
         self._connection: apsw.Connection | None = None
         self._begin = "BEGIN IMMEDIATE"
         self._read_only: StoreError | None = None

@@ -131,7 +131,9 @@ def test_the_end_of_a_session_forgets_its_marks(database: Counting) -> None:
     assert [do(database, marks.in_scope, f"session:{name}") for name in ("s1", "s2")] == [{}, {"n": 1}]
 
 
-def test_who_waits_for_a_mark_in_a_transaction_and_who_reads_marks_never_wait_for_each_other(database: Counting) -> None:
+def test_who_waits_for_a_mark_in_a_transaction_and_who_reads_marks_never_wait_for_each_other(
+    database: Counting,
+) -> None:
     kept = StoredMarks(database)
     kept.put("session:known", "name", 1)
     is_inside, may_end = Event(), Event()
