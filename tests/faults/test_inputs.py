@@ -129,6 +129,12 @@ def damaged(chosen: random.Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
+def test_a_frame_that_breaks_off_is_let_go_at_once_also_with_a_line_end_in_it(machine: Machine) -> None:
+    machine.hook()
+    whole = machine.frame({"tool_input": {"command": "one\ntwo"}}).replace(b"\\n", b"\n")
+    assert [machine.send_bytes(whole[:-length]) for length in (1, 5)] == [b"", b""]
+
+
 def frames(chosen: random.Random, number: int) -> Iterator[bytes]:
     for data in fuzzed(chosen, number):
         words = chosen.choice(

@@ -218,7 +218,8 @@ class Connection:
             self._wait()
 
     def _close_when_done(self) -> None:
-        if self._is_at_end and not self._unsent and not self._answering and b"\n" not in self._buffer:
+        has_lines = self._speaks_lines and b"\n" in self._buffer
+        if self._is_at_end and not self._unsent and not self._answering and not has_lines:
             self.close()
 
     def _reply(self, reply: Reply) -> None:
