@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -173,19 +174,22 @@ def _wrong(endpoint: Endpoint, attack: Attack) -> str:
 def test_slow_senders_and_crowds_are_let_go_and_nobody_else_waits_for_them(endpoint):
     whole = request(endpoint.port, endpoint.token)
     beginnings = [b"", b"P", whole[:60], whole[:-5]]
-    slow = [socket.create_connection(("127.0.0.1", endpoint.port), timeout=BOUND) for _ in range(12)]
-    for number, connection in enumerate(slow):
-        connection.sendall(beginnings[number % 4])
-    assert endpoint.post({}) == (200, None)
-    crowd = [socket.create_connection(("127.0.0.1", endpoint.port), timeout=BOUND) for _ in range(80)]
-    answers = [connection.recv(65536) for connection in crowd[-10:]]  # those who found no room
-    crowd += [socket.create_connection(("127.0.0.1", endpoint.port), timeout=BOUND) for _ in range(300)]
-    descriptors = len(os.listdir(f"/proc/{endpoint.machine.pid}/fd"))
-    assert descriptors < 200
-    assert {answer.split(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 503 Service Unavailable"}
-    assert endpoint.machine.reason({"tool_input": {"command": "bad"}}) == "not that"
-    late = [connection.recv(65536) for number, connection in enumerate(slow) if number % 4 < 3]
-    assert {answer.split(b"\r\n")[0] for answer in late} == {b"HTTP/1.1 408 Request Timeout"}
-    for connection in (*slow, *crowd):
-        connection.close()
+    with ExitStack() as open_ones:
+
+        def connected(number):
+            made = (socket.create_connection(("127.0.0.1", endpoint.port), timeout=BOUND) for _ in range(number))
+            return [open_ones.enter_context(connection) for connection in made]
+
+        slow = connected(12)
+        for number, connection in enumerate(slow):
+            connection.sendall(beginnings[number % 4])
+        assert endpoint.post({}) == (200, None)
+        crowd = connected(80)
+        answers = [connection.recv(65536) for connection in crowd[-10:]]  # those who found no room
+        connected(300)
+        wait_until(lambda: len(os.listdir(f"/proc/{endpoint.machine.pid}/fd")) < 200)  # those without room are let go
+        assert {answer.split(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 503 Service Unavailable"}
+        assert endpoint.machine.reason({"tool_input": {"command": "bad"}}) == "not that"
+        late = [connection.recv(65536) for number, connection in enumerate(slow) if number % 4 < 3]
+        assert {answer.split(b"\r\n")[0] for answer in late} == {b"HTTP/1.1 408 Request Timeout"}
     wait_until(lambda: endpoint.post({}) == (200, None))
