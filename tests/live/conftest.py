@@ -11,6 +11,9 @@ from tests.live.drivers import DRIVERS, Driver
 from tests.live.installed import NotHere, installed
 from tests.live.model import LiveModel
 from tests.live.stage import Stage
+from tests.live.wires import Said
+
+CLAUDE = DRIVERS[0]
 
 
 def pytest_configure() -> None:
@@ -77,6 +80,24 @@ def client_folder():
         pytest.skip(f"{driver.client}: {missing[driver.client]}")
 
     return folder_of
+
+
+@pytest.fixture
+def claude(asked_for, stage, model, client_folder):
+    """Claude Code with Snell set up: called with the commands that its model wants to run."""
+    asked_for(CLAUDE.client)
+    folder = client_folder(CLAUDE)
+    env = CLAUDE.prepare(stage, model.url)
+
+    def work(*commands: str, last: tuple[Said, ...] = (), more: tuple[str, ...] = ()) -> str:
+        """What the model was given meanwhile."""
+        model.begin([*(Said("Working.", (CLAUDE.shell(command),)) for command in commands), *last])
+        ran = stage.run([*CLAUDE.command(folder, stage, "Please work."), *more], env)
+        assert ran.code == 0, ran
+        return model.shown
+
+    stage.snell("setup", "claude-code", "--yes")
+    return work
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

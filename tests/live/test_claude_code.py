@@ -5,7 +5,6 @@ import os
 import sys
 from base64 import b64encode
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -73,11 +72,6 @@ server = "checker"
 tool = "check"
 input = {{ answer = '{refusal}' }}
 """
-TOOL_INPUTS = """
-[pack.tool_inputs.tools.Bash]
-required = ["command", "timeout"]
-example = { command = "EXAMPLE-OF-A-GOOD-CALL", timeout = 1000 }
-"""
 REWAKE = """
 [[hooks]]
 name = "late"
@@ -93,24 +87,6 @@ from snell import Deny, judges
 def by_python(call):
     return Deny("REFUSED-BY-PYTHON") if call.command == "touch python.txt" else None
 """
-
-
-@pytest.fixture
-def claude(asked_for, stage, model, client_folder):
-    """Claude Code with Snell set up: called with the commands that its model wants to run."""
-    asked_for(CLAUDE.client)
-    folder = client_folder(CLAUDE)
-    env = CLAUDE.prepare(stage, model.url)
-
-    def work(*commands: str, last: tuple[Said, ...] = (), more: tuple[str, ...] = ()) -> str:
-        """What the model was given meanwhile."""
-        model.begin([*(Said("Working.", (CLAUDE.shell(command),)) for command in commands), *last])
-        ran = stage.run([*CLAUDE.command(folder, stage, "Please work."), *more], env)
-        assert ran.code == 0, ran
-        return model.shown
-
-    stage.snell("setup", "claude-code", "--yes")
-    return work
 
 
 def test_a_hook_of_every_kind_refuses_its_command_and_no_other(stage, claude):
@@ -164,25 +140,6 @@ def test_a_plugin_folder_works_by_itself(asked_for, stage, model, client_folder)
     ran = stage.run(words, {**env, "PATH": path})
     assert "REFUSED-BY-PYTHON" in model.shown, ran
     assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
-
-
-def test_an_agent_is_sent_back_until_its_promise_is_kept(stage, claude):
-    session = str(uuid4())
-    stage.snell(
-        "loop", "start", "--promise", "TASK_COMPLETE", "--objective", "SHARPEN-THE-PENCIL", "--session", session
-    )
-    shown = claude(
-        last=(Said("I am done."), Said("Working.", (CLAUDE.shell("touch sharp.txt"),)), Said("TASK_COMPLETE")),
-        more=("--session-id", session),
-    )
-    assert "SHARPEN-THE-PENCIL" in shown
-    assert (stage.project / "sharp.txt").exists()
-
-
-def test_a_call_that_lacks_what_its_tool_needs_is_refused_with_an_example(stage, claude):
-    stage.configure(TOOL_INPUTS)
-    assert "EXAMPLE-OF-A-GOOD-CALL" in claude("touch made.txt")
-    assert not (stage.project / "made.txt").exists()
 
 
 def _verdict(asked: dict) -> Line:
