@@ -77,10 +77,11 @@ def settle(tx: Transaction, run_id: str, key: str, status: Held, preview: str = 
     tx.do(sql, status, preview, run_id, key)
 
 
-def put_receipt(tx: Transaction, receipt: Receipt) -> None:
+def put_receipt(database: Database | Transaction, receipt: Receipt) -> None:
+    """One statement, so that it need not be told that it is a transaction. Somebody waits for this."""
     sql = "INSERT INTO tool_receipts (tool_call_id, run_id, created_at, status, body) VALUES (?, ?, ?, ?, ?)"
     values = (receipt.tool_call_id, receipt.run_id, receipt.at, receipt.status, receipt.body)
-    tx.do(f"{sql} ON CONFLICT (tool_call_id) DO NOTHING", *values)
+    database.do(f"{sql} ON CONFLICT (tool_call_id) DO NOTHING", *values)
 
 
 def receipt_of(tx: Transaction, tool_call_id: str) -> Receipt | None:

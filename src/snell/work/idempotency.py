@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -23,10 +24,12 @@ _REQUEST_IDS = frozenset({"idempotency_key", "client_request_id"})
 # What a batch of calls says about itself, and not about the calls.
 _OF_A_BATCH = frozenset({"session_id", "current_step", "current_step_metric", "sync_response_to_workbench", "thought"})
 _RECIPIENTS = ("recipient_email", "to", "recipient", "recipients", "email", "to_email")
+_SUBJECT = ("subject",)
 _ATTACHMENTS = ("attachment", "attachments", "s3key", "attachment_path", "file_path")
 _PATHS = ("path", "file_path", "local_path", "source", "file")
 _DESTINATIONS = ("destination", "target", "remote_path", "bucket", "url", "toolkit_slug", "tool_slug", "folder_id")
 _CONTENTS = ("content", "text", "memory", "value", "data", "messages")
+_DEEDS = {"mail": "mail", "upload": "upload", "memory": "memory", "remember": "memory"}
 
 
 class Identity(Struct, frozen=True):
@@ -45,6 +48,7 @@ def identity_of(tool: str) -> Identity:
     return Identity(tool, "claude_code" if tool in ("Bash", "Task", "Agent") else "composio", tool)
 
 
+@lru_cache(maxsize=512)
 def is_batch(tool: str) -> bool:
     """Does this tool call several others?"""
     return "multi_execute" in tool.lower().replace("-", "_")
@@ -78,21 +82,27 @@ def args_hash(arguments: Any, tool: str = "") -> str:
 
 def scope_of(tool: str, arguments: Any, hashed: str) -> str:
     """What makes two calls of this kind the same deed: whom a mail goes to, where a file goes, what is remembered."""
+    deed = _deed(tool)
+    if not deed:
+        return hashed
     given = arguments if isinstance(arguments, Mapping) else {}
-    name = tool.lower()
-    if "mail" in name:
-        return ":".join(_first(given, names) for names in (_RECIPIENTS, ("subject",), _ATTACHMENTS))
-    if "upload" in name:
+    if deed == "mail":
+        return f"{_first(given, _RECIPIENTS)}:{_first(given, _SUBJECT)}:{_first(given, _ATTACHMENTS)}"
+    if deed == "upload":
         return f"{_first(given, _PATHS)}:{_first(given, _DESTINATIONS)}"
-    if "memory" in name or "remember" in name:
-        return _sha(_first(given, _CONTENTS))
-    return hashed
+    return _sha(_first(given, _CONTENTS))
+
+
+@lru_cache(maxsize=512)
+def _deed(tool: str) -> str:
+    name = tool.lower()
+    return next((deed for word, deed in _DEEDS.items() if word in name), "")
 
 
 def key_of(run_id: str, tool: Identity, hashed: str, scope: str, nonce: str = "") -> str:
     """The key of a call; a nonce makes it one of its own."""
-    parts = [run_id, tool.namespace, tool.name, hashed, scope, *([nonce] if nonce else [])]
-    return _sha("|".join(parts))
+    parts = f"{run_id}|{tool.namespace}|{tool.name}|{hashed}|{scope}"
+    return _sha(f"{parts}|{nonce}" if nonce else parts)
 
 
 def _first(given: Mapping[str, Any], names: Sequence[str]) -> str:

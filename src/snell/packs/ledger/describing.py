@@ -46,8 +46,8 @@ class Named(Struct, frozen=True):
 def named(event: Event, here: Here) -> Named:
     """Everything that finding a call again needs; nothing that is slow to find out."""
     id_ = event.session_id
-    session, run = safe(id_), run_of(id_, here.marks, here.env)
-    run = session if run == id_ else safe(run)
+    session, run = _known(id_), run_of(id_, here.marks, here.env)
+    run = session if run == id_ else _known(run)
     tool = _identity(event.tool_name or event.tool)
     given = event.payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
@@ -159,6 +159,9 @@ def safe(text: str) -> str:
     if not text or _SAFE.fullmatch(text):
         return text
     return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+_known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
 
 
 def began_at(here: Here) -> int:

@@ -16,7 +16,7 @@ from snell.model.events import Event
 from snell.model.ports import Database, Transaction
 from snell.packs.ledger.describing import Named, described, error_of, named, preview_of
 from snell.packs.ledger.keys import hold
-from snell.packs.ledger.policies import rules_for
+from snell.packs.ledger.policies import Rules, rules_for
 from snell.work import claims, resuming
 from snell.work.claims import Claim, Receipt
 from snell.work.crash_points import reached
@@ -36,7 +36,7 @@ def once(event: Event, here: Here) -> Deny | Ask | None:
     which = named(event, here)
     reached("before claim")
     try:
-        answer = _claimed(here.database, event, here, which, rules.rules)
+        answer = _claimed(here.database, event, here, which, rules)
     except StoreError as error:
         return _closed(str(error))
     reached("after claim")
@@ -53,7 +53,7 @@ def receipt(event: Event, here: Here) -> Tell | None:
     kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=preview_of(event))
     reached("before receipt")
     try:
-        here.database.run(lambda tx: claims.put_receipt(tx, kept))
+        claims.put_receipt(here.database, kept)
     except StoreError as error:
         return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
     reached("after receipt")
@@ -79,8 +79,9 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
     )
 
 
-def _claimed(database: Database, event: Event, here: Here, which: Named, rules: tuple[Rule, ...]) -> Deny | Ask | None:
-    starts_anew = event.kind == "agent" or _relaunches(event, which, rules)
+def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
+    rules = known.rules
+    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules))
     wanted = _claim(which, which.with_nonce() if starts_anew else which.key, here)
     if before := hold(which, wanted.key):
         # Its input was rewritten since it was first looked at.
@@ -156,9 +157,7 @@ def _claim(which: Named, key: str, here: Here) -> Claim:
 
 
 def _relaunches(event: Event, which: Named, rules: tuple[Rule, ...]) -> bool:
-    """Rules that say so are rare; without one nothing has to be found out about the call."""
-    is_possible = any(rule.replay == "RELAUNCH" for rule in rules)
-    return is_possible and described(event, which.tool, rules).found.replay == "RELAUNCH"
+    return described(event, which.tool, rules).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

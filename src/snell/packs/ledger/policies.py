@@ -30,6 +30,8 @@ class Rules(Struct, frozen=True):
     rules: tuple[Rule, ...]
     stamps: Stamps = ()
     problem: str = ""
+    may_relaunch: bool = False  # some rule lets calls start anew; such rules are rare
+
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,9 +49,10 @@ def rules_for(here: Here) -> Rules:
         return known
     try:
         rules = tuple(rule for path in paths for rule in read_rules(Path(path)))
-        fresh = Rules(rules, stamps)
+        fresh = Rules(rules, stamps, may_relaunch=any(rule.replay == "RELAUNCH" for rule in rules))
     except SettingsError as error:
-        fresh = Rules(known.rules if known else read_rules(BASE), stamps, str(error))
+        last = known or Rules(read_rules(BASE))
+        fresh = msgspec.structs.replace(last, stamps=stamps, problem=str(error))
     _known[paths] = fresh
     return fresh
 
