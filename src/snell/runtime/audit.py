@@ -12,7 +12,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from snell.machine.files import FileError, read_capped, write_atomically
+from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
@@ -24,6 +24,7 @@ KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
 EVERY = 10.0  # seconds between two notes
 AT_ONCE = 20  # records in a transaction, since others wait for it
 MOST_ROUNDS = 500
+KEY_BYTES = 32
 LARGEST_KEY, LARGEST_ANCHOR = 1_000, 8_000_000
 KEPT_ANCHORS = 5_000
 BODIES_EVERY = 3_600.0
@@ -98,12 +99,9 @@ class Auditor:
         path = self._folder / KEY_FILE
         if self._key and path.exists():
             return self._key
-        try:
-            self._key = bytes.fromhex(read_capped(path, LARGEST_KEY, follow_links=False).decode().strip())
-        except FileNotFoundError:
-            self._key = self._made_key(path) if make else b""
-        except (OSError, ValueError, FileError) as error:
-            raise StoreError(f"the audit key cannot be read: {error}", where=f"`{path}`") from None
+        self._key = _read_key(path)
+        if make and not self._key:
+            self._key = self._made_key(path)
         return self._key
 
     def _made_key(self, path: Path) -> bytes:
@@ -112,14 +110,10 @@ class Auditor:
                 "the audit key is gone, so the chain cannot go on", where=f"`{path}`", advice="put it back"
             )
         make_private(self._folder)
-        key = os.urandom(32)
-        with contextlib.suppress(FileExistsError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(path, flags, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(key.hex().encode())
-            return key
-        return bytes.fromhex(read_capped(path, LARGEST_KEY, follow_links=False).decode().strip())
+        with locked(path.with_name(f"{path.name}.lock")):
+            if not _read_key(path):  # else another process was faster
+                write_atomically(path, os.urandom(KEY_BYTES).hex().encode())
+            return _read_key(path)
 
     def _note(self, key: bytes, head: Head) -> None:
         """One line at the end of the file: how many links there are, the last of them, when, and our mark on it."""
@@ -163,6 +157,17 @@ class Auditor:
     def _lost(self) -> tuple[str, ...]:
         noted = self._folder / ANCHOR_FILE
         return ("the chain and its key are gone",) if noted.exists() else ()
+
+
+def _read_key(path: Path) -> bytes:
+    """Empty where there is none. INVARIANT: one that was not written to its end is none; nothing is chained with it."""
+    try:
+        key = bytes.fromhex(read_capped(path, LARGEST_KEY, follow_links=False).decode().strip())
+    except FileNotFoundError:
+        return b""
+    except (OSError, ValueError, FileError) as error:
+        raise StoreError(f"the audit key cannot be read: {error}", where=f"`{path}`") from None
+    return key if len(key) >= KEY_BYTES else b""
 
 
 def _extended(tx: Transaction, key: bytes) -> Head:

@@ -233,14 +233,28 @@ def test_a_crash_between_chain_and_note_heals(copy: Path):
     assert verified(copy).is_good
 
 
-def test_without_its_key_a_chain_neither_goes_on_nor_is_good(copy: Path):
+@pytest.mark.parametrize("left", [None, "", "ab" * 31], ids=["gone", "emptied", "cut short"])
+def test_without_its_key_a_chain_neither_goes_on_nor_is_good(copy: Path, left: str | None):
     (copy / KEY_FILE).unlink()
+    if left is not None:
+        (copy / KEY_FILE).write_text(left, encoding="ascii")
     assert "is gone, so no link can be checked" in verified(copy).integrity[0]
     database = SqliteDatabase(copy / "snell.db")
     auditor = Auditor(database, copy)
     auditor.keep_up(at_once=True)
     assert "the audit key is gone, so the chain cannot go on" in auditor.problem
-    assert not (copy / KEY_FILE).exists()
+    assert (copy / KEY_FILE).exists() == (left is not None)
+    database.close()
+
+
+def test_a_key_that_a_full_disk_cut_short_is_made_anew_before_anything_is_chained_with_it(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "state" / "snell.db")
+    database.run(lambda tx: fill(tx, 0, 2))
+    key = tmp_path / "state" / KEY_FILE
+    key.touch()
+    auditor = Auditor(database, key.parent)
+    auditor.keep_up(at_once=True)
+    assert (auditor.problem, len(key.read_bytes()), auditor.verify().is_good) == ("", 64, True)
     database.close()
 
 
