@@ -130,6 +130,12 @@ def test_calls_are_found_counted_and_paged(database: Database):
     assert database.run(lambda tx: ledger.stats(tx, session="s")) == [ToolStats("Bash", 3, 1, 1, 80, 70)]
     assert ids(database.run(lambda tx: ledger.find_like(tx, "t3"))) == ["s/t3"]
     assert ids(database.run(lambda tx: ledger.find_like(tx, "last"))) == ["s/t6"]
+    database.run(lambda tx: ledger.begin(tx, call(30)))
+    assert ids(database.run(lambda tx: ledger.find_like(tx, "t3"))) == ["s/t3"]  # not the one that begins like it
+    assert ids(database.run(lambda tx: ledger.find_like(tx, "t30"))) == ["s/t30"]
+    assert ids(database.run(lambda tx: ledger.find_like(tx, "s/t30"))) == ["s/t30"]
+    assert len(database.run(lambda tx: ledger.find_like(tx, "t"))) == 2
+    assert database.run(lambda tx: ledger.find_like(tx, "%")) == []
     assert ids(database.run(lambda tx: ledger.page(tx, {}, (3, "s/t3"), 2))) == ["s/t4", "s/t5"]
     assert ids(database.run(lambda tx: ledger.open_calls(tx, "other"))) == ["s/t2", "s/t4", "s/t6"]
 

@@ -81,6 +81,11 @@ _INSERT = (
     " ON CONFLICT (tool_call_id) DO NOTHING"
 )
 _SELECT = f"SELECT {', '.join(FIELDS)}, revision FROM tool_calls"
+# What the client called it, behind the name of its session; spelled as in the index, or that would not be used.
+_NUMBER = {
+    "sqlite": "substr(tool_call_id, instr(tool_call_id, '/') + 1)",
+    "postgres": "(substr(tool_call_id, strpos(tool_call_id, '/') + 1) COLLATE \"C\")",
+}
 
 
 def begin(tx: Transaction, call: Call) -> bool:
@@ -126,18 +131,18 @@ def find(tx: Transaction, tool_call_id: str) -> Call | None:
 
 
 def find_like(tx: Transaction, wanted: str) -> list[Call]:
-    """Calls whose id is this, or ends like this behind the name of its session; or the last of all."""
+    """Calls whose id is this, or whose number is this or begins like this; or the last of all. Two are enough."""
     if wanted == "last":
         return [_call(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, tool_call_id DESC LIMIT 1")]
     exact = find(tx, wanted)
-    return (
-        [exact]
-        if exact
-        else [
-            _call(row)
-            for row in tx.rows(f"{_SELECT} WHERE tool_call_id LIKE ? ESCAPE '!' LIMIT 2", f"%/{_like(wanted)}%")
-        ]
-    )
+    if exact:
+        return [exact]
+    number = _NUMBER[tx.dialect]
+    found = tx.rows(f"{_SELECT} WHERE {number} = ? LIMIT 2", wanted)
+    if not found:
+        # Numbers are plain ASCII, so everything that begins like this lies before this end.
+        found = tx.rows(f"{_SELECT} WHERE {number} >= ? AND {number} < ? LIMIT 2", wanted, f"{wanted}\x7f")
+    return [_call(row) for row in found]
 
 
 def open_calls(tx: Transaction, run_id: str) -> list[Call]:
@@ -247,9 +252,3 @@ def _where(asked: Mapping[str, str]) -> tuple[str, list[str]]:
 
 def _call(row: Sequence[Any]) -> Call:
     return Call(**dict(zip((*FIELDS, "revision"), row, strict=True)))
-
-
-def _like(text: str) -> str:
-    for special in "!%_":
-        text = text.replace(special, f"!{special}")
-    return text
