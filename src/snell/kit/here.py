@@ -42,6 +42,7 @@ class Here(Struct, frozen=True, kw_only=True):
     state: Path | None = None  # folder of the house's own files; none in an embedded house
     config: Path | None = None
     decision_id: str = ""
+    verdict: str = ""  # of the decision, for those who watch; nobody else can know it yet
 
 
 HERE: ContextVar[Here] = ContextVar("here", default=Here())  # noqa: B039 - it is frozen

@@ -220,7 +220,9 @@ class House:
             for hook in watchers:
                 if hook.is_async:
                     self.background.begin(hook, event, cancel)
-            place.crew.later(lambda: self._watch(tuple(watchers), event, place, cancel))
+            here = replace(place.crew.here, verdict=decision.verdict.name.lower())
+            crew = place.crew.on(replace(place.crew.around, cancel=cancel), here)
+            place.crew.later(lambda: self._watch(tuple(watchers), event, crew))
         if event.name == "SessionEnd":
             self.forget_session(event.session_id)
 
@@ -328,12 +330,11 @@ class House:
         self._books[id(on_shelf)] = (on_shelf, registered, book)
         return book
 
-    def _watch(self, watchers: tuple[Hook, ...], event: Event, place: Place, cancel: threading.Event) -> None:
-        crew = place.crew.on(replace(place.crew.around, cancel=cancel))
+    def _watch(self, watchers: tuple[Hook, ...], event: Event, crew: Crew) -> None:
         for hook, outcome in zip(watchers, crew.run_later(watchers, event), strict=True):
             if hook.once and not hook.is_async and outcome.status == "success":
                 self.store.put(f"session:{event.session_id}", once_mark(hook), True)
-            self._late(hook, event, outcome, place.decision_id)
+            self._late(hook, event, outcome, crew.here.decision_id)
 
     def _late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str = "") -> None:
         """What a background hook says goes out with the next event; its verdict comes too late to count."""

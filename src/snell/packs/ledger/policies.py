@@ -33,7 +33,6 @@ class Rules(Struct, frozen=True):
     may_relaunch: bool = False  # some rule lets calls start anew; such rules are rare
 
 
-
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     rule: tuple[Rule, ...] = ()
 

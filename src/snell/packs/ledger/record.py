@@ -51,11 +51,11 @@ def begun(event: Event, here: Here) -> None:
 
 
 def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body) -> None:
-    verdict = _verdict(tx, here.decision_id)
     key = key_held(which)
     call = _call(tx, event, here, which, about, request, key)
-    ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if verdict in ("ask", "defer") else "running"))
-    if verdict == "deny":
+    waits = here.verdict in ("ask", "defer")
+    ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
+    if here.verdict == "deny":
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
         claims.release(tx, which.run_id, key, which.call_id)
     else:
@@ -190,11 +190,6 @@ def _note_in_run(tx: Transaction, call: Call) -> None:
     step = runs.open_step(tx, call.run_id) or runs.next_step(tx, call.run_id, call.created_at)
     kind = "pre_side_effect" if call.has_side_effects else "pre_read_only"
     runs.checkpoint(tx, run, step.step_id, kind, call.created_at, {"tool_call_id": call.tool_call_id})
-
-
-def _verdict(tx: Transaction, decision_id: str) -> str:
-    found = tx.rows("SELECT verdict FROM decisions WHERE id = ?", decision_id)
-    return str(found[0][0]) if found else ""
 
 
 def _json(value: list[str]) -> str:
