@@ -20,13 +20,10 @@ from snell.testing.store_contract import do
 from snell.work import decisions, marks
 from snell.work.migrations import steps
 from tests.faults.counts import Figure, times
+from tests.faults.namespaces import ROOT, alone, answered
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 
 pytestmark = pytest.mark.process
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-HANG_BOUND = 60.0
-IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
 
 
 @times("kills", 3, 50)
@@ -245,20 +242,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
 
 
 def in_a_namespace(name: str, *arguments: object) -> dict[str, Any]:
-    try:
-        probe = subprocess.run([*IN_A_NAMESPACE, "true"], capture_output=True, encoding="utf-8", check=False)
-    except OSError as error:
-        pytest.skip(f"no user namespaces here: {error}")
-    if probe.returncode != 0:
-        pytest.skip(f"no user namespaces here: {probe.stderr.strip()}")
-    return answered([*IN_A_NAMESPACE, *command(name, *arguments)])
-
-
-def answered(argv: list[str]) -> dict[str, Any]:
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=HANG_BOUND, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return alone(*command(name, *arguments))
 
 
 def since(began: float) -> float:

@@ -1,0 +1,41 @@
+"""A full disk: in durable mode nothing runs that could not be written down, in audit mode everything does."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.counts import Figure
+from tests.faults.ledger_on_a_full_disk import MAIL
+from tests.faults.namespaces import alone
+from tests.process.machine import HOOK
+
+pytestmark = [pytest.mark.process, pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")]
+
+FULL = "`PATH/h/state/snell.db`: cannot be written: the disk is full; free some space"
+CLOSED = f"the ledger cannot write this call down, and in durable mode nothing runs without that: {FULL}"
+ADVICE = '. Instead: tell the user; `[pack.ledger] mode = "audit"` lets calls run without it'
+TWICE = f'`{MAIL}` was called with this input before and succeeded, so it is not done twice. It brought: {{"id":"m1"}}'
+GO_ON = ". Instead: go on with what it brought; change the input if you mean something else"
+
+
+@pytest.mark.proves("S3-51")
+@pytest.mark.parametrize("mode", ["durable", "audit"])
+def test_a_full_disk_closes_durable_mode_until_there_is_room_and_audit_mode_never(
+    tmp_path: Path, mode: str, figure: Figure
+):
+    found = alone(sys.executable, "-m", "tests.faults.ledger_on_a_full_disk", str(tmp_path), mode)
+    figure(test="T06", fault="disk full under the ledger", mode=mode, **found)
+    is_durable = mode == "durable"
+    assert set(found.pop("refused")) <= {"denied" if is_durable else "running"}
+    assert found == {
+        "before": "",
+        "meanwhile": [f"{CLOSED}{ADVICE}".replace("PATH", str(tmp_path)) if is_durable else ""],
+        "again": f"{TWICE}{GO_ON}" if is_durable else "",
+        "report": f"the ledger could not keep what `{MAIL}` brought: {FULL}".replace("PATH", str(tmp_path))
+        if is_durable
+        else "",
+        "after": "",
+        "ledger": ["succeeded", "running"],
+        "damage": [],
+    }
