@@ -1,7 +1,6 @@
 """What is acknowledged stays, whatever happens to the process, the log, the file or the disk. Each prints a figure."""
 
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -20,7 +19,7 @@ from snell.testing.store_contract import do
 from snell.work import decisions, marks
 from snell.work.migrations import steps
 from tests.faults.counts import Figure, times
-from tests.faults.namespaces import ROOT, alone, answered
+from tests.faults.namespaces import HANG_BOUND, ROOT, alone, answered
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 
 pytestmark = pytest.mark.process
