@@ -6,7 +6,6 @@ import sys
 from base64 import b64encode
 from pathlib import Path
 
-
 from tests.live.drivers import DRIVERS
 from tests.live.wires import Said
 from tests.loopback import Answer, serving

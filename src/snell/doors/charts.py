@@ -1,76 +1,136 @@
 """Bars: in the terminal with plain characters, and as SVG."""
 
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
 from msgspec import Struct
 
-WIDEST = 40
-_BAR, _BAD = "#", "x"
+from snell.doors.paint import Paint
+
+WIDEST, LONGEST_NAME, NOTHING = 40, 34, "nothing yet"
+_GOOD, _FAILED, _DENIED = "#", "x", "-"
 
 
 class Bar(Struct, frozen=True):
     name: str
     value: float
-    bad: float = 0.0  # the part of the value that went wrong
+    failed: float = 0.0  # parts of the value
+    denied: float = 0.0
     label: str = ""
 
 
-def terminal_chart(title: str, bars: Sequence[Bar], width: int = WIDEST) -> list[str]:
-    """One line for each bar; what went wrong is drawn as `x`."""
-    longest = max((len(bar.name) for bar in bars), default=0)
-    most = max((bar.value for bar in bars), default=0.0)
-    return [title, *(f"  {bar.name:<{longest}}  {_drawn(bar, most, width)} {bar.label}".rstrip() for bar in bars)]
+class Chart(Struct, frozen=True):
+    title: str
+    bars: tuple[Bar, ...]
+    note: str = ""  # what was left out
 
 
-def _drawn(bar: Bar, most: float, width: int) -> str:
-    if most <= 0 or bar.value <= 0:
-        return " " * width
-    length = max(1, round(bar.value / most * width))
-    bad = min(length, max(1, round(bar.bad / most * width))) if bar.bad else 0
-    return f"{_BAR * (length - bad)}{_BAD * bad}".ljust(width)
+def terminal_chart(chart: Chart, paint: Paint, width: int = WIDEST) -> list[str]:
+    """One line for each bar; what failed is drawn as `x`, what was refused as `-`."""
+    names = [shortened(bar.name, LONGEST_NAME) for bar in chart.bars]
+    longest = max(map(_columns, names), default=0)
+    most = max((bar.value for bar in chart.bars), default=0.0)
+    lines = [
+        f"  {name}{' ' * (longest - _columns(name))}  {_drawn(bar, most, width, paint)} {bar.label}".rstrip()
+        for name, bar in zip(names, chart.bars, strict=True)
+    ]
+    notes = [f"  {text}" for text in (NOTHING if not lines else "", chart.note) if text]
+    return [paint.bold(chart.title), *lines, *map(paint.dim, notes)]
 
 
-ROW, TOP, LEFT, RIGHT, WIDE = 26, 44, 236, 190, 460
+def shortened(text: str, longest: int) -> str:
+    """Free of what a terminal would obey and XML has no place for, and not too wide for its place."""
+    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    if _columns(clean) <= longest:
+        return clean
+    while _columns(clean) > longest - 1:
+        clean = clean[:-1]
+    return f"{clean}…"
 
 
-def svg_charts(charts: Sequence[tuple[str, Sequence[Bar]]]) -> str:
-    """Several charts, one below the other; text and bars are readable on a light and on a dark page."""
-    parts, y = [], 0
-    for title, bars in charts:
-        parts.append(_svg_chart(title, bars, y))
-        y += TOP + ROW * max(1, len(bars)) + 20
-    whole = LEFT + WIDE + RIGHT
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{y}" viewBox="0 0 {whole} {y}"'
-        ' font-family="system-ui, sans-serif" font-size="13">\n'
-        f'<rect width="{whole}" height="{y}" fill="#ffffff"/>\n' + "".join(parts) + "</svg>\n"
+def _drawn(bar: Bar, most: float, width: int, paint: Paint) -> str:
+    length = max(1, round(bar.value / most * width)) if most > 0 and bar.value > 0 else 0
+    # The smallest part shows, but never hides that something went well.
+    room = length - (1 if bar.value > bar.failed + bar.denied else 0)
+    failed = min(room, _cells(bar.failed, most, width))
+    denied = min(room - failed, _cells(bar.denied, most, width))
+    good = _GOOD * (length - failed - denied)
+    return f"{good}{paint.yellow(_DENIED * denied)}{paint.red(_FAILED * failed)}{' ' * (width - length)}"
+
+
+def _cells(value: float, most: float, width: int) -> int:
+    return max(1, round(value / most * width)) if value > 0 else 0
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows it: characters of the far east take two places, accents none."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
 
 
-def _svg_chart(title: str, bars: Sequence[Bar], y: int) -> str:
-    most = max((bar.value for bar in bars), default=0.0) or 1.0
-    lines = [f'<text x="16" y="{y + 28}" font-size="15" font-weight="600" fill="#1f2933">{_text(title, 80)}</text>\n']
-    if not bars:
-        lines.append(f'<text x="16" y="{y + TOP + 16}" fill="#52606d">nothing yet</text>\n')
-    for index, bar in enumerate(bars):
-        top = y + TOP + index * ROW
-        length = max(1.0, bar.value / most * WIDE) if bar.value > 0 else 0.0
-        bad = min(length, bar.bad / most * WIDE) if bar.bad else 0.0
-        lines.append(
-            f'<text x="{LEFT - 10}" y="{top + 15}" text-anchor="end" fill="#1f2933">{_text(bar.name, 30)}</text>\n'
-            f'<rect x="{LEFT}" y="{top + 2}" width="{length:.1f}" height="18" rx="2" fill="#2f7ed8"/>\n'
-        )
-        if bad:
-            lines.append(
-                f'<rect x="{LEFT + length - bad:.1f}" y="{top + 2}" width="{bad:.1f}" height="18" rx="2"'
-                ' fill="#d64545"/>\n'
-            )
-        lines.append(f'<text x="{LEFT + length + 8:.1f}" y="{top + 15}" fill="#52606d">{_text(bar.label, 24)}</text>\n')
+ROW, TOP, GAP, LEFT, RIGHT, WIDE = 26, 46, 22, 250, 290, 420
+_INK, _PALE, _LINE = "#1f2933", "#52606d", "#e4e7eb"
+_COLOURS = {"went well": "#2f7ed8", "denied": "#e8a33d", "failed": "#d64545"}
+
+
+def svg_charts(charts: Sequence[Chart]) -> str:
+    """Several charts, one below the other."""
+    parts, y = [], 0
+    for chart in charts:
+        parts.append(_svg_chart(chart, y))
+        y += TOP + ROW * (max(1, len(chart.bars)) + bool(chart.note)) + GAP
+    whole = LEFT + WIDE + RIGHT
+    titles = ", ".join(chart.title for chart in charts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="{y}" viewBox="0 0 {whole} {y}" role="img"'
+        ' font-family="system-ui, -apple-system, Segoe UI, DejaVu Sans, sans-serif" font-size="13">\n'
+        f'<title>{escape(titles)}</title>\n<rect width="{whole}" height="{y}" fill="#ffffff"/>\n'
+        + "".join(parts)
+        + "</svg>\n"
+    )
+
+
+def _svg_chart(chart: Chart, y: int) -> str:
+    bottom = y + TOP + ROW * len(chart.bars)
+    lines = [
+        f'<text x="16" y="{y + 28}" font-size="16" font-weight="600" fill="{_INK}">{_text(chart.title, 60)}</text>\n',
+        *(
+            f'<line x1="{x}" y1="{y + TOP - 4}" x2="{x}" y2="{bottom}" stroke="{_LINE}"/>\n'
+            for x in (LEFT + WIDE * quarter // 4 for quarter in range(5))
+            if chart.bars
+        ),
+    ]
+    if any(0 < bar.failed + bar.denied < bar.value for bar in chart.bars):
+        lines += _legend(y)
+    most = max((bar.value for bar in chart.bars), default=0.0) or 1.0
+    for index, bar in enumerate(chart.bars):
+        lines += _svg_bar(bar, most, y + TOP + index * ROW)
+    for row, text in enumerate(filter(None, ["" if chart.bars else NOTHING, chart.note])):
+        lines.append(f'<text x="{LEFT}" y="{bottom + 17 + row * ROW}" fill="{_PALE}">{_text(text, 60)}</text>\n')
     return "".join(lines)
 
 
+def _legend(y: int) -> list[str]:
+    return [
+        f'<rect x="{LEFT + index * 100}" y="{y + 18}" width="11" height="11" rx="2" fill="{colour}"/>\n'
+        f'<text x="{LEFT + 17 + index * 100}" y="{y + 28}" fill="{_PALE}">{name}</text>\n'
+        for index, (name, colour) in enumerate(_COLOURS.items())
+    ]
+
+
+def _svg_bar(bar: Bar, most: float, top: int) -> list[str]:
+    parts = zip(_COLOURS.values(), (bar.value - bar.failed - bar.denied, bar.denied, bar.failed), strict=True)
+    lines = [f'<text x="{LEFT - 10}" y="{top + 15}" text-anchor="end" fill="{_INK}">{_text(bar.name, 30)}</text>\n']
+    x = float(LEFT)
+    for colour, value in parts:
+        if value > 0:
+            length = max(1.0, value / most * WIDE)
+            lines.append(f'<rect x="{x:.1f}" y="{top + 2}" width="{length:.1f}" height="18" fill="{colour}"/>\n')
+            x += length
+    return [*lines, f'<text x="{x + 8:.1f}" y="{top + 15}" fill="{_PALE}">{_text(bar.label, 42)}</text>\n']
+
+
 def _text(text: str, longest: int) -> str:
-    """Free of what XML has no place for, and not too long for its place."""
-    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return escape(clean if len(clean) <= longest else f"{clean[: longest - 1]}…")
+    return escape(shortened(text, longest))

@@ -2,13 +2,15 @@
 
 import argparse
 import os
+import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from snell.doors.charts import Bar, svg_charts, terminal_chart
+from snell.doors.charts import LONGEST_NAME, WIDEST, Bar, Chart, shortened, svg_charts, terminal_chart
 from snell.doors.exports import FORMATS, export
 from snell.doors.house_call import house_call
 from snell.doors.paint import Paint
@@ -93,7 +95,8 @@ def _stats(args: argparse.Namespace, database: Database) -> int:
         Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
         print(f"written to {args.svg}", file=sys.stderr)
     if not args.json and not args.svg:
-        print("\n".join("\n".join([*terminal_chart(title, bars), ""]) for title, bars in charts).rstrip())
+        paint, width = Paint.for_stdout(), _bar_width()
+        print("\n\n".join("\n".join(terminal_chart(chart, paint, width)) for chart in charts))
     return 0
 
 
@@ -112,27 +115,49 @@ def _release(args: argparse.Namespace) -> int:
     return 0
 
 
-def _charts(stats: list[ToolStats]) -> list[tuple[str, list[Bar]]]:
-    shown = stats[:TOOLS_SHOWN]
-    slow = sorted(stats, key=lambda each: -each.total_ms)[:TOOLS_SHOWN]
-    failing = sorted((each for each in stats if each.failed), key=lambda each: -each.failed)[:TOOLS_SHOWN]
+def _charts(stats: list[ToolStats]) -> list[Chart]:
+    failing = [each for each in stats if each.failed]
     return [
-        ("calls by tool", [Bar(each.tool, each.calls, each.failed + each.denied, _calls(each)) for each in shown]),
-        ("failures by tool", [Bar(each.tool, each.failed, each.failed, str(each.failed)) for each in failing]),
-        ("time by tool", [Bar(each.tool, each.total_ms, 0, _seconds(each.total_ms)) for each in slow]),
+        _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
+        _chart("failures by tool", failing, lambda each: each.failed, _failures_bar),
+        _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
     ]
 
 
-def _calls(each: ToolStats) -> str:
-    more = [f"{number} {word}" for number, word in ((each.failed, "failed"), (each.denied, "denied")) if number]
-    return ", ".join([str(each.calls), *more])
+def _chart(
+    title: str, stats: list[ToolStats], size: Callable[[ToolStats], int], bar: Callable[[ToolStats], Bar]
+) -> Chart:
+    """The largest first; of the rest their number."""
+    ordered = sorted(stats, key=lambda each: (-size(each), each.tool))
+    more = len(ordered) - TOOLS_SHOWN
+    return Chart(title, tuple(map(bar, ordered[:TOOLS_SHOWN])), f"and {more} more" if more > 0 else "")
+
+
+def _calls_bar(each: ToolStats) -> Bar:
+    more = [f"{number:,} {word}" for number, word in ((each.failed, "failed"), (each.denied, "denied")) if number]
+    return Bar(each.tool, each.calls, each.failed, each.denied, ", ".join([f"{each.calls:,}", *more]))
+
+
+def _failures_bar(each: ToolStats) -> Bar:
+    return Bar(each.tool, each.failed, each.failed, 0, f"{each.failed:,} of {each.calls:,}")
+
+
+def _time_bar(each: ToolStats) -> Bar:
+    mean, longest = _seconds(round(each.total_ms / each.calls)), _seconds(each.longest_ms)
+    parts = f", mean {mean}, longest {longest}" if each.calls > 1 else ""
+    return Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
+
+
+def _bar_width() -> int:
+    """What names and labels leave of the terminal."""
+    return max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
 
 
 def _line(call: Call, paint: Paint) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"
-    what = f"{call.raw_tool_name:<24} {call.tool_call_id}"
+    what = f"{shortened(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
 
 
@@ -141,7 +166,11 @@ def _when(ms: int) -> str:
 
 
 def _seconds(ms: int) -> str:
-    return f"{ms} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
+    if ms < 10_000:
+        return f"{ms} ms"
+    if ms < 600_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
 
 
 _STATUS = f"only with this status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"
