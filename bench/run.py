@@ -47,6 +47,7 @@ REPORTED: tuple[Measure, ...] = (
     redaction.redaction_without_re2_over_rule_by_rule,
     redaction.redaction_growth,
     ledger.durable_over_bare_insert,
+    ledger.receipt_over_bare_insert,
     ledger.audit_over_no_ledger,
     ledger.session_at_a_million,
     ledger.verifying_over_five_seconds,

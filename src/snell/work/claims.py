@@ -43,9 +43,11 @@ _CLAIM = (
 )
 
 
-def claim_alone(database: Database, wanted: Claim) -> bool:
+def claim_alone(
+    database: Database, run_id: str, key: str, tool_call_id: str, tool: str, decision_id: str, at: int
+) -> bool:
     """Take a key, in a transaction of its own; returns whether it is ours now. Somebody waits for this."""
-    return database.do(_CLAIM, *_values(wanted)) == 1
+    return database.do(_CLAIM, run_id, key, tool_call_id, tool, decision_id, at, "prepared", "") == 1
 
 
 def claim(tx: Transaction, wanted: Claim) -> Claim | None:

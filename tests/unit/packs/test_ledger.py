@@ -308,6 +308,27 @@ def test_a_file_of_rules_beside_the_settings_counts(desk: Open, tmp_path: Path):
     assert (at.calls()["t1"].side_effect_class, at.calls()["t1"].policy_matched) == ("read_only", 1)
 
 
+SECRET_PAGE = "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9"
+LARGE: dict[str, Any] = {
+    "text": f"it is {SECRET_PAGE} " + "x" * 3_000_000,
+    "key": "-----BEGIN RSA PRIVATE KEY-----\n" + "TOPSECRETx" * 400 + "\n-----END RSA PRIVATE KEY-----" + "y" * 100_000,
+    "fields": {"n": "z" * 100_000, "password": "TOPSECRET", "list": [{"password": "TOPSECRET"}] * 5_000},
+    "file": {"content": "TOPSECRET " * 10_000, "filePath": "/home/me/.env"},
+    "table": {"content": "TOPSECRET", **{f"k{number}": "v" for number in range(5_000)}, "file_path": "/x/.env"},
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_the_preview_of_something_large_is_its_beginning_without_its_secrets(desk: Open, name: str):
+    at = desk()
+    at.before("t1")
+    at.after("t1", LARGE[name])
+    again = said(at.before("t2"))
+    assert "not done twice. It brought: " in again
+    assert not any(secret in again for secret in ("wJalrXUtnFEMI", "TOPSECRET"))
+    assert len(again) < 700
+
+
 _TWICE = {"x": [1] * 100}
 BAD = {
     "ten megabytes": {"stdout": "x" * 10_000_000},

@@ -16,6 +16,7 @@ from snell.kit.shell_effects import Effects, effects_of
 from snell.machine.json_plain import plain
 from snell.machine.wall_clock import now_ms
 from snell.model.events import Event, text_in
+from snell.packs.ledger.beginnings import beginning_of
 from snell.work.idempotency import Identity, args_hash, identity_of, key_of, scope_of
 from snell.work.ledger import LONGEST_BODY, PREVIEW
 from snell.work.runs import run_of
@@ -44,7 +45,7 @@ class Named(Struct, frozen=True):
 
 
 def named(event: Event, here: Here) -> Named:
-    """Everything that finding a call again needs; nothing that is slow to find out."""
+    """Everything that finding a call again needs; nothing that is slow to find out. Somebody waits for this."""
     id_ = event.session_id
     session, run = _known(id_), run_of(id_, here.marks, here.env)
     run = session if run == id_ else _known(run)
@@ -107,9 +108,8 @@ def error_of(event: Event) -> str | None:
     return _short(response["error"], LONGEST_ERROR) if response.get("error") else None
 
 
-def preview_of(event: Event) -> str:
-    """The beginning of what a tool brought."""
-    failed = error_of(event)
+def preview_of(event: Event, failed: str | None) -> str:
+    """The beginning of what a tool brought, or of how it failed."""
     return _short(event.tool_response, PREVIEW) if failed is None else failed[:PREVIEW]
 
 
@@ -185,10 +185,10 @@ def who(event: Event) -> str:
 
 
 def _short(value: Any, longest: int) -> str:
-    if isinstance(value, str):
-        return str(redacted(value, longest))
-    clean = redacted(plain(value), longest)
-    text = "" if clean is None else clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
+    clean = redacted(plain(beginning_of(value)), longest)
+    if isinstance(clean, str):
+        return clean
+    text = "" if clean is None else msgspec.json.encode(clean).decode()
     return redact(text[:longest])
 
 

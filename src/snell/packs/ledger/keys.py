@@ -1,19 +1,17 @@
 """Which key a call of this process was claimed under: its own, or one with a nonce."""
 
-from collections import OrderedDict
-
 from snell.packs.ledger.describing import Named
 
 KEPT = 4_096
-_held: OrderedDict[str, str] = OrderedDict()
+_held: dict[str, str] = {}  # the oldest first
 
 
 def hold(which: Named, key: str) -> str:
     """Remember a key; returns another one that this call was claimed under before, if it was."""
-    before = _held.pop(which.call_id, "")
+    before = _held.get(which.call_id, key)
     _held[which.call_id] = key
-    while len(_held) > KEPT:
-        _held.popitem(last=False)
+    if len(_held) > KEPT:
+        del _held[next(iter(_held))]
     return before if before != key else ""
 
 

@@ -49,8 +49,9 @@ def receipt(event: Event, here: Here) -> Tell | None:
     if here.database is None or not event.tool_use_id:
         return None
     which = named(event, here)
-    status = "succeeded" if error_of(event) is None else "failed"
-    kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=preview_of(event))
+    failed = error_of(event)
+    status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
+    kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
     reached("before receipt")
     try:
         claims.put_receipt(here.database, kept)
@@ -82,12 +83,13 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
 def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
     rules = known.rules
     starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules))
-    wanted = _claim(which, which.with_nonce() if starts_anew else which.key, here)
-    if before := hold(which, wanted.key):
+    key = which.with_nonce() if starts_anew else which.key
+    if before := hold(which, key):
         # Its input was rewritten since it was first looked at.
         database.run(lambda tx: claims.release(tx, which.run_id, before, which.call_id))
-    if claims.claim_alone(database, wanted):
+    if claims.claim_alone(database, which.run_id, key, which.call_id, which.tool.raw, here.decision_id, now_ms()):
         return None
+    wanted = _claim(which, key, here)
     return database.run(lambda tx: _contested(tx, wanted, event, which, here, rules))
 
 

@@ -106,7 +106,7 @@ def _end(
     )
     receipt = claims.receipt_of(tx, which.call_id)
     if receipt is None:
-        preview = preview_of(event) if here.options.get("mode") == "durable" else ""
+        preview = preview_of(event, failed) if here.options.get("mode") == "durable" else ""
         receipt = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=at, status=status, body=preview)
     resuming.settle(tx, call, receipt, key, end)
     if failed is not None and call.replay_policy == "REPLAY_EXACT":
