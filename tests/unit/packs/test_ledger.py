@@ -160,6 +160,16 @@ def test_what_failed_may_be_tried_again_and_what_runs_may_not(desk: Open):
     assert (call.attempt, call.status) == (2, "running")
 
 
+@pytest.mark.proves("S3-45")
+@pytest.mark.parametrize("minutes", [11, -11, 60 * 24 * 3650])
+def test_of_what_runs_longer_than_any_client_allows_a_person_decides(desk: Open, minutes: int):
+    at = desk()
+    at.before("t1")
+    at.database.run(lambda tx: tx.do("UPDATE tool_claims SET at = at - ?", minutes * 60_000))
+    asked = at.before("t2")
+    assert (asked.verdict, "nobody knows whether it happened" in said(asked)) == (Verdict.ASK, True)
+
+
 @pytest.mark.proves("S3-46")
 def test_a_sub_agent_starts_anew_every_time(desk: Open):
     at = desk()

@@ -113,6 +113,16 @@ def test_a_failed_side_effect_leaves_the_run_waiting_for_a_person(desk: Desk):
     assert desk.before("t3").verdict is Verdict.SILENT
 
 
+@pytest.mark.proves("S3-55")
+def test_tests_that_fail_leave_the_run_as_it_is(desk: Desk):
+    begin(desk)
+    given = {"command": "pytest -q > log.txt"}
+    desk.before("t1", tool="Bash", given=given)
+    desk.failed("t1", "exit code 1", tool="Bash", given=given)
+    assert desk.calls()["t1"].side_effect_class == "local"
+    assert run_of(desk).status == "running"
+
+
 def test_a_sub_agents_answer_is_not_a_tool(desk: Desk):
     begin(desk)
     assert refusal(desk.before("t1", tool="TaskOutput", given={})) == "what a sub-agent answers is not a tool"
