@@ -13,6 +13,7 @@ from snell.kit.here import Here
 from snell.machine.wall_clock import now_ms
 from snell.model.events import Event
 from snell.model.ports import Transaction
+from snell.packs.ledger import stopwatch
 from snell.packs.ledger.describing import (
     Body,
     Described,
@@ -43,6 +44,7 @@ def begun(event: Event, here: Here) -> None:
     if here.database is None:
         return
     who_what = named(event, here)
+    stopwatch.start(who_what.call_id)
     about = described(event, who_what.tool, rules_for(here).rules)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     reached("before row")
@@ -93,11 +95,12 @@ def _end(
     call = known or msgspec.structs.replace(
         _call(tx, event, here, which, about, request, key), status="running", started_at=at - (took or 0)
     )
+    steady = stopwatch.mended(which.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
         status=status,
         at=at,
-        duration_ms=took,
+        duration_ms=steady if took is None else took,
         response_ref=ledger.put_body(tx, response.text, at=at, size=response.size),
         external_correlation_id=correlation_of(event.tool_response),
         error_code="" if failed is None else "interrupted" if event.payload.get("is_interrupt") else "error",
