@@ -114,6 +114,13 @@ def sub_stopped(house: House, cwd: Path) -> Decision:
     return house.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id="a")
 
 
+def test_a_clients_own_sub_agent_was_sent_for_nothing(house: House, tmp_path: Path):
+    (tmp_path / "search_results").mkdir()
+    compacting = {"session_id": "s", "cwd": str(tmp_path), "agent_id": "a", "agent_type": ""}
+    assert house.fire("SubagentStop", **compacting).verdict is Verdict.SILENT
+    assert house.fire("SubagentStop", **{**compacting, "agent_type": "explore"}).verdict is Verdict.DENY
+
+
 @pytest.mark.proves("S3-03", "S3-56", "S3-57", "S3-58", "S3-59")
 def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path: Path):
     assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT  # nothing is expected here

@@ -28,6 +28,8 @@ NEXT_STEPS = (
 @judges("SubagentStop")
 def artefacts(event: Event, here: Here) -> Deny | None:
     """Send a sub-agent back for what is missing."""
+    if event.payload.get("agent_type") == "":
+        return None  # one of the client's own, such as the one that compacts: nobody sent it for anything
     if not _is_expected(event.cwd, here) or found(event.cwd, here.options.get("report")):
         return None
     data = found(event.cwd, here.options.get("data"))
