@@ -217,9 +217,8 @@ class House:
         watchers = [hook for hook in place.book.pick(event, self.store).watchers if place.book.applies(hook, event)]
         if watchers:
             cancel = threading.Event()
-            for hook in watchers:
-                if hook.is_async:
-                    self.background.begin(hook, event, cancel)
+            for hook in (each for each in watchers if each.is_async):
+                self.background.begin(hook, event, cancel)
             here = replace(place.crew.here, verdict=decision.verdict.name.lower())
             crew = place.crew.on(replace(place.crew.around, cancel=cancel), here)
             place.crew.later(lambda: self._watch(tuple(watchers), event, crew))

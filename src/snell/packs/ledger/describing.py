@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.kit.here import Here
 from snell.kit.redact import redact, redacted
@@ -38,7 +39,7 @@ class Named(Struct, frozen=True):
     hashed: str
     key: str  # without a nonce
     scope: str
-    effort: str  # found out before a transaction begins: it may have to be read from the same database
+    effort: str = ""  # of a call that is written down
 
     def with_nonce(self) -> str:
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
@@ -54,10 +55,15 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed)
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope, _effort(event, here))
+    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope)
 
 
 _identity = lru_cache(maxsize=512)(identity_of)
+
+
+def named_in_full(event: Event, here: Here) -> Named:
+    """With its effort. Before a transaction begins: it may have to be read from the same database."""
+    return replace(named(event, here), effort=_effort(event, here))
 
 
 class Described(Struct, frozen=True):

@@ -24,6 +24,7 @@ from snell.packs.ledger.describing import (
     described,
     error_of,
     named,
+    named_in_full,
     preview_of,
     there_now,
     who,
@@ -43,7 +44,7 @@ def begun(event: Event, here: Here) -> None:
     """A call is about to run, or was refused."""
     if here.database is None:
         return
-    who_what = named(event, here)
+    who_what = named_in_full(event, here)
     stopwatch.start(who_what.call_id)
     about = described(event, who_what.tool, rules_for(here).rules)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
@@ -69,7 +70,7 @@ def ended(event: Event, here: Here) -> None:
     """A call has ended."""
     if here.database is None:
         return
-    which = named(event, here)
+    which = named_in_full(event, here)
     about = described(event, which.tool, rules_for(here).rules)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
