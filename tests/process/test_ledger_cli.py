@@ -54,6 +54,19 @@ def test_calls_are_listed_shown_and_counted(used: Any, tmp_path: Path):
     assert used("ledger", "list", "--session", "none")[1] == "there is no such call yet\n"
 
 
+def test_what_a_tool_brought_tells_the_terminal_nothing(snell: Any):
+    end = {
+        **CALL,
+        "hook_event_name": "PostToolUse",
+        "tool_use_id": "t1",
+        "tool_response": "a\x1b]0;title\x07\nb\x9b31m",
+    }
+    snell("hook", "--client", "claude-code", given=end)
+    shown = snell("ledger", "show", "t1")[1]
+    assert shown.endswith("a\ufffd]0;title\ufffd\nb\ufffd31m\n")
+    assert json.loads(snell("ledger", "show", "t1", "--json")[1])["output"] == end["tool_response"]
+
+
 def test_charts_are_drawn_with_plain_characters_and_as_svg(used: Any, tmp_path: Path):
     drawn = used("ledger", "stats")[1]
     assert drawn.isascii()

@@ -79,10 +79,10 @@ def _show(args: argparse.Namespace, database: Database) -> int:
     for name in call.__struct_fields__:
         value = getattr(call, name)
         if value not in ("", 0, "[]"):
-            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else value}")
+            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else _harmless(str(value))}")
     for name, kept in (("input", given), ("output", brought)):
         if kept:
-            print(f"\n{name} ({kept[1]:,} bytes)\n{kept[0]}")
+            print(f"\n{name} ({kept[1]:,} bytes)\n{_harmless(kept[0])}")
     return 0
 
 
@@ -159,6 +159,11 @@ def _line(call: Call, paint: Paint) -> str:
     took = f"{_seconds(call.duration_ms):>9}"
     what = f"{shortened(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
+
+
+def _harmless(text: str) -> str:
+    """What a tool brought must not tell the terminal anything."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _when(ms: int) -> str:
