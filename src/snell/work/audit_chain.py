@@ -10,6 +10,7 @@ What is changed before it is chained, ten seconds at most, is not noticed.
 
 import hmac
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -24,11 +25,11 @@ START = "0" * 64
 MOST = 500  # records in one transaction
 
 # Of a call that has begun, this stays as it is.
-_LASTING = (
+_lasting = attrgetter(
     "tool_call_id", "run_id", "created_at", "raw_tool_name", "tool_name", "tool_namespace", "normalized_args_hash",
     "idempotency_key", "session_id", "client",
 )  # fmt: skip
-_OF_CALL = (*ledger.FIELDS, "revision")
+_all = attrgetter(*ledger.FIELDS, "revision")
 _encoder = msgspec.json.Encoder()
 
 
@@ -90,8 +91,8 @@ def digest_of_decision(key: bytes, row: Row) -> str:
 
 
 def digest_of_call(key: bytes, call: Call, kind: str) -> str:
-    names = _LASTING if kind == "opened" else _OF_CALL
-    return _mac(key, kind, _encoder.encode([getattr(call, name) for name in names]).decode())
+    values = _lasting(call) if kind == "opened" else _all(call)
+    return _mac(key, kind, _encoder.encode(values).decode())
 
 
 def _add_call(tx: Transaction, key: bytes, head: Head, call: Call) -> Head:
@@ -144,7 +145,7 @@ def _seen_by_entries(tx: Transaction) -> list[Any]:
 
 def _mac(key: bytes, *parts: str) -> str:
     # Each part with its length, so that no two rows of parts look alike.
-    text = "".join(f"{len(part)}:{part}" for part in parts)
+    text = "".join([f"{len(part)}:{part}" for part in parts])
     return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
