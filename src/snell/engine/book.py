@@ -50,6 +50,8 @@ class Tier(Struct, frozen=True):
     rewriters: tuple[Hook, ...] = ()
     others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role, in book order
     is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
+    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
+    turns: tuple[tuple[Hook, ...], ...] = ()
 
 
 class Pick(Struct, frozen=True):
@@ -59,7 +61,7 @@ class Pick(Struct, frozen=True):
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
     varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
-    is_simple: bool = False  # one tier, no declared rewriter: a single round unless somebody speaks up
+    is_simple: bool = False  # one tier, all of which runs: each rewriter, then the others, unless somebody speaks up
 
 
 class Book:
@@ -203,7 +205,7 @@ def _arranged(hooks: list[Hook], event: Event) -> Pick:
         tiers.reverse()  # the policy has the last word on what the model gets to see
     varies = any(hook.once for hook in distinct)
     has_conditions = any(hook.condition for hook in distinct)
-    simple_tier = len(tiers) == 1 and not tiers[0].rewriters and not tiers[0].is_mixed
+    simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
     is_simple = simple_tier and not varies and not has_conditions
     return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, is_simple)
 
@@ -214,7 +216,7 @@ def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
     rewriters = in_rewriting_order([hook for hook in hooks if hook.role == "rewrites"], event)
     others = tuple(hook for hook in hooks if hook.role != "rewrites")
     roles = {hook.role for hook in others}
-    return Tier(is_policy, rewriters, others, {None, "judges"} <= roles)
+    return Tier(is_policy, rewriters, others, {None, "judges"} <= roles, tuple((hook,) for hook in rewriters))
 
 
 def in_rewriting_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:

@@ -43,12 +43,11 @@ def decide(
 ) -> Generator[Run, Sequence[Outcome], Decision]:
     """Decide one event."""
     pick = book.pick(event, marks)
-    given: Sequence[Outcome] | None = None
-    if pick.is_simple:  # one round is all there is, and most of the time nobody says anything in it
-        hooks = pick.tiers[0].others
-        given = yield Run(hooks, event)
-        if _all_quiet(given):
-            return finished(Decision(event=event, rounds=(Round("judge", event, hooks, tuple(given)),)), marks)
+    given: list[Sequence[Outcome]] = []
+    if pick.is_simple:
+        rounds = yield from _quiet_rounds(event, pick.tiers[0], given)
+        if rounds:
+            return finished(Decision(event=event, rounds=rounds), marks)
     case = Case(event, pick, book, validate)
     for tier in pick.tiers:
         if case.policy_has_denied:
@@ -62,6 +61,23 @@ def decide(
     if case.is_quiet:
         return finished(Decision(event=event, rounds=tuple(case.rounds)), marks)
     return finished(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
+
+
+def _quiet_rounds(
+    event: Event, tier: Tier, given: list[Sequence[Outcome]]
+) -> Generator[Run, Sequence[Outcome], tuple[Round, ...]]:
+    """
+    All rounds, when nobody says anything in them, as most of the time; else none, and `given` has the answers so far.
+    """
+    rounds = []
+    for name, hooks in (*(("rewrite", turn) for turn in tier.turns), ("judge", tier.others)):
+        if hooks:
+            outcomes = yield Run(hooks, event)
+            given.append(outcomes)
+            if not _all_quiet(outcomes):
+                return ()
+            rounds.append(Round(name, event, hooks, tuple(outcomes)))
+    return tuple(rounds)
 
 
 def finished(decision: Decision, marks: Store) -> Decision:
@@ -151,13 +167,14 @@ class Case:
         self.skipped += [Skipped(hook.id, "a policy hook had already denied") for hook in hooks]
 
 
-def _decide_tier(case: Case, tier: Tier, marks: Store, given: Sequence[Outcome] | None) -> Steps:
-    for hook in tier.rewriters:
-        answers = yield from case.run("rewrite", (hook,))
-        case.apply(hook, answers.get(hook, QUIET))
+def _decide_tier(case: Case, tier: Tier, marks: Store, given: list[Sequence[Outcome]]) -> Steps:
+    """`given` holds what the first rounds were answered already."""
+    for turn in tier.turns:
+        answers = case.took("rewrite", turn, given.pop(0)) if given else (yield from case.run("rewrite", turn))
+        case.apply(turn[0], answers.get(turn[0], QUIET))
     waiting = _can_wait(tier, marks) if tier.is_mixed else ()
     first = tuple(hook for hook in tier.others if hook not in waiting) if waiting else tier.others
-    answers = case.took("judge", first, given) if given else (yield from case.run("judge", first))
+    answers = case.took("judge", first, given.pop(0)) if given else (yield from case.run("judge", first))
     if not case.is_quiet:
         yield from _settle_undeclared_rewrites(case, first, answers, marks)
     if waiting:
