@@ -29,7 +29,9 @@ from snell.model.events import Event
 Planned = tuple[str, Callable[[Event], Any] | None]
 Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
+_ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
+_NOT_LOADED = object()
 _NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
 
 
@@ -108,16 +110,25 @@ def _run(plan: list[Planned], request: dict[str, Any], progress: mmap.mmap, answ
     """
     clock, encoded = time.perf_counter, json_bytes
     event, number = msgspec.convert(request["event"], Event), request["number"]
-    came, times = encoded(event.payload), []
+    payload = event.payload
+    came, times = encoded(payload), []
+    is_same = _is_same
     now = clock()
     for index, (path, function) in enumerate(plan):
         start = now
         progress[0:4] = _NUMBERS[index] if index < 256 else index.to_bytes(4, "little")
-        answer = _answer(function, event, path)
+        answer = None
+        try:
+            result = function(event) if function else _NOT_LOADED
+            if result is not None:
+                answer = _answer(result, path)
+        except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
+            answer = {"error": _told(error, path)}
         now = clock()
         times.append(now - start)
-        if encoded(event.payload) != came:
+        if not is_same(payload, came):
             event = msgspec.structs.replace(event, payload=decoded(came))  # the hooks after it see what really came
+            payload = event.payload
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
         if answer is not None:
             _say(answers, {"hook": index, **answer, "seconds": times[-1], "number": number})
@@ -125,19 +136,21 @@ def _run(plan: list[Planned], request: dict[str, Any], progress: mmap.mmap, answ
     _say(answers, {"done": times if is_long else [], "number": number})
 
 
-def _answer(function: Callable[[Event], Any] | None, event: Event, path: str) -> dict[str, Any] | None:
+def _is_same(payload: Any, came: bytes) -> bool:
+    """Is the payload still what came? Asked after every hook, so the usual case is decided by one call."""
     try:
-        if function is None:
-            return {"error": f"{path} has not been loaded"}
-        result = function(event)
-        if result is None:
-            return None
-        if inspect.isawaitable(result):
-            result = _waited_for(result)
-        effects = effects_as_data(result)
-        return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
-    except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
-        return {"error": _told(error, path)}
+        return _ENCODE(payload) == came
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return json_bytes(payload) == came
+
+
+def _answer(result: Any, path: str) -> dict[str, Any] | None:
+    if result is _NOT_LOADED:
+        return {"error": f"{path} has not been loaded"}
+    if inspect.isawaitable(result):
+        result = _waited_for(result)
+    effects = effects_as_data(result)
+    return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
 
 
 def _waited_for(result: Any) -> Any:
