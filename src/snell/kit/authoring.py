@@ -182,9 +182,13 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     if not names:
         return lambda _event: function()
     suppliers = [(name, supplies[name]) for name in names]
-    if len(suppliers) == 1:
-        name, supply = suppliers[0]
-        return lambda event: function(**{name: supply(event)})
+    match suppliers:  # every event pays for each of its hooks, so the usual numbers are written out
+        case [(one, first)]:
+            return lambda event: function(**{one: first(event)})
+        case [(one, first), (two, second)]:
+            return lambda event: function(**{one: first(event), two: second(event)})
+        case [(one, first), (two, second), (three, third)]:
+            return lambda event: function(**{one: first(event), two: second(event), three: third(event)})
     return lambda event: function(**{name: supply(event) for name, supply in suppliers})
 
 

@@ -76,7 +76,19 @@ def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
 
 
 def _here_with(options: Options) -> Callable[[Event], Here]:
-    return lambda _event: replace(HERE.get(), options=options)
+    """The same place for all hooks of the pack on an event; the last one is enough to remember."""
+    last: tuple[Here | None, Here] = (None, Here())
+
+    def supply(_event: Event) -> Here:
+        nonlocal last
+        known, place = last
+        here = HERE.get()
+        if known is not here:
+            place = replace(here, options=options)
+            last = (here, place)
+        return place
+
+    return supply
 
 
 def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:
