@@ -27,19 +27,23 @@ def watched(path: Path | str) -> Watched:
 
 def have_changed(files: Iterable[Watched]) -> bool:
     """Whether one of the files is not what it was, or had been written too recently to tell."""
-    look = os.stat
+    look, is_there = os.stat, os.access
     for file in files:  # every event pays for this, so it is one plain loop
-        if not file.is_settled:
-            return True
+        stamp = file.stamp
         try:
+            if stamp is None:  # most of them: it costs less to ask than to look and be refused
+                if is_there(file.path, os.F_OK):
+                    return True
+                continue
+            if not file.is_settled:
+                return True
             now = look(file.path)
         except (OSError, ValueError):
-            if file.stamp is not None:
+            if stamp is not None:
                 return True
             continue
-        stamp = file.stamp
         # What is changed without a trace in ctime can only be changed by setting the clock.
-        if stamp is None or now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
+        if now.st_ctime_ns != stamp[1] or now.st_ino != stamp[3] or now.st_dev != stamp[4]:
             return True
     return False
 
