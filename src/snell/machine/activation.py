@@ -4,6 +4,7 @@ The daemon's socket: taken over from the `snell-hook` that started it, or made h
 `snell-hook` makes the socket before it starts the daemon, so requests wait in the queue from the first moment on.
 """
 
+import _socket
 import errno
 import os
 import socket
@@ -94,7 +95,7 @@ def is_served(path: Path) -> bool:
     return code in {0, errno.EAGAIN}  # again: its queue is full
 
 
-def is_ours(connection: socket.socket) -> bool:
+def is_ours(connection: _socket.socket) -> bool:
     """Whether the process at the other end belongs to the same user."""
     level, option = (socket.SOL_SOCKET, socket.SO_PEERCRED) if sys.platform == "linux" else (0, 1)
     credentials = connection.getsockopt(level, option, 76)  # whatever the system: four other bytes, then the user's id

@@ -12,6 +12,7 @@ Numbers have 32 bits, the lowest first. A frame begins with `S`; on the same soc
 import re
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -99,7 +100,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
             raise WireError(f"the request id is {_shown(request_id)}", advice="send 32 lower-case hex digits")
         if cwd and (not cwd.startswith(b"/") or b"\0" in cwd):
             raise WireError(f"the working directory is {_shown(cwd)}", advice="send an absolute path, or nothing")
-        return cls(version.decode(), request_id.decode(), _text(cwd), _split(argv), environment, stdin)
+        return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin)
 
     def encode(self) -> bytes:
         words = (self.version, self.request_id, self.cwd, "\0".join(self.argv))
@@ -215,6 +216,9 @@ def _too_large(name: str, length: int, most: int) -> WireError:
 
 def _split(data: bytes) -> tuple[str, ...]:
     return tuple(_text(data).split("\0")) if data else ()
+
+
+_words = lru_cache(maxsize=64)(_split)  # one client calls with the same arguments again and again
 
 
 def _text(data: bytes) -> str:

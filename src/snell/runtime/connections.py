@@ -4,6 +4,7 @@ for each. What begins with `S` is a request of `snell-hook`; everything else is 
 for a bridge is the last one: from then on the connection speaks a protocol of its own.
 """
 
+import _socket
 import asyncio
 import contextlib
 import socket
@@ -19,6 +20,7 @@ from snell.runtime.service import Service
 
 AT_ONCE = 64  # connections that are taken before anything else gets its turn
 CHUNK = 1 << 18
+FIRST = 1 << 14  # bytes in which most requests fit; room for more would be taken from the system and given back
 PATIENCE = 10.0  # seconds for a sender to finish its request
 LONGEST_LINE = 17 * 1024 * 1024
 LINES_AT_ONCE = 64  # of one caller, before anybody else gets a turn
@@ -45,11 +47,11 @@ class Front:
         self._service = service
         self._rpc = rpc
         self._on_request = on_request
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._bridged: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
-        self._loop.add_reader(listening.fileno(), self.accept)
+        self.loop.add_reader(listening.fileno(), self.accept)
 
     @property
     def is_busy(self) -> bool:
@@ -59,11 +61,12 @@ class Front:
         """Take what is in the queue, at most a few at a time; returns how many there were."""
         for number in range(AT_ONCE):
             try:
-                connection, _ = self._listening.accept()
+                descriptor, _ = self._listening._accept()  # type: ignore[attr-defined] # `accept` asks what we know
             except BlockingIOError:
                 return number
             except OSError:
                 return number  # the other end is gone already, or descriptors are short: those come again
+            connection = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
             connection.setblocking(False)
             if is_ours(connection):
                 Connection(self, connection).readable()
@@ -75,7 +78,7 @@ class Front:
         """Take everybody who is already in the queue, then close it."""
         while self.accept():
             pass
-        self._loop.remove_reader(self._listening.fileno())
+        self.loop.remove_reader(self._listening.fileno())
         self._listening.close()
 
     async def finish(self, seconds: float) -> None:
@@ -116,7 +119,7 @@ class Front:
         if self._bridge is None:
             connection.close()
             return
-        task = self._loop.create_task(self._bridge(line, connection, rest))
+        task = self.loop.create_task(self._bridge(line, connection, rest))
         self._bridged.add(task)
         task.add_done_callback(self._bridged.discard)
 
@@ -124,10 +127,10 @@ class Front:
 class Connection:
     """One connection: a request and its reply, or lines of remote calls."""
 
-    def __init__(self, front: Front, connection: socket.socket) -> None:
+    def __init__(self, front: Front, connection: _socket.socket) -> None:
         self._front = front
         self._socket = connection
-        self._loop = asyncio.get_running_loop()
+        self._loop = front.loop
         self._buffer = bytearray()
         self._unsent = b""
         self._is_waiting = False
@@ -140,7 +143,10 @@ class Connection:
     def readable(self) -> None:
         """Read what has come. The shim has usually sent everything by the time we accept."""
         try:
-            data = self._socket.recv(CHUNK)
+            data = self._socket.recv(FIRST)
+            if len(data) == FIRST:
+                with contextlib.suppress(BlockingIOError):
+                    data += self._socket.recv(CHUNK)
         except BlockingIOError:
             self._wait()
             return
