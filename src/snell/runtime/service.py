@@ -6,6 +6,7 @@ elsewhere. The small row of an event is written before its answer leaves, everyt
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,9 @@ from snell.runtime.house import House, Work
 
 Send = Callable[[Reply], None]
 
-FOLLOW_AFTER = 0.01  # seconds in which the caller's process can end and its client go on, undisturbed by us
+QUIET_FOR = 0.01  # seconds without a request after which we do what can wait, and disturb nobody with it
+WAIT_FOR_QUIET = 0.5  # seconds after which it is done however busy we are
+MANY = 128  # decisions after which, likewise
 TOGETHER = 8  # decisions whose traces are written at a time; whoever comes meanwhile waits for them
 QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
 LARGE = 100_000  # bytes of payload whose reading would be noticed by others
@@ -37,6 +40,8 @@ class Service:
         self.house = house
         self.shed = 0
         self._to_follow: deque[tuple[Work, Decision]] = deque()
+        self._latest = 0.0  # when the last answer left
+        self._overdue = 0.0  # when what can wait has waited for long enough
         self._flights = ThreadPoolExecutor(1, thread_name_prefix="snell-flight")
         self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
         self._reading = asyncio.Lock()
@@ -65,15 +70,16 @@ class Service:
         if len(request.stdin) > LARGE:
             return self._serve_large(request, send)
         call = parsed(request.argv, request.request_id)
-        client, event = call.received(request.stdin, request.cwd, Variables(request))
+        env = Variables(request)
+        client, event = call.received(request.stdin, request.cwd, env)
         if call.is_rewake:
             return self._serve_rewake(event, send)
-        return self._serve_event(client, event, request, send)
+        return self._serve_event(client, event, request, env, send)
 
     def _serve_event(
-        self, client: Client, event: Event, request: Request, send: Send
+        self, client: Client, event: Event, request: Request, env: "Variables", send: Send
     ) -> Coroutine[Any, Any, None] | None:
-        work = self.house.begin(event, request.request_id, Variables(request))
+        work = self.house.begin(event, request.request_id, env)
         if len(request.stdin) > LARGE:
             work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.earlier:
@@ -128,10 +134,11 @@ class Service:
 
     async def _serve_large(self, request: Request, send: Send) -> None:
         call = parsed(request.argv, request.request_id)
-        read = partial(call.received, request.stdin, request.cwd, Variables(request))
+        env = Variables(request)
+        read = partial(call.received, request.stdin, request.cwd, env)
         async with self._reading:  # one after the other, or small ones would hardly get their turn
             client, event = await asyncio.get_running_loop().run_in_executor(None, read)
-        waiting = self._serve_event(client, event, request, send)
+        waiting = self._serve_event(client, event, request, env, send)
         if waiting:
             await waiting
 
@@ -143,9 +150,20 @@ class Service:
             self.shed += 1  # its small row is written; what nobody will ask about is not
             return reply
         self._to_follow.append((work, decision))
+        self._latest = time.monotonic()
         if len(self._to_follow) == 1:
-            asyncio.get_running_loop().call_later(FOLLOW_AFTER, self.follow_up)
+            self._overdue = self._latest + WAIT_FOR_QUIET
+            asyncio.get_running_loop().call_later(QUIET_FOR, self._follow_up_when_quiet)
         return reply
+
+    def _follow_up_when_quiet(self) -> None:
+        """A caller's process is still ending when its answer has left, and its client may have more to ask."""
+        now = time.monotonic()
+        quiet_at = self._latest + QUIET_FOR
+        if now < quiet_at and now < self._overdue and len(self._to_follow) < MANY:
+            asyncio.get_running_loop().call_later(quiet_at - now, self._follow_up_when_quiet)
+        else:
+            self.follow_up()
 
     def follow_up(self, *, all_at_once: bool = False) -> None:
         """Do what can wait, a few events at a time, so that nobody who comes meanwhile waits for long."""
@@ -167,6 +185,8 @@ def _can_be_shed(decision: Decision) -> bool:
 class Variables(Mapping[str, str]):
     """The caller's environment, taken apart only if a command hook needs it."""
 
+    __slots__ = ("_known", "_request")
+
     def __init__(self, request: Request) -> None:
         self._request = request
         self._known: dict[str, str] | None = None
@@ -175,6 +195,11 @@ class Variables(Mapping[str, str]):
         if self._known is None and f"{name}=".encode() not in self._request.environment:
             raise KeyError(name)  # found out without taking everything apart
         return self._all()[name]
+
+    def get(self, name: str, default: Any = None) -> Any:  # asked on every event, mostly for what is not there
+        if self._known is None and f"{name}=".encode() not in self._request.environment:
+            return default
+        return self._all().get(name, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
