@@ -46,6 +46,7 @@ class Sorted(Struct, frozen=True):
     inline: tuple[Hook, ...]
     functions: tuple[Function, ...]
     files: tuple[Hook, ...]
+    order: tuple[int, ...]  # where the outcome of each hook stands: first those of the functions, then of the files
     is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
 
 
@@ -60,8 +61,8 @@ class Landing(Struct, frozen=True):
         theirs = self.flight.finish()
         if not self.ours:
             return theirs
-        ours, others = iter(self.ours), iter(theirs)
-        return [next(ours if type(hook.handler) is Inline else others) for hook in self.known.hooks]
+        both = (*self.ours, *theirs)
+        return [both[place] for place in self.known.order]
 
 
 class Crew:
@@ -228,7 +229,9 @@ def _sorted(hooks: Sequence[Hook]) -> Sorted:
     files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
     waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
     is_quick = len(inline) + len(files) == len(hooks) and not waits
-    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, is_quick)
+    places = {hook: place for place, hook in enumerate((*inline, *files))}
+    order = tuple(places[hook] for hook in hooks) if is_quick else ()
+    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, is_quick)
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:

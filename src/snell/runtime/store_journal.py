@@ -22,7 +22,8 @@ from typing import Any
 import msgspec
 
 from snell.machine.json_plain import plain
-from snell.model.decision import Decision
+from snell.model.decision import QUIET, Decision
+from snell.model.effects import Verdict
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
 from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
@@ -233,7 +234,10 @@ _DROPPED = "the details could not be redacted, so they were not kept"
 def row_of(decision: Decision, request_key: str = "") -> Row:
     """The small row of a decision."""
     event = decision.event
-    seconds = sum(max((outcome.seconds for outcome in each.outcomes), default=0.0) for each in decision.rounds)
+    seconds = 0.0
+    for each in decision.rounds:
+        spent = [outcome.seconds for outcome in each.outcomes if outcome is not QUIET]
+        seconds += max(spent) if spent else 0.0
     return Row(
         id=decision.id,
         at=time.time_ns() // 1_000_000,
@@ -243,11 +247,14 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         tool=_safe_id(event.tool),
         tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # never comes again, so it is not remembered
         request_key=request_key,
-        verdict=decision.verdict.name.lower(),
+        verdict=_VERDICTS[decision.verdict],
         ms=round(seconds * 1000, 3),
         rewritten=int(decision.is_rewritten),
         failures=len(decision.failures),
     )
+
+
+_VERDICTS = {verdict: verdict.name.lower() for verdict in Verdict}
 
 
 def _row_from(record: Record) -> Row:
