@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 LONGEST_LINE = 64 * 1024
 DEEPEST_NESTING = 64
@@ -21,8 +22,7 @@ class UnreadableError(Exception):
     """The text cannot be read on with certainty."""
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """What holds for a whole line, shared by the cursors over its parts."""
 
     doubtful: bool = False
@@ -32,8 +32,7 @@ class Findings:
     reread: int = 0
 
 
-@dataclass(slots=True)
-class Word:
+class Word(Struct):
     """
     One word with its quotes resolved.
 
@@ -114,16 +113,14 @@ class Parts:
         )
 
 
-@dataclass(slots=True)
-class RedirectDraft:
+class RedirectDraft(Struct):
     operator: str
     target: Word
     fd: int | None
     body: Word | None = None
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """A simple command while it is being read; what is there when reading fails is kept."""
 
     start: int
@@ -135,8 +132,7 @@ class Draft:
     redirects: list[RedirectDraft] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Passage:
+class Passage(Struct):
     """Shell text that had to be decoded before it could be read, and the place that holds it."""
 
     text: str

@@ -7,9 +7,8 @@ option may or may not take the word after it, and either reading counts.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 _CLUSTER = re.compile(r"-([A-Za-z0-9]+)")
 
@@ -113,8 +112,7 @@ SPELLINGS: dict[str, Spelling] = {
 _NOTHING_KNOWN = Spelling()
 
 
-@dataclass(slots=True)
-class _Given:
+class _Given(Struct):
     """The arguments of one command, sorted."""
 
     program: str

@@ -6,7 +6,6 @@ through with `UNKNOWN`, so that tomorrow's events reach hooks without a release 
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -167,6 +166,8 @@ def canonical(name: str) -> str:
 def nearest(name: str, known: Iterable[str] = CATALOGUE) -> str:
     """The known name that is closest to a misspelt one, or an empty string."""
     by_folded = {_folded(each): each for each in known}
+    from difflib import get_close_matches  # slow to import, and for mistakes alone
+
     found = get_close_matches(_folded(name), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else ""
 

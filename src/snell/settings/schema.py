@@ -6,7 +6,6 @@ name or of its other names: snake_case, camelCase or kebab-case.
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -307,6 +306,8 @@ class Spellings:
 
     def nearest(self, name: str) -> str:
         """Advice for a name that is not known."""
+        from difflib import get_close_matches  # slow to import, and for mistakes alone
+
         found = get_close_matches(folded(name)[:60], self._names, n=1, cutoff=0.6)
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 from snell.settings.complaints import WrongError
@@ -29,6 +28,8 @@ def _chosen(key: Key, text: str, line: int, name: str) -> str:
     text = key.stands_for.get(text, text)
     if not key.choices or text in key.choices:
         return text
+    from difflib import get_close_matches  # slow to import, and for mistakes alone
+
     near = get_close_matches(text[:60], key.choices, n=1)
     hint = f"did you mean `{near[0]}`? " if near else ""
     raise WrongError(f"{name} cannot be `{text[:80]}`", line, f"{hint}use one of {', '.join(key.choices)}")
