@@ -11,7 +11,6 @@ import select
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -52,9 +51,8 @@ class Child:
     """Starts with the object; whoever has it must `end` it."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        shared = tempfile.TemporaryFile()  # noqa: SIM115 - the map keeps it
-        shared.truncate(mmap.PAGESIZE)
-        self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
+        shared = _shared_memory()
+        self._progress = mmap.mmap(shared, mmap.PAGESIZE)
         self.loaded: set[tuple[str, str]] = set()
         self._number = 0  # of the request; an answer to another one is nobody's answer
         self._buffer = b""
@@ -66,13 +64,13 @@ class Child:
         code = f"import sys; sys.path[:] = {paths!r}; from snell.machine.python_worker import main; main()"
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", code, str(shared.fileno())],
+                [sys.executable, "-I", "-c", code, str(shared)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment(env, {MARK_VARIABLE: self._mark}),
                 start_new_session=True,
-                pass_fds=[shared.fileno()],
+                pass_fds=[shared],
                 bufsize=0,
             )
             self.pid = self._process.pid
@@ -81,7 +79,7 @@ class Child:
             raise WorkerError("launch", f"the worker did not start: {error}") from None
         finally:
             FAMILY.end_span(starting)
-            shared.close()
+            os.close(shared)
         assert self._process.stdin
         assert self._process.stdout
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -244,6 +242,19 @@ class Child:
             return decoded(line)
         except ValueError:
             raise WorkerError("crash", "the hook wrote where its answer should be") from None
+
+
+def _shared_memory() -> int:
+    """One page that two processes can map; a descriptor, which the caller closes."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("snell-hooks")
+    else:
+        import tempfile  # slow to import
+
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.truncate(descriptor, mmap.PAGESIZE)
+    return descriptor
 
 
 def _ready(descriptor: int, event: int, seconds: float) -> bool:
