@@ -331,7 +331,8 @@ static void become_daemon(int listener) {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
     static char *environment[128] = {"SNELL_LISTEN_FD=3"};
     char python[LONGEST_PATH], script[LONGEST_PATH];
-    char *words[] = {python, "-I", "-m", "snell.runtime.daemon", NULL}, *others[] = {script, "daemon", "run", NULL};
+    static char code[] = "from snell.runtime.daemon import main; raise SystemExit(main())"; /* -m would load more */
+    char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
     setsid();
     if (fork() != 0)
         _exit(0);

@@ -11,6 +11,7 @@ from snell.machine.shim_place import Place
 
 STARTS = 2  # a daemon that died twice without an answer would die a third time
 BACK_OFF = 30  # seconds after that in which nobody tries again, and each event is decided without it
+DAEMON = "from snell.runtime.daemon import main; raise SystemExit(main())"  # -m would load more
 KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
@@ -149,7 +150,7 @@ def _become_daemon(listener: _socket.socket) -> None:
         posix.closerange(4, 1024)
         posix.umask(0o077)
         posix.chdir("/")
-        posix.execve(sys.executable, [sys.executable, "-I", "-m", "snell.runtime.daemon"], _daemon_environment())
+        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], _daemon_environment())
     finally:
         posix._exit(127)
 
