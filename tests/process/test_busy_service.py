@@ -42,9 +42,11 @@ def test_threads_that_wait_for_the_hooks_process_cannot_keep_a_run_in_it_from_fi
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(1))
         everybody = loop.run_in_executor(None, answered.wait, 20)  # the only common thread
-        task = Service(house).serve(Request("1 0.1.0", "0" * 32, str(tmp_path), (), b"", PAYLOAD), send)
-        assert task
-        await task
+        service = Service(house)
+        service.start(loop)
+        waiting = service.serve(Request("1 0.1.0", "0" * 32, str(tmp_path), (), b"", PAYLOAD), send)
+        assert waiting
+        await waiting
         return await everybody
 
     with House.for_user(env) as house:

@@ -4,7 +4,6 @@ Python hooks that run in this process: those of built-in packs and of a program 
 Everybody else's run in a warm child process, see `machine/worker.py`.
 """
 
-import asyncio
 import inspect
 import time
 from collections.abc import Callable, Sequence
@@ -41,6 +40,8 @@ def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook
 
 def _outcome(result: Any, seconds: float, limit: float) -> Outcome:
     if inspect.isawaitable(result):
+        import asyncio  # slow to import, and most hooks are plain functions
+
         start = time.perf_counter()
         if _is_in_loop():
             return Outcome(failure=_not_here(result), seconds=seconds)
@@ -63,11 +64,15 @@ def outcome_from(result: Any, seconds: float) -> Outcome:
 
 
 async def _awaited(result: Any, limit: float) -> Any:
+    import asyncio
+
     async with asyncio.timeout(limit):
         return await result
 
 
 def _is_in_loop() -> bool:
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -38,6 +38,17 @@ class Worker:
         self._child: Child | None = None
         self._sources: dict[tuple[str, str], bytes] = {}  # what a replaced child must load again
 
+    def prepare(self) -> None:
+        """Let the child start while its parent has other things to do."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._child is None:
+                    self._child = Child(self._env)
+            except WorkerError:
+                pass  # whoever needs it will be told
+            finally:
+                self._lock.release()
+
     def load(self, path: str, digest: str, source: bytes) -> list[Described]:
         """Load a file from these bytes and return what it declares; raises HookError when it does not load."""
         with self._lock:

@@ -2,21 +2,27 @@
 The daemon's front: accepts connections on its own, because asyncio's way costs a task and several turns of the loop
 for each. What begins with `S` is a request of `snell-hook`; everything else is lines of remote calls. A line that asks
 for a bridge is the last one: from then on the connection speaks a protocol of its own.
+
+Whoever started the daemon waits for it to load, so the first request is answered before there is a loop: asyncio takes
+longer to import than that request takes to answer. What cannot be answered at once is held until the loop is there.
 """
 
 import _socket
-import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snell.machine.activation import is_ours
 from snell.machine.wire import Reply as Frame
 from snell.machine.wire import Request, WireError
 from snell.model.ports import Reply
-from snell.runtime.rpc import Rpc
 from snell.runtime.service import Service
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from snell.runtime.rpc import Rpc
 
 AT_ONCE = 64  # connections that are taken before anything else gets its turn
 CHUNK = 1 << 18
@@ -34,32 +40,48 @@ Bridge = Callable[[bytes, socket.socket, bytes], Coroutine[Any, Any, None]]
 class Front:
     """Owns the listening socket and every open connection."""
 
-    def __init__(
-        self,
-        listening: socket.socket,
-        service: Service,
-        rpc: Rpc,
-        on_request: Callable[[Request], None],
-        bridge: Bridge | None = None,
-    ):
+    def __init__(self, listening: socket.socket, service: Service) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._listening = listening
-        self._bridge = bridge
         self._service = service
-        self._rpc = rpc
-        self._on_request = on_request
-        self.loop = asyncio.get_running_loop()
+        self._rpc: Rpc | None = None
+        self._bridge: Bridge | None = None
+        self._on_request: Callable[[Request], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._bridged: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
-        self.loop.add_reader(listening.fileno(), self.accept)
+        # From before there was a loop.
+        self._early: list[Request] = []
+        self._held: list[Connection] = []
+        self._unfinished: list[Coroutine[Any, Any, None]] = []
+
+    def start(
+        self,
+        loop: "asyncio.AbstractEventLoop",
+        rpc: "Rpc",
+        on_request: Callable[[Request], None],
+        bridge: Bridge | None = None,
+    ) -> None:
+        """Serve everybody from now on, first those who came before."""
+        self.loop, self._rpc, self._on_request, self._bridge = loop, rpc, on_request, bridge
+        self._service.start(loop)
+        for request in self._early:
+            on_request(request)
+        for waiting in self._unfinished:
+            self._finish(waiting)
+        for connection in self._held:
+            connection.resume()
+        for each in (self._early, self._unfinished, self._held):
+            each.clear()
+        loop.add_reader(self._listening.fileno(), self.accept)
 
     @property
     def is_busy(self) -> bool:
         return bool(self._tasks or self._open or self._bridged)
 
-    def accept(self) -> int:
+    def accept(self, most: int = AT_ONCE) -> int:
         """Take what is in the queue, at most a few at a time; returns how many there were."""
-        for number in range(AT_ONCE):
+        for number in range(most):
             try:
                 descriptor, _ = self._listening._accept()  # type: ignore[attr-defined] # `accept` asks what we know
             except BlockingIOError:
@@ -72,10 +94,11 @@ class Front:
                 Connection(self, connection).readable()
             else:
                 connection.close()
-        return AT_ONCE
+        return most
 
     def stop_accepting(self) -> None:
         """Take everybody who is already in the queue, then close it."""
+        assert self.loop
         while self.accept():
             pass
         self.loop.remove_reader(self._listening.fileno())
@@ -83,6 +106,8 @@ class Front:
 
     async def finish(self, seconds: float) -> None:
         """Wait for the calls that are still being decided, then let everybody go."""
+        import asyncio
+
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
         for task in tuple(self._bridged):
@@ -99,24 +124,40 @@ class Front:
     def closed(self, connection: "Connection") -> None:
         self._open.discard(connection)
 
+    def hold(self, connection: "Connection") -> None:
+        """This one has to wait until there is a loop."""
+        self._held.append(connection)
+
     def request(self, request: Request, send: Callable[[Reply], None]) -> None:
-        self._on_request(request)
-        task = self._service.serve(request, send)
-        if task:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        if self._on_request:
+            self._on_request(request)
+        else:
+            self._early.append(request)
+        waiting = self._service.serve(request, send)
+        if waiting:
+            self._finish(waiting)
+
+    def _finish(self, waiting: Coroutine[Any, Any, None]) -> None:
+        if self.loop:
+            self._watch(self.loop.create_task(waiting))
+        else:
+            self._unfinished.append(waiting)
+
+    def _watch(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def call(self, line: bytes, send: Callable[[bytes], None]) -> "asyncio.Task[None] | None":
         """Answer one line: now, or by the task that is returned."""
+        assert self._rpc
         task = self._rpc.call(line, send)
         if task:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._watch(task)
         return task
 
     def bridged(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
         """This connection is no longer ours to read."""
-        if self._bridge is None:
+        if self._bridge is None or self.loop is None:
             connection.close()
             return
         task = self.loop.create_task(self._bridge(line, connection, rest))
@@ -130,15 +171,29 @@ class Connection:
     def __init__(self, front: Front, connection: _socket.socket) -> None:
         self._front = front
         self._socket = connection
-        self._loop = front.loop
         self._buffer = bytearray()
         self._unsent = b""
         self._is_waiting = False
+        self._is_writing = False
         self._closes = False
         self._speaks_lines = False
         self._is_at_end = False  # they send no more lines
         self._answering: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def _loop(self) -> "asyncio.AbstractEventLoop":
+        assert self._front.loop, "who waits before there is a loop is held"
+        return self._front.loop
+
+    def resume(self) -> None:
+        """There is a loop now."""
+        if self._unsent:
+            self._wait_to_send()
+        elif self._speaks_lines:
+            self._go_on()
+        else:
+            self._wait()
 
     def readable(self) -> None:
         """Read what has come. The shim has usually sent everything by the time we accept."""
@@ -183,6 +238,8 @@ class Connection:
     def _take_lines(self) -> bool:
         """In their order: a line waits until the one before it is answered."""
         self._speaks_lines = True
+        if self._front.loop is None:
+            return False
         for _ in range(LINES_AT_ONCE):
             if self._answering or len(self._unsent) > MOST_UNSENT or (end := self._buffer.find(b"\n")) < 0:
                 break
@@ -245,19 +302,29 @@ class Connection:
             return
         self._unsent = data[sent:]
         if self._unsent:
-            self._front.opened(self)
-            self._loop.add_writer(self._socket.fileno(), self._writable)
+            self._wait_to_send()
         elif self._closes:
             self.close()
 
+    def _wait_to_send(self) -> None:
+        if self._front.loop is None:
+            self._front.hold(self)
+            return
+        self._is_writing = True
+        self._front.opened(self)
+        self._loop.add_writer(self._socket.fileno(), self._writable)
+
     def _writable(self) -> None:
         data, self._unsent = self._unsent, b""
-        self._loop.remove_writer(self._socket.fileno())
+        self._stop_writing()
         self._send(data)
         if self._speaks_lines:
             self._go_on()
 
     def _wait(self) -> None:
+        if self._front.loop is None:
+            self._front.hold(self)
+            return
         if len(self._unsent) > MOST_UNSENT:
             self._stop_waiting()  # who does not read is not read from
             return
@@ -276,10 +343,14 @@ class Connection:
             self._is_waiting = False
             self._loop.remove_reader(self._socket.fileno())
 
+    def _stop_writing(self) -> None:
+        if self._is_writing:
+            self._is_writing = False
+            self._loop.remove_writer(self._socket.fileno())
+
     def close(self) -> None:
-        self._stop_waiting()
         if self._socket.fileno() >= 0:
-            with contextlib.suppress(OSError, ValueError):
-                self._loop.remove_writer(self._socket.fileno())
+            self._stop_waiting()
+            self._stop_writing()
             self._socket.close()
         self._front.closed(self)

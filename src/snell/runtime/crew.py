@@ -5,16 +5,14 @@ Functions of this process run at once, in order; everything slower runs beside i
 cost as much as the slowest. Outcomes come back in the order of the hooks.
 """
 
-import asyncio
 import inspect
 import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -29,6 +27,10 @@ from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
 from snell.model.progress import Progress
+
+# Slow to import, and a daemon's first answer mostly needs none of them.
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 AT_ONCE = 4 * (os.cpu_count() or 2)
 CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
@@ -76,6 +78,7 @@ class Crew:
         self._later_worker = self.worker.twin()  # has no child until it is needed
         self._large_worker = self.worker.twin()
         self._sorted: dict[int, Sorted] = {}
+        self.patience = PATIENCE
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks together and wait for all."""
@@ -98,10 +101,12 @@ class Crew:
         if not flight:
             return ours
         landing = Landing(flight, known, ours)
-        return landing.finish() if flight.is_done_within(PATIENCE) else landing.finish
+        return landing.finish() if flight.is_done_within(self.patience) else landing.finish
 
     async def run_async(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """The same inside an event loop: coroutines are awaited, what would block runs in threads."""
+        import asyncio
+
         inline = [hook for hook in hooks if isinstance(hook.handler, Inline)]
         slow = [hook for hook in hooks if not isinstance(hook.handler, Inline)]
         loop = asyncio.get_running_loop()
@@ -214,11 +219,13 @@ class Crew:
         except Exception as error:  # noqa: BLE001 - one of the two nets: whatever goes wrong is an outcome
             return Outcome(failure=Failure("crash", f"running it failed: {type(error).__name__}: {error}"))
 
-    def _pool_for(self, group: list[Hook]) -> ThreadPoolExecutor:
+    def _pool_for(self, group: list[Hook]) -> "ThreadPoolExecutor":
         waits_for_others = group[0].handler.kind in ("webhook", "prompt", "agent", "mcp_tool")
         return self._threads("calls", CALLS_AT_ONCE) if waits_for_others else self._threads()
 
-    def _threads(self, name: str = "hooks", number: int = AT_ONCE) -> ThreadPoolExecutor:
+    def _threads(self, name: str = "hooks", number: int = AT_ONCE) -> "ThreadPoolExecutor":
+        from concurrent.futures import ThreadPoolExecutor
+
         pool = self._pools.get(name)
         # Several threads may come here at once; a pool that nobody keeps has not started any thread yet.
         return pool or self._pools.setdefault(name, ThreadPoolExecutor(number, thread_name_prefix=f"snell-{name}"))
@@ -244,6 +251,8 @@ def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:
 
 
 async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> Outcome:
+    import asyncio
+
     handler = hook.handler
     assert isinstance(handler, Inline)
     start = time.perf_counter()
@@ -263,6 +272,8 @@ async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> 
 
 async def _unless(cancel: threading.Event, result: Awaitable[Any]) -> Any:
     """Wait for a coroutine until it is cancelled from any thread."""
+    import asyncio
+
     task = asyncio.ensure_future(result)
     try:
         while not task.done():

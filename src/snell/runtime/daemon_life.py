@@ -1,32 +1,24 @@
-"""
-The daemon: a house that is kept warm behind a Unix socket, one for each user.
-
-It is started by the first `snell-hook` that finds nobody listening, serves until it has been idle for a while, and
-makes room for a newer version of itself. A lock is held for as long as it takes requests, so there is never a second
-one that does; hooks that are still running when it goes hold up nobody but their own callers.
-"""
+"""What a daemon does once its first call is answered: it serves the others, looks after things, and leaves in time."""
 
 import asyncio
 import contextlib
-import fcntl
 import gc
 import os
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from snell.machine.activation import Listener, adopt, listen
+from snell.machine.activation import Listener
 from snell.machine.crash_report import write_report
 from snell.machine.installed import Installed
-from snell.machine.paths import Places, make_private, places
-from snell.machine.processes import adopt_orphans, reap_orphans
+from snell.machine.paths import Places
+from snell.machine.processes import reap_orphans
 from snell.machine.wall_clock import WallClock
 from snell.machine.wire import Request
-from snell.model.errors import SnellError, StoreError
+from snell.model.errors import StoreError
 from snell.model.ports import Transaction
 from snell.runtime.annexes import Annexes
 from snell.runtime.audit import Auditor
@@ -49,29 +41,6 @@ KEEP_TRACES, KEEP_DECISIONS = 30, 180  # days
 GARBAGE = (20_000, 10, 20)  # objects before anybody waits for a collection; quiet moments have theirs
 FINISH = 605.0  # the longest a hook may still take when the daemon has been told to go
 WAITING_AT_ONCE = 64  # events that wait for a slow hook, such as a model's answer
-LOCK_WAIT = 30.0  # for a predecessor that is finishing its last calls
-
-# What the daemon keeps of the environment it was started with: that of the first caller, whoever it was.
-KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "TMPDIR", "SNELL_HOME")
-KEPT_PREFIXES = ("XDG_",)
-
-
-def main() -> int:
-    """Serve until there is nothing left to do."""
-    try:
-        _scrub_environment()
-        where = places(os.environ)
-        make_private(where.run)
-        listener = adopt(os.environ, where.run)
-        with _only_one(where.run / "daemon.lock", LOCK_WAIT if listener else 0.0) as release:
-            if not release:
-                sys.stderr.write("snell: another daemon is running\n")
-                return 0
-            asyncio.run(Daemon(where, listener or listen(where.run), release=release).serve())
-    except SnellError as error:
-        sys.stderr.write(f"snell: {error}\n")
-        return 1
-    return 0
 
 
 class Daemon:
@@ -81,43 +50,47 @@ class Daemon:
         self,
         where: Places,
         listener: Listener,
-        idle: float | None = None,
+        house: House,
+        service: Service,
+        front: Front,
+        idle: float = 0.0,
         release: Callable[[], None] = lambda: None,
     ) -> None:
         self.where = where
         self._listener = listener
         self._release = release
-        self._idle = float(os.environ.pop("SNELL_IDLE", 0) or idle or IDLE)
+        self._house = house
+        self._service = service
+        self._front = front
+        self._idle = idle or IDLE
         self._started = time.time()
         self._clock = WallClock()
         self._program = Installed(Path(__file__))
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
-        self._service: Service | None = None
         self._annexes = Annexes(where, dict(os.environ))
 
     async def serve(self) -> None:
-        adopt_orphans()
-        house = House.for_user(dict(os.environ), self.where, stays=True)
-        service = self._service = Service(house)
+        house, front = self._house, self._front
         rpc = Rpc(self._commands(), lambda name: call_for(name, house))
         await self._annexes.prepare()
-        front = Front(self._listener.socket, service, rpc, self._on_request, Bridges(house).serve)
-        await self._annexes.start(front.request)
         loop = asyncio.get_running_loop()
         # Each event that waits for a slow hook waits in a thread; a few agents' models must not hold up the rest.
         loop.set_default_executor(ThreadPoolExecutor(WAITING_AT_ONCE, thread_name_prefix="snell-wait"))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leaving.set)
         loop.set_exception_handler(_report)
+        front.start(loop, rpc, self._on_request, Bridges(house).serve)
+        await self._annexes.start(front.request)
         gc.freeze()  # what is loaded now stays, and need not be looked at again
         gc.set_threshold(*GARBAGE)
+        gc.enable()
         watching = loop.create_task(self._look_after_things(front, house))
         await self._leaving.wait()
         watching.cancel()
         await self._leave(front)
-        service.follow_up(all_at_once=True)
+        self._service.follow_up(all_at_once=True)
         await self._annexes.stop_feed()
         await MemoryTimer(house).look()  # what hooks captured until now
         await asyncio.to_thread(house.close)
@@ -131,7 +104,7 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
-            "shed": self._service.shed if self._service else 0,
+            "shed": self._service.shed,
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
             **self._annexes.status(),
@@ -196,42 +169,3 @@ def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     error = context.get("exception")
     if isinstance(error, Exception):
         write_report(error, ["daemon"])
-
-
-def _scrub_environment() -> None:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in KEPT or name.startswith(KEPT_PREFIXES) or name in ("SNELL_LISTEN_FD", "SNELL_IDLE")
-    }
-    os.environ.clear()
-    os.environ.update(kept)
-
-
-@contextlib.contextmanager
-def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
-    """
-    Hold the lock for the length of the block, or until what this yields is called; None when somebody else has it.
-
-    The file is never deleted.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    deadline = time.monotonic() + wait
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    yield None
-                    return
-                time.sleep(0.01)
-                continue
-            yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
-            return
-    finally:
-        os.close(descriptor)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from snell.runtime.callbacks import Registration, event_named, hooks_from
 from snell.runtime.crew import Crew
 from snell.runtime.deliveries import Deliveries, delivery_of
 from snell.runtime.drive import Deciding, drive, drive_async
-from snell.runtime.journal import Journal, NoJournal
+from snell.runtime.journal import Journal, NoJournal, new_id
 from snell.runtime.marks import StoredMarks
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.registry import OnSuccess, Registry
@@ -65,6 +66,8 @@ class Place(Struct, frozen=True):
 class House:
     """Build one, use it for many events, close it."""
 
+    auditor = cached_property(lambda house: auditor_of(house.database, house.where))  # the first answer does without
+
     def __init__(
         self,
         *,
@@ -82,7 +85,6 @@ class House:
     ) -> None:
         self.database = database
         self.where = where
-        self.auditor = auditor_of(database, where)
         self.background = Tracker()
         self.store = store or InMemoryStore()
         self.journal = journal or NoJournal()
@@ -393,8 +395,3 @@ def _condition(rule: str, event: Event) -> bool:
 
 def _skill_group(path: Path, session_id: str) -> str:
     return f"skill:{os.path.realpath(path)}:{session_id}"
-
-
-def new_id() -> str:
-    """Time first, so that ids sort; random enough for one machine."""
-    return f"{time.time_ns() // 1_000_000:x}-{os.urandom(4).hex()}"

@@ -5,7 +5,8 @@ from contextlib import suppress
 
 from snell.machine.paths import Places
 from snell.model.errors import StoreError
-from snell.runtime.house import database_of, new_id
+from snell.runtime.house import database_of
+from snell.runtime.journal import new_id
 from snell.runtime.store_journal import StoreJournal
 
 

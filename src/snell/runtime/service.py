@@ -5,13 +5,11 @@ The engine, the marks and the journal belong to the loop's thread; only running 
 elsewhere. The small row of an event is written before its answer leaves, everything else after it.
 """
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -24,6 +22,10 @@ from snell.runtime.crew import Landing
 from snell.runtime.drive import Deciding, Wait, advance
 from snell.runtime.hook_call import bug, parsed, refusal
 from snell.runtime.house import House, Work
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
 Send = Callable[[Reply], None]
 
@@ -42,18 +44,24 @@ class Service:
         self._to_follow: deque[tuple[Work, Decision]] = deque()
         self._latest = 0.0  # when the last answer left
         self._overdue = 0.0  # when what can wait has waited for long enough
-        self._flights = ThreadPoolExecutor(1, thread_name_prefix="snell-flight")
-        self._deciding: dict[str, asyncio.Future[Reply]] = {}  # deliveries that are being decided now
-        self._reading = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        # Those who wait for a delivery that is being decided now, because they sent the same.
+        self._deciding: dict[str, list[Send]] = {}
 
-    def serve(self, request: Request, send: Send) -> "asyncio.Task[None] | None":
-        """Answer a request through `send`: now, or by the task that is returned. One of the nets of the house."""
+    def start(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """From now on what can wait is done in this loop; until then, it waits."""
+        self._loop = loop
+        if self._to_follow:
+            loop.call_later(QUIET_FOR, self._follow_up_when_quiet)
+
+    def serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
+        """Answer a request through `send`: now, or by what is returned. One of the nets of the house."""
         try:
             waiting = self._serve(request, send)
         except Exception as error:  # noqa: BLE001 - whatever happens, somebody is waiting for an answer
             send(self._failed(error, request))
             return None
-        return asyncio.get_running_loop().create_task(self._netted(waiting, request, send)) if waiting else None
+        return self._netted(waiting, request, send) if waiting else None
 
     async def _netted(self, waiting: Coroutine[Any, Any, None], request: Request, send: Send) -> None:
         try:
@@ -86,58 +94,53 @@ class Service:
             send(client.encode(work.earlier))
             return None
         if work.key in self._deciding:
-            return self._serve_twin(self._deciding[work.key], send)
+            self._deciding[work.key].append(send)
+            return None
         deciding = work.steps()
         came = advance(deciding, work.place.crew)
         if isinstance(came, Decision):
             self._finish(client, work, came, send)
             return None
-        twins = asyncio.get_running_loop().create_future()
         if work.key:
-            self._deciding[work.key] = twins
-        return self._serve_slowly(client, work, deciding, came, send, twins)
+            self._deciding[work.key] = []
+        return self._serve_slowly(client, work, deciding, came, request, send)
 
     async def _serve_slowly(
-        self,
-        client: Client,
-        work: Work,
-        deciding: Deciding,
-        wait: Wait,
-        send: Send,
-        twins: "asyncio.Future[Reply]",
+        self, client: Client, work: Work, deciding: Deciding, wait: Wait, request: Request, send: Send
     ) -> None:
-        loop = asyncio.get_running_loop()
+        """The same delivery again, while this one is still being decided, gets the same answer."""
+        assert self._loop
         try:
             came: Decision | Wait = wait
             while not isinstance(came, Decision):
-                came = advance(deciding, work.place.crew, await loop.run_in_executor(self._thread_for(came), came))
-            twins.set_result(self._finish(client, work, came, send))
-        finally:
-            self._deciding.pop(work.key, None)
-            twins.cancel()
+                waited = await self._loop.run_in_executor(self._thread_for(came), came)
+                came = advance(deciding, work.place.crew, waited)
+            reply = self._finish(client, work, came, send)
+        except Exception as error:  # noqa: BLE001 - likewise
+            reply = self._failed(error, request)
+            send(reply)
+        for send_twin in self._deciding.pop(work.key, ()):
+            send_twin(reply)
 
     async def _serve_rewake(self, event: Event, send: Send) -> None:
         from snell.runtime.rewake import rewake  # few clients can be woken
 
         send(await rewake(self.house, event))
 
-    def _thread_for(self, wait: Wait) -> ThreadPoolExecutor | None:
+    def _thread_for(self, wait: Wait) -> "ThreadPoolExecutor | None":
         """
         Whoever has begun a flight holds the hooks' process until it is finished. INVARIANT: there is always a thread
         to finish it in; all others may be waiting for that process.
         """
         return self._flights if isinstance(getattr(wait, "__self__", None), Landing) else None
 
-    async def _serve_twin(self, decided: "asyncio.Future[Reply]", send: Send) -> None:
-        """The same delivery again while the first one is still being decided."""
-        send(await asyncio.shield(decided))
-
     async def _serve_large(self, request: Request, send: Send) -> None:
         call = parsed(request.argv, request.request_id)
         env = Variables(request)
         read = partial(call.received, request.stdin, request.cwd, env)
         async with self._reading:  # one after the other, or small ones would hardly get their turn
-            client, event = await asyncio.get_running_loop().run_in_executor(None, read)
+            assert self._loop
+            client, event = await self._loop.run_in_executor(None, read)
         waiting = self._serve_event(client, event, request, env, send)
         if waiting:
             await waiting
@@ -153,15 +156,17 @@ class Service:
         self._latest = time.monotonic()
         if len(self._to_follow) == 1:
             self._overdue = self._latest + WAIT_FOR_QUIET
-            asyncio.get_running_loop().call_later(QUIET_FOR, self._follow_up_when_quiet)
+            if self._loop:
+                self._loop.call_later(QUIET_FOR, self._follow_up_when_quiet)
         return reply
 
     def _follow_up_when_quiet(self) -> None:
         """A caller's process is still ending when its answer has left, and its client may have more to ask."""
+        assert self._loop
         now = time.monotonic()
         quiet_at = self._latest + QUIET_FOR
         if now < quiet_at and now < self._overdue and len(self._to_follow) < MANY:
-            asyncio.get_running_loop().call_later(quiet_at - now, self._follow_up_when_quiet)
+            self._loop.call_later(quiet_at - now, self._follow_up_when_quiet)
         else:
             self.follow_up()
 
@@ -172,8 +177,20 @@ class Service:
             self.house.follow_up_all(some)
             if not all_at_once:
                 break
-        if self._to_follow:
-            asyncio.get_running_loop().call_soon(self.follow_up)
+        if self._to_follow and self._loop:
+            self._loop.call_soon(self.follow_up)
+
+    @cached_property
+    def _flights(self) -> "ThreadPoolExecutor":
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and not needed before the first answer
+
+        return ThreadPoolExecutor(1, thread_name_prefix="snell-flight")
+
+    @cached_property
+    def _reading(self) -> "asyncio.Lock":
+        import asyncio  # likewise
+
+        return asyncio.Lock()
 
 
 def _can_be_shed(decision: Decision) -> bool:

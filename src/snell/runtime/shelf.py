@@ -6,6 +6,7 @@ of them changed.
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +28,9 @@ from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.packs import read_pack
 from snell.settings.plugins import PackSource
-from snell.settings.skills import SkillHooks, skill_hooks
+
+if TYPE_CHECKING:
+    from snell.settings.skills import SkillHooks
 
 DIRECTORIES = 64  # how many working directories are remembered
 
@@ -50,6 +53,7 @@ class Shelf:
         self._where = where
         self._env = env
         self._policy_files = policy_files
+        self._worker = worker
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
         self._known: OrderedDict[tuple[str, str, str], OnShelf] = OrderedDict()
@@ -66,14 +70,20 @@ class Shelf:
             self._known.popitem(last=False)
         return known
 
-    def skill(self, path: Path, cwd: str, *, is_agent: bool) -> SkillHooks:
+    def skill(self, path: Path, cwd: str, *, is_agent: bool) -> "SkillHooks":
         """The hooks in a skill's or agent's front matter."""
+        from snell.settings.skills import skill_hooks  # slow to import, and few events need it
+
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
 
     def _read(self, cwd: str, client: str, policy: str) -> OnShelf:
         env = {**self._env, "SNELL_POLICY": policy} if policy else self._env
         loaded = load(self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests)
         problems = [str(each) for each in loaded.problems]
+        if _needs_child(loaded) or self._installed():
+            self._worker.prepare()  # while we load what is built in
+        of_packs: list[str] = []
+        built_in = builtin_hooks(loaded.value("pack") or {}, of_packs)
         # A client runs the hooks of its own file itself; running them here too would fire them twice.
         its_own = _runs_itself(client)
         hooks = [self._ready(hook, problems) for hook in loaded.hooks if not hook.source.layer.startswith(its_own)]
@@ -93,7 +103,8 @@ class Shelf:
             for hook in hooks
             if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
         ]
-        hooks += builtin_hooks(loaded.value("pack") or {}, problems)
+        hooks += built_in
+        problems += of_packs
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
         handlers = handler_settings({value.name: value.value for value in loaded.values}, self._where)
@@ -135,6 +146,11 @@ class Shelf:
             problems.append(f"{hook.source}: hook `{hook.id}` cannot run: {why}")
             return replace(hook, handler=Broken(why))
         return replace(hook, handler=replace(handler, digest=digests.pop()))
+
+
+def _needs_child(loaded: Loaded) -> bool:
+    hooks = any(isinstance(hook.handler, PythonFile) and not hook.untrusted for hook in loaded.hooks)
+    return hooks or bool(loaded.packs) or any(not source.untrusted for source in loaded.python)
 
 
 def _runs_itself(client: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ An interactive caller sees every hook start and end, reads status messages, and 
 outcomes at once and cannot cancel; hooks that need a model are refused there.
 """
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ from snell.model.progress import Progress
 from snell.runtime.drive import drive, drive_async
 
 if TYPE_CHECKING:
+    import asyncio
+
     from snell.runtime.house import House, Work
 
 
@@ -36,6 +37,8 @@ class Streaming:
         self._cancel.set()
 
     async def __aiter__(self) -> AsyncIterator[Progress]:
+        import asyncio  # slow to import, and few callers watch
+
         work = self._house.begin(self._event, self._request_id)
         self.decision = work.earlier
         if not work.earlier:
@@ -54,7 +57,7 @@ class Streaming:
         yield Progress("decided", decision=self.decision)
 
     async def _drive(
-        self, work: "Work", news: "asyncio.Queue[Progress | None]", loop: asyncio.AbstractEventLoop
+        self, work: "Work", news: "asyncio.Queue[Progress | None]", loop: "asyncio.AbstractEventLoop"
     ) -> Decision:
         def show(progress: Progress) -> None:
             loop.call_soon_threadsafe(news.put_nowait, progress)
