@@ -1,0 +1,200 @@
+"""The call that starts a daemon is answered before there is a loop; what cannot be, waits for the loop."""
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from snell import Deny, judges
+from snell.machine.activation import Listener, listen
+from snell.machine.wire import Reply, Request
+from snell.model.hooks import Command, Hook
+from snell.runtime.connections import Front
+from snell.runtime.house import House
+from snell.runtime.rpc import Rpc
+from snell.runtime.service import Service
+
+CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+BOUND = 60.0  # seconds; a hang, on a busy machine
+
+LIGHT = """
+import socket, sys
+from pathlib import Path
+from snell.machine.activation import listen
+from snell.machine.wire import Request
+from snell.runtime.connections import Front
+from snell.runtime.house import House
+from snell.runtime.service import Service
+
+home = Path(sys.argv[1])
+env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
+listener = listen(home / "run")
+caller = socket.socket(socket.AF_UNIX)
+caller.connect(str(listener.path))
+caller.sendall(Request("1 0.1.0", "0" * 32, "/", ("--client", "claude-code"), b"", sys.argv[2].encode()).encode())
+with House.for_user(env) as house:
+    house.crew.patience = 60
+    Front(listener.socket, Service(house)).accept(1)
+    print([name for name in ("asyncio", "logging", "ssl", "snell.kit.redact.scan") if name in sys.modules])
+    print(caller.recv(65536).decode("ascii", "replace"))
+"""
+
+
+@judges("PreToolUse")
+def refuses(call):
+    return Deny("not that")
+
+
+def test_what_the_first_answer_does_not_need_is_not_loaded_before_it(tmp_path: Path) -> None:
+    pack = tmp_path / "config" / "pack"
+    pack.mkdir(parents=True)
+    (pack / "pack.toml").write_text('name = "p"\n', encoding="utf-8")
+    text = 'from snell import Deny, judges\n@judges("PreToolUse")\ndef no(call):\n    return Deny("not that")\n'
+    (pack / "rules.py").write_text(text, encoding="utf-8")
+    (pack.parent / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", LIGHT, str(tmp_path), json.dumps(CALL)],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=True,
+    )
+    loaded, answer = done.stdout.split("\n", 1)
+    assert loaded == "[]"
+    assert "not that" in answer
+
+
+class Door:
+    """A front without a loop, in this process."""
+
+    def __init__(self, folder: Path, *hooks: Hook | Callable[..., object]) -> None:
+        self.listener: Listener = listen(folder / "run")
+        self.house = House.embedded(*hooks)
+        self.front = Front(self.listener.socket, Service(self.house))
+        self.seen: list[str] = []
+
+    def caller(self) -> socket.socket:
+        made = socket.socket(socket.AF_UNIX)
+        made.settimeout(BOUND)
+        made.connect(str(self.listener.path))
+        return made
+
+    def open_until(self, is_done: threading.Event) -> None:
+        asyncio.run(self._open(is_done))
+
+    async def _open(self, is_done: threading.Event) -> None:
+        loop = asyncio.get_running_loop()
+        self.front.start(loop, Rpc({"ping": lambda *_: "pong"}), lambda request: self.seen.append(request.request_id))
+        await loop.run_in_executor(None, is_done.wait, BOUND)
+        self.listener.withdraw()
+        self.front.stop_accepting()
+        await self.front.finish(BOUND)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[Door]:
+    made = Door(tmp_path, refuses)
+    yield made
+    made.house.close()
+
+
+def request(number: int = 0) -> bytes:
+    return Request(
+        "1 0.1.0", f"{number:032x}", "/", ("--client", "claude-code"), b"", json.dumps(CALL).encode()
+    ).encode()
+
+
+def answered(caller: socket.socket) -> Reply:
+    data = b""
+    while Reply.needed(data) is None or len(data) < (Reply.needed(data) or 0):
+        part = caller.recv(65536)
+        assert part, "the connection was closed before the answer"
+        data += part
+    return Reply.decode(data)
+
+
+def through_the_loop(door: Door, talk: Callable[[], object]) -> None:
+    """Start the loop in another thread while this one talks to it."""
+    is_done = threading.Event()
+    serving = threading.Thread(target=door.open_until, args=(is_done,))
+    serving.start()
+    try:
+        talk()
+    finally:
+        is_done.set()
+        serving.join(BOUND)
+
+
+def test_a_whole_request_is_answered_at_once_and_told_of_later(door: Door) -> None:
+    with door.caller() as caller:
+        caller.sendall(request(1))
+        assert door.front.accept(1) == 1
+        assert b"not that" in answered(caller).stdout
+    through_the_loop(door, lambda: None)
+    assert door.seen == [f"{1:032x}"]
+
+
+def test_half_a_request_waits_for_its_other_half(door: Door) -> None:
+    with door.caller() as caller:
+        caller.sendall(request(2)[:50])
+        door.front.accept(1)
+
+        def rest() -> None:
+            caller.sendall(request(2)[50:])
+            assert b"not that" in answered(caller).stdout
+
+        through_the_loop(door, rest)
+    assert door.seen == [f"{2:032x}"]
+
+
+def test_lines_of_remote_calls_wait_for_the_loop(door: Door) -> None:
+    with door.caller() as caller:
+        caller.sendall(b'{"cmd": "ping"}\n')
+        door.front.accept(1)
+
+        def talk() -> None:
+            assert json.loads(caller.recv(65536)) == {"ok": True, "data": "pong"}
+
+        through_the_loop(door, talk)
+
+
+def test_a_hook_that_must_be_waited_for_is_waited_for_in_the_loop(tmp_path: Path) -> None:
+    slow = Hook(id="slow", event="PreToolUse", handler=Command("echo slowly >&2; exit 2"), timeout=BOUND)
+    door = Door(tmp_path, slow)
+    with door.caller() as caller, door.house:
+        caller.sendall(request(3))
+        door.front.accept(1)
+
+        def talk() -> None:
+            found = answered(caller)
+            assert b"slowly" in found.stdout + found.stderr
+
+        through_the_loop(door, talk)
+
+
+def test_the_same_delivery_twice_while_it_is_being_decided_runs_its_hooks_once(tmp_path: Path) -> None:
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    command = f"echo x >> '{log}'; while [ ! -e '{gate}' ]; do sleep 0.01; done; echo waited >&2; exit 2"
+    door = Door(tmp_path, Hook(id="slow", event="PreToolUse", handler=Command(command), timeout=BOUND))
+    with door.caller() as one, door.caller() as other, door.house:
+
+        def talk() -> None:
+            one.sendall(request(4))
+            until = time.monotonic() + BOUND
+            while not log.exists() and time.monotonic() < until:
+                time.sleep(0.01)
+            other.sendall(request(4))
+            while len(door.seen) < 2 and time.monotonic() < until:
+                time.sleep(0.01)
+            gate.touch()
+            assert answered(one) == answered(other)
+
+        through_the_loop(door, talk)
+    assert log.read_text(encoding="ascii") == "x\n"
