@@ -1,9 +1,7 @@
 """A crash report: a file that can be pasted into an issue."""
 
 import os
-import platform
 import time
-import traceback
 from collections.abc import Sequence
 
 from snell.machine.files import write_atomically
@@ -13,6 +11,9 @@ from snell.model.errors import SnellError
 
 def write_report(error: BaseException, words: Sequence[str]) -> str:
     """Write what went wrong and return where; the words of the command line stay out, they may hold secrets."""
+    import platform  # slow to import, all three, and hopefully never needed
+    import traceback
+
     from snell.kit.redact import redact
 
     lines = [

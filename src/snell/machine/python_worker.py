@@ -13,7 +13,6 @@ import mmap
 import os
 import sys
 import time
-import traceback
 import types
 from collections.abc import Callable
 from typing import Any, BinaryIO
@@ -202,6 +201,8 @@ def _from_data(name: str, fields: dict[str, Any]) -> Effect:
 
 def _told(error: BaseException, path: str) -> str:
     """One line that says what went wrong and where in the author's file."""
+    import traceback  # slow to import, and for mistakes alone
+
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     line = frames[-1].lineno if frames else getattr(error, "lineno", None)
     name = "" if isinstance(error, SnellError) else type(error).__name__

@@ -15,14 +15,12 @@ from snell.model.hooks import Hook
 from snell.settings.complaints import Complaint
 from snell.settings.effective import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
-from snell.settings.items import Workshop
 from snell.settings.locate import Located, SettingsFile, locate, with_imports
 from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
 from snell.settings.policy import standing_in, standing_in_for_guards
-from snell.settings.project import Believed, PythonSource, believed, unopened
-from snell.settings.reading import Parsed, Value
+from snell.settings.reading import Parsed, PythonSource, Value
 from snell.settings.sources import read_file
 from snell.settings.watch import Watched, have_changed, watched
 
@@ -157,13 +155,15 @@ def _take_project(
 ) -> None:
     if not found.project:
         return
+    from snell.settings.items import Workshop  # slow to import, and not needed outside of projects
+    from snell.settings.project import believed, unopened
+
     pins, problem = read_pins(places)
     gathering.problems += [problem] if problem else []
     project = with_imports(found.project, imports(gathering.values))
     gathering.watch(watched(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
     workshop = Workshop(project, digests, env)
     approved = pins_of(pins, project.root, project.identity)
-    brought: Believed
     if approved:
         gathering.is_trusted = True
         brought = believed(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)

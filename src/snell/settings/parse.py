@@ -7,7 +7,6 @@ from snell.settings.complaints import WrongError
 from snell.settings.entries import declared
 from snell.settings.foreign import adapted
 from snell.settings.forms import entries, top_level
-from snell.settings.read_json import read_json
 from snell.settings.read_toml import read_toml
 from snell.settings.reading import Declared, Fault, Parsed, Reading
 from snell.settings.tree import Node, text_of
@@ -56,4 +55,8 @@ def _read(data: bytes, file: str) -> Node | None:
     text = text_of(data)
     if text.count("\n") + text.count(",") > MOST_VALUES:
         raise WrongError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
-    return read_json(text) if file.endswith(".json") else read_toml(text)
+    if not file.endswith(".json"):
+        return read_toml(text)
+    from snell.settings.read_json import read_json  # slow to import, and most files are TOML
+
+    return read_json(text)

@@ -18,19 +18,11 @@ from snell.settings.digests import digest_of
 from snell.settings.items import Item, Workshop
 from snell.settings.pins import Pin, ProjectPins
 from snell.settings.plugins import folders_in, read_pack
-from snell.settings.reading import Parsed, Value
+from snell.settings.reading import Parsed, PythonSource, Value
 from snell.settings.sources import read_file
 from snell.settings.watch import Watched, watched
 
 RUN_TRUST = "run `snell trust`"
-
-
-class PythonSource(Struct, frozen=True):
-    """A Python file of a project that may declare hooks; the digest is there only when it may run."""
-
-    path: str
-    digest: str = ""
-    untrusted: str = ""
 
 
 class Brought(Struct, frozen=True):

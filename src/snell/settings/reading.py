@@ -86,3 +86,11 @@ class Fault(Struct, frozen=True):
     line: int
     event: str = ""  # empty: it could be about any event
     definition: dict[str, Any] = {}  # whatever of the entry could be read
+
+
+class PythonSource(Struct, frozen=True):
+    """A Python file of a project that may declare hooks; the digest is there only when it may run."""
+
+    path: str
+    digest: str = ""
+    untrusted: str = ""

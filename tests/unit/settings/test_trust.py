@@ -13,7 +13,7 @@ from snell.model.errors import TrustError
 from snell.model.hooks import PythonFile
 from snell.settings.file_digests import FileDigests
 from snell.settings.pins import pins_file
-from snell.settings.project import PythonSource
+from snell.settings.reading import PythonSource
 from snell.settings.trust import approve, review, revoke, status
 from tests.unit.settings.workbench import World, command, ids, inert, said, written
 
