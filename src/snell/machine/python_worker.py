@@ -26,8 +26,20 @@ from snell.model.errors import SnellError
 from snell.model.events import Event
 
 Planned = tuple[str, Callable[[Event], Any] | None]
+Address = tuple[str, str, str]  # path, digest, name of the function
 Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
 
+
+class Asked(msgspec.Struct):
+    """A request to run hooks."""
+
+    plan: int  # the number by which both sides know these hooks
+    number: int
+    event: Event
+    hooks: tuple[Address, ...] = ()  # only where the other side does not know the plan yet
+
+
+_ASKED = msgspec.json.Decoder(Asked).decode
 _ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
 _NOT_LOADED = object()
@@ -41,13 +53,20 @@ def main() -> None:
     loaded: Functions = {}
     plans: dict[int, list[Planned]] = {}
     for line in requests:
-        request = decoded(line)
-        if "load" in request:
-            _say(answers, _load(request["load"], loaded))
+        if line.startswith(b'{"load"'):
+            _say(answers, _load(decoded(line)["load"], loaded))
         else:
-            if "hooks" in request:
-                plans[request["plan"]] = [_planned(address, loaded) for address in request["hooks"]]
-            _run(plans[request["plan"]], request, progress, answers)
+            asked = _asked(line)
+            if asked.hooks:
+                plans[asked.plan] = [_planned(address, loaded) for address in asked.hooks]
+            _run(plans[asked.plan], asked, progress, answers)
+
+
+def _asked(line: bytes) -> Asked:
+    try:
+        return _ASKED(line)
+    except msgspec.DecodeError:
+        return msgspec.convert(decoded(line), Asked)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -96,19 +115,19 @@ def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     return {"name": name, "line": line, "doc": inspect.getdoc(function) or "", "declared": list(declarations(function))}
 
 
-def _planned(address: list[str], loaded: Functions) -> Planned:
+def _planned(address: Address, loaded: Functions) -> Planned:
     path, digest, name = address
     return path, loaded.get((path, digest), {}).get(name)
 
 
-def _run(plan: list[Planned], request: dict[str, Any], progress: mmap.mmap, answers: BinaryIO) -> None:
+def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: BinaryIO) -> None:
     """
     A line for each hook that has something to say, at once, and a last one with everybody's time where it matters.
 
     Most hooks have no opinion, so what every one of them costs is kept small.
     """
     clock, encoded = time.perf_counter, json_bytes
-    event, number = msgspec.convert(request["event"], Event), request["number"]
+    event, number = asked.event, asked.number
     payload = event.payload
     came, times = encoded(payload), []
     is_same = _is_same

@@ -23,7 +23,7 @@ from snell.machine.json_output import json_bytes
 from snell.machine.orphans import FAMILY, Span
 from snell.machine.process_tree import Tree
 from snell.machine.processes import environment, spare, unspare
-from snell.machine.python_worker import UNNOTICEABLE, decoded, effects_from_data
+from snell.machine.python_worker import UNNOTICEABLE, Address, Asked, decoded, effects_from_data
 from snell.machine.undertaker import end_tree
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
@@ -36,6 +36,7 @@ PLANS = 64  # sets of hooks that both sides know by a number
 PIPE_SIZE = 60_000  # what surely fits into a pipe without waiting
 
 _NO_TIME = Span(start=1, end=0)  # a child lives through many runs, so nothing is its own by its time of birth alone
+_ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 _PROGRESS = struct.Struct("<I")
 
 
@@ -109,10 +110,7 @@ class Child:
         """Hand a request over; with `at_once` only if that needs no waiting."""
         plan, addresses = self._plan(hooks)
         self._number += 1
-        request: dict[str, Any] = {"plan": plan, "event": msgspec.structs.asdict(event), "number": self._number}
-        if addresses:
-            request["hooks"] = addresses
-        data = json_bytes(request) + b"\n"
+        data = _written(Asked(plan, self._number, event, addresses)) + b"\n"
         if at_once and len(data) > PIPE_SIZE:
             return False
         _PROGRESS.pack_into(self._progress, 0, 0)
@@ -158,16 +156,16 @@ class Child:
             self._process.wait(5)
         self._progress.close()
 
-    def _plan(self, hooks: tuple[Hook, ...]) -> tuple[int, list[tuple[str, str, str]] | None]:
+    def _plan(self, hooks: tuple[Hook, ...]) -> tuple[int, tuple[Address, ...]]:
         """The number under which the child knows these hooks, and their addresses if it does not know them yet."""
         known = self._plans.get(id(hooks))
         if known and known[1] is hooks:
-            return known[0], None
+            return known[0], ()
         # The child keeps as many; a number that comes again means something else from then on.
         self._planned = self._planned % PLANS + 1
         self._plans = {key: each for key, each in self._plans.items() if each[0] != self._planned}
         self._plans[id(hooks)] = (self._planned, hooks)
-        return self._planned, [_address(hook) for hook in hooks]
+        return self._planned, tuple(_address(hook) for hook in hooks)
 
     def _until_last_line(self, hooks: tuple[Hook, ...], said: dict[int, Outcome]) -> list[float]:
         running, since = self._running(), time.monotonic()
@@ -263,7 +261,14 @@ def _ready(descriptor: int, event: int, seconds: float) -> bool:
     return bool(poll.poll(max(seconds, 0) * 1000))
 
 
-def _address(hook: Hook) -> tuple[str, str, str]:
+def _written(asked: Asked) -> bytes:
+    try:
+        return _ENCODE(asked)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # what only an embedding program can hand over
+        return json_bytes({**msgspec.structs.asdict(asked), "event": msgspec.structs.asdict(asked.event)})
+
+
+def _address(hook: Hook) -> Address:
     handler = hook.handler
     assert isinstance(handler, PythonFile)
     return handler.path, handler.digest, handler.function

@@ -40,7 +40,7 @@ class HookCall(Struct, frozen=True):
 def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
     """The options of the call; unknown ones are left to newer versions, so that an old daemon serves a new shim."""
     call = _parsed(tuple(words))  # most calls are alike
-    return call if call.request_id else replace(call, request_id=request_id)
+    return replace(call, request_id=request_id) if request_id and not call.request_id else call
 
 
 @lru_cache(maxsize=64)

@@ -77,7 +77,7 @@ class Service:
     def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
         if len(request.stdin) > LARGE:
             return self._serve_large(request, send)
-        call = parsed(request.argv, request.request_id)
+        call = parsed(request.argv)
         env = Variables(request)
         client, event = call.received(request.stdin, request.cwd, env)
         if call.is_rewake:
@@ -135,7 +135,7 @@ class Service:
         return self._flights if isinstance(getattr(wait, "__self__", None), Landing) else None
 
     async def _serve_large(self, request: Request, send: Send) -> None:
-        call = parsed(request.argv, request.request_id)
+        call = parsed(request.argv)
         env = Variables(request)
         read = partial(call.received, request.stdin, request.cwd, env)
         async with self._reading:  # one after the other, or small ones would hardly get their turn
