@@ -37,6 +37,19 @@ def test_thirty_hooks_at_once_start_one_daemon_and_all_get_their_answer(machine)
     assert len(machine.daemons()) == 1
 
 
+def test_hooks_of_a_pack_that_change_come_or_go_count_at_once(machine):
+    """Although no settings file did."""
+    bad = {"tool_input": {"command": "bad"}}
+    reasons = [machine.reason(bad)]
+    machine.write("pack/rules.py", PACK.format(reason="changed"))
+    reasons.append(machine.reason(bad))
+    machine.write("pack/second.py", PACK.format(reason="another").replace("no_bad", "nor_that"))
+    reasons.append(machine.reason(bad))
+    (machine.config / "pack" / "rules.py").unlink()
+    reasons.append(machine.reason(bad))
+    assert reasons == ["not that", "changed", "changed\nanother", "another"]
+
+
 def test_changed_hooks_and_settings_count_at_once(machine):
     bad = {"tool_input": {"command": "bad"}}
     before = machine.reason(bad)

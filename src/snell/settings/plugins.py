@@ -5,7 +5,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from snell.model.errors import SettingsError
 from snell.model.hooks import Scope
+from snell.settings.packs import hook_files
 from snell.settings.parse import parse, parse_tree
 from snell.settings.reading import Fault, Parsed, Reading, Value
 from snell.settings.sources import bytes_of
@@ -40,9 +42,9 @@ def folders_in(value: Value) -> list[str]:
 def read_pack(folder: str, named_by: Value, extra_events: frozenset[str]) -> Pack:
     """The hooks of a plugin, or the place of a pack."""
     root = Path(folder)
-    files = tuple(watched(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
     if os.path.isfile(root / "pack.toml"):
-        return Pack(source=PackSource(folder, named_by.layer), files=files)
+        return Pack(source=PackSource(folder, named_by.layer), files=_of_pack(root))
+    files = tuple(watched(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
     if not os.path.isfile(root / MANIFEST) and not os.path.isfile(root / HOOKS):
         reading = Reading(named_by.file)
         message = f"`{folder}` is neither a pack nor a plugin"
@@ -51,6 +53,15 @@ def read_pack(folder: str, named_by: Value, extra_events: frozenset[str]) -> Pac
     further: list[Watched] = []
     parsed = tuple(_plugin(root, extra_events, further))
     return Pack(parsed, files=(*files, *further))
+
+
+def _of_pack(root: Path) -> tuple[Watched, ...]:
+    """What changes when a pack does: its manifest, its hooks, and the folder when one comes or goes."""
+    before = (watched(root / "pack.toml"), watched(root))
+    try:
+        return (*before, *(watched(path) for path in hook_files(root)))
+    except SettingsError:
+        return before  # whoever reads the pack says what is wrong
 
 
 def _plugin(root: Path, extra_events: frozenset[str], further: list[Watched]) -> list[Parsed]:
