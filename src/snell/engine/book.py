@@ -61,7 +61,8 @@ class Pick(Struct, frozen=True):
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
     varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
-    is_simple: bool = False  # one tier, all of which runs: each rewriter, then the others, unless somebody speaks up
+    # Where one tier runs whole: its rounds, by name, unless somebody speaks up.
+    rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()
 
 
 class Book:
@@ -206,8 +207,13 @@ def _arranged(hooks: list[Hook], event: Event) -> Pick:
     varies = any(hook.once for hook in distinct)
     has_conditions = any(hook.condition for hook in distinct)
     simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
-    is_simple = simple_tier and not varies and not has_conditions
-    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, is_simple)
+    rounds = _rounds(tiers[0]) if simple_tier and not varies and not has_conditions else ()
+    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, rounds)
+
+
+def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:
+    rewriting = tuple(("rewrite", turn) for turn in tier.turns)
+    return (*rewriting, ("judge", tier.others)) if tier.others else rewriting
 
 
 def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:

@@ -44,10 +44,16 @@ def decide(
     """Decide one event."""
     pick = book.pick(event, marks)
     given: list[Sequence[Outcome]] = []
-    if pick.is_simple:
-        rounds = yield from _quiet_rounds(event, pick.tiers[0], given)
-        if rounds:
-            return finished(Decision(event=event, rounds=rounds), marks)
+    if pick.rounds:  # they are all there is, and most of the time nobody says anything in them
+        rounds = []
+        for name, hooks in pick.rounds:
+            outcomes = yield Run(hooks, event)
+            given.append(outcomes)
+            if not _all_quiet(outcomes):
+                break
+            rounds.append(Round(name, event, hooks, tuple(outcomes)))
+        else:
+            return finished(Decision(event=event, rounds=tuple(rounds)), marks)
     case = Case(event, pick, book, validate)
     for tier in pick.tiers:
         if case.policy_has_denied:
@@ -61,23 +67,6 @@ def decide(
     if case.is_quiet:
         return finished(Decision(event=event, rounds=tuple(case.rounds)), marks)
     return finished(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
-
-
-def _quiet_rounds(
-    event: Event, tier: Tier, given: list[Sequence[Outcome]]
-) -> Generator[Run, Sequence[Outcome], tuple[Round, ...]]:
-    """
-    All rounds, when nobody says anything in them, as most of the time; else none, and `given` has the answers so far.
-    """
-    rounds = []
-    for name, hooks in (*(("rewrite", turn) for turn in tier.turns), ("judge", tier.others)):
-        if hooks:
-            outcomes = yield Run(hooks, event)
-            given.append(outcomes)
-            if not _all_quiet(outcomes):
-                return ()
-            rounds.append(Round(name, event, hooks, tuple(outcomes)))
-    return tuple(rounds)
 
 
 def finished(decision: Decision, marks: Store) -> Decision:
