@@ -216,14 +216,16 @@ class House:
         self._registry.call_on_success(decision)
         if event.name == "SessionEnd" and event.session_id:
             self.background.cancel(event.session_id)
-        watchers = [hook for hook in place.book.pick(event, self.store).watchers if place.book.applies(hook, event)]
+        watchers = place.book.pick(event, self.store).watchers  # the same object each time, by which the crew knows it
+        if any(hook.condition for hook in watchers):
+            watchers = tuple(hook for hook in watchers if place.book.applies(hook, event))
         if watchers:
             cancel = threading.Event()
             for hook in (each for each in watchers if each.is_async):
                 self.background.begin(hook, event, cancel)
             here = replace(place.crew.here, verdict=decision.verdict.name.lower())
             crew = place.crew.on(replace(place.crew.around, cancel=cancel), here)
-            place.crew.later(lambda: self._watch(tuple(watchers), event, crew))
+            place.crew.later(lambda: self._watch(watchers, event, crew))
         if event.name == "SessionEnd":
             self.forget_session(event.session_id)
 
