@@ -45,6 +45,10 @@
 #define SNELL_ANSWER_MS 605000 /* the longest time limit of a hook, and a little more */
 #endif
 
+#ifndef SNELL_SILENCE_MS
+#define SNELL_SILENCE_MS 10000 /* five times as long as a daemon that is at work goes without a sign of life */
+#endif
+
 #define JOIN(to, room, ...) join(to, room, (const char *const[]){__VA_ARGS__, NULL})
 
 enum {
@@ -90,6 +94,8 @@ static int write_head(char **argv), put_list(char **texts, size_t most), read_st
 static void put_field(const char *text, size_t length);
 static enum answer ask(int daemon, long long until), read_reply(int daemon, long long until);
 static int send_request(int daemon, long long until), replay_stdin(void), failure_policy(char **argv);
+static int is_quiet(int daemon, short events, long long until);
+static void skip_signs_of_life(void);
 static size_t reply_length(void), number(const char *from);
 static void relay(int daemon, struct flow *up, struct flow *down), pump(struct flow *flow, int readable, int writable);
 static int write_all(int fd, const char *text, size_t length), wait_for(int fd, short events, long long until);
@@ -111,7 +117,7 @@ static struct bytes head = {head_room, 0, sizeof head_room};
 static struct bytes input = {stdin_room, 0, sizeof stdin_room};
 static struct bytes reply = {reply_room, 0, sizeof reply_room};
 static char request_id[33];
-static int stdin_was_read, starts;
+static int stdin_was_read, starts, is_silent;
 static const char *trouble_where, *trouble_what;
 static void (*usual_sigpipe)(int);
 
@@ -435,7 +441,7 @@ static int send_request(int daemon, long long until) {
     struct iovec parts[2] = {{head.at, head.length}, {input.at, input.length}};
     while (parts[0].iov_len + parts[1].iov_len > 0) {
         ssize_t sent = writev(daemon, parts, 2);
-        if (sent < 0 && errno == EAGAIN && wait_for(daemon, POLLOUT, until) != 0)
+        if (sent < 0 && errno == EAGAIN && is_quiet(daemon, POLLOUT, until))
             return trouble(address.sun_path, "the daemon does not read");
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return 0; /* it closed; perhaps it answered before it did */
@@ -454,7 +460,7 @@ static enum answer read_reply(int daemon, long long until) {
     size_t whole = REPLY_PREFIX;
     reply.length = 0;
     while (reply.length < whole) {
-        if (wait_for(daemon, POLLIN, until) != 0) {
+        if (is_quiet(daemon, POLLIN, until)) {
             trouble(address.sun_path, "the daemon does not answer");
             return BROKEN;
         }
@@ -466,10 +472,28 @@ static enum answer read_reply(int daemon, long long until) {
             return reply.length == 0 ? NONE : BROKEN;
         }
         reply.length += (size_t)got;
+        skip_signs_of_life();
         if (reply.length >= REPLY_PREFIX && (whole = reply_length()) == 0)
             return BROKEN;
     }
     return WHOLE;
+}
+
+/* Whether the daemon hangs, as far as that can be told from outside; otherwise there is something to do. */
+static int is_quiet(int daemon, short events, long long until) {
+    long long silent_at = now() + SNELL_SILENCE_MS;
+    is_silent = wait_for(daemon, events, silent_at < until ? silent_at : until) != 0;
+    return is_silent;
+}
+
+/* Before its answer. */
+static void skip_signs_of_life(void) {
+    size_t signs = 0;
+    while (signs < reply.length && reply.at[signs] == '.')
+        signs++;
+    reply.length -= signs;
+    for (size_t i = 0; signs > 0 && i < reply.length; i++)
+        reply.at[i] = reply.at[i + signs];
 }
 
 /* The length the whole reply has, with room made for it; 0 when it is none of ours. */
@@ -500,13 +524,14 @@ static int hand_over(void) {
  */
 static int decide_here(int argc, char **argv) {
     char python[LONGEST_PATH], script[LONGEST_PATH];
-    char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id};
-    char *words[7 + argc]; /* one less for its own name, one more for the final NULL */
+    char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id, "--end-silent-daemon"};
+    size_t used = is_silent ? 8 : 7;
+    char *words[8 + argc]; /* one less for its own name, one more for the final NULL */
     report("", "; deciding without the daemon");
     if (find_python(python) != 0 || beside(script, "snell") != 0 || replay_stdin() != 0)
         return failure_policy(argv);
-    memcpy(words, first, sizeof first);
-    memcpy(words + 7, argv + 1, (size_t)argc * sizeof *argv);
+    memcpy(words, first, used * sizeof *first);
+    memcpy(words + used, argv + 1, (size_t)argc * sizeof *argv);
     signal(SIGCHLD, SIG_DFL); /* where the client ignores it, nobody would learn how the child ended */
     pid_t child = fork();
     if (child == 0)

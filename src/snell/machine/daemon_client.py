@@ -12,6 +12,7 @@ from snell.machine.json_output import json_bytes
 from snell.model.errors import SnellError
 
 ANSWER_SECONDS = 10.0
+PING_SECONDS = 1.0
 
 
 class DaemonError(SnellError):
@@ -21,6 +22,12 @@ class DaemonError(SnellError):
     code = ""  # of the error that the daemon answered with
 
 
+class SilentDaemonError(DaemonError):
+    """Somebody is listening, and says nothing."""
+
+    id = "silent-daemon"
+
+
 class NoDaemonError(DaemonError):
     """Nobody is listening."""
 
@@ -28,20 +35,30 @@ class NoDaemonError(DaemonError):
 
 
 def ask(
-    run: Path, command: str, arguments: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None
+    run: Path,
+    command: str,
+    arguments: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    seconds: float = ANSWER_SECONDS,
 ) -> Any:
     """The answer of the daemon to a command; raises DaemonError when there is none."""
     path = socket_path(run)
     line = json_bytes({"cmd": command, "args": dict(arguments or {}), "env": dict(env or {})}) + b"\n"
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(ANSWER_SECONDS)
+            connection.settimeout(seconds)
             connection.connect(str(path))
             connection.sendall(line)
             with connection.makefile("rb") as answers:
                 answer = msgspec.json.decode(answers.readline())
     except (FileNotFoundError, ConnectionRefusedError):
         raise NoDaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
+    except TimeoutError:
+        advice = "`snell daemon stop` ends it, and the next hook starts another one"
+        raise SilentDaemonError(
+            f"the daemon gave no answer for {seconds:g} s", where=str(path), advice=advice
+        ) from None
     except (OSError, msgspec.DecodeError) as error:
         raise DaemonError(
             f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"

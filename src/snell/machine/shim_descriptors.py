@@ -4,6 +4,7 @@ import posix
 import select
 import time
 
+SILENCE_SECONDS = 10.0  # five times as long as a daemon that is at work goes without a sign of life
 ANSWER_SECONDS = 605.0  # the longest time limit of a hook, and a little more
 ATOMIC = 4096  # what a pipe that calls itself writable takes without blocking
 

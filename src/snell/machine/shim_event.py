@@ -6,7 +6,7 @@ import posix
 import sys
 import time
 
-from snell.machine.shim_descriptors import ANSWER_SECONDS, NoDaemonError, read_all, write_all
+from snell.machine.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
 from snell.machine.shim_place import Place
 
 PROTOCOL = b"1"
@@ -17,6 +17,10 @@ LARGEST_REPLY = 17 * 1024 * 1024
 LARGEST_ARGUMENTS = 128 * 1024
 LARGEST_ENVIRONMENT = 64 * 1024
 RUNS_OTHER_CODE = (b"LD_", b"DYLD_", b"GCONV_PATH", b"GLIBC_TUNABLES", b"PYTHON")
+
+
+class SilentError(NoDaemonError):
+    """It is there, and gives no sign of life."""
 
 
 class NoAnswerError(Exception):
@@ -77,7 +81,8 @@ class ShimEvent:
         """
         write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
         program = _bytes(sys.executable)
-        words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *self.arguments]
+        flags = [b"--end-silent-daemon"] if isinstance(trouble, SilentError) else []
+        words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *flags, *self.arguments]
         env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
         try:
             self._replay_stdin()
@@ -156,7 +161,7 @@ def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> 
             raise NoDaemonError(where, "the daemon speaks another language; restart it")
         reply = _receive(daemon, 16 + out + err, reply, until)
     except TimeoutError:
-        raise NoDaemonError(where, "the daemon does not answer") from None
+        raise SilentError(where, "the daemon does not answer") from None
     except EOFError:
         raise NoDaemonError(where, "the daemon ended without an answer") from None
     return code, reply[16 : 16 + out], reply[16 + out : 16 + out + err]
@@ -181,6 +186,8 @@ def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) ->
             part = b""
         if not part:
             raise EOFError if got else NoAnswerError
+        if not got:
+            part = part.lstrip(b".")  # signs of life, before its answer
         parts.append(part)
         got += len(part)
     return b"".join(parts)
@@ -190,7 +197,7 @@ def _left(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    return left
+    return min(left, SILENCE_SECONDS)
 
 
 def _environment() -> bytes:

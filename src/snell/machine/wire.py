@@ -4,7 +4,8 @@ The frames between `snell-hook` and the daemon: one request and one reply per co
     request   `SNL1`, length of the rest, then six fields, each with its length before it:
               version (`1 0.1.0`: protocol, build), request id (32 hex digits), working directory,
               arguments joined by NUL, environment (`NAME=value`) joined by NUL, standard input
-    reply     `SNR1`, exit code, length of stdout, length of stderr, stdout, stderr
+    reply     `SNR1`, exit code, length of stdout, length of stderr, stdout, stderr;
+              before it any number of `.`, each a sign that the answer is being worked on
 
 Numbers have 32 bits, the lowest first. A frame begins with `S`; on the same socket, JSON-RPC begins with `{`.
 """
@@ -30,6 +31,8 @@ LONGEST_VERSION = 64
 ID_LENGTH = 32
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
+
+SIGN = b"."
 
 _REQUEST_MAGIC = b"SNL1"
 _REPLY_MAGIC = b"SNR1"

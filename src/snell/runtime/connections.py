@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from snell.machine.activation import is_ours
 from snell.machine.wire import Reply as Frame
-from snell.machine.wire import Request, WireError
+from snell.machine.wire import SIGN, Request, WireError
 from snell.model.ports import Reply
 from snell.runtime.service import Service
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 AT_ONCE = 64  # connections that are taken before anything else gets its turn
 CHUNK = 1 << 18
 FIRST = 1 << 14  # bytes in which most requests fit; room for more would be taken from the system and given back
+LIFE_SIGNS = 2.0  # seconds between them
 PATIENCE = 10.0  # seconds for a sender to finish its request
 LONGEST_LINE = 17 * 1024 * 1024
 LINES_AT_ONCE = 64  # of one caller, before anybody else gets a turn
@@ -50,6 +51,7 @@ class Front:
         self._tasks: set[asyncio.Task[None]] = set()
         self._bridged: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
+        self.at_work: set[Connection] = set()  # whose answer takes a while
         # From before there was a loop.
         self._early: list[Request] = []
         self._held: list[Connection] = []
@@ -74,6 +76,7 @@ class Front:
         for each in (self._early, self._unfinished, self._held):
             each.clear()
         loop.add_reader(self._listening.fileno(), self.accept)
+        loop.call_later(LIFE_SIGNS, self._show_life)
 
     @property
     def is_busy(self) -> bool:
@@ -95,6 +98,13 @@ class Front:
             else:
                 connection.close()
         return most
+
+    def _show_life(self) -> None:
+        """A hook may take minutes. Whoever waits for it must be able to tell that from a daemon that hangs."""
+        assert self.loop
+        for connection in tuple(self.at_work):
+            connection.show_life()
+        self.loop.call_later(LIFE_SIGNS, self._show_life)
 
     def stop_accepting(self) -> None:
         """Take everybody who is already in the queue, then close it."""
@@ -176,6 +186,7 @@ class Connection:
         self._is_waiting = False
         self._is_writing = False
         self._closes = False
+        self._has_replied = False
         self._speaks_lines = False
         self._is_at_end = False  # they send no more lines
         self._answering: asyncio.Task[None] | None = None
@@ -233,6 +244,8 @@ class Connection:
         self._buffer.clear()
         self._closes = True
         self._front.request(request, self._reply)
+        if not self._has_replied:
+            self._front.at_work.add(self)
         return True
 
     def _take_lines(self) -> bool:
@@ -285,8 +298,14 @@ class Connection:
         if self._is_at_end and not self._unsent and not self._answering and not has_lines:
             self.close()
 
+    def show_life(self) -> None:
+        if not self._unsent:
+            with contextlib.suppress(OSError):  # who has gone is noticed when the answer is sent
+                self._socket.send(SIGN)
+
     def _reply(self, reply: Reply) -> None:
-        self._closes = True
+        self._closes = self._has_replied = True
+        self._front.at_work.discard(self)
         self._send(Frame(reply.exit_code, reply.stdout, reply.stderr).encode())
 
     def _send(self, data: bytes) -> None:

@@ -98,6 +98,8 @@ def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
                     return
                 time.sleep(0.01)
                 continue
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `silent_daemon`
             yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
             return
     finally:

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from snell.machine.daemon_client import DaemonError, ask
+from snell.machine.daemon_client import DaemonError, SilentDaemonError, ask
 from snell.machine.paths import make_private, places
+from snell.machine.silent_daemon import end_if_silent
 from snell.model.errors import SnellError
 
 EXAMPLE = "snell daemon status"
@@ -80,7 +81,14 @@ def _start(where: Path, args: argparse.Namespace) -> int:
 
 
 def _stop(where: Path, _args: argparse.Namespace) -> int:
-    pid = ask(where, "stop")["pid"]
+    try:
+        pid = ask(where, "stop")["pid"]
+    except SilentDaemonError:
+        pid = end_if_silent(where)
+        if pid is None:
+            raise
+        print(f"killed (pid {pid}): it gave no answer; nothing that it had answered for is lost")
+        return 0
     _wait_for(lambda: not _running(where), f"the daemon (pid {pid}) is still finishing a hook")
     print(f"stopped (pid {pid})")
     return 0

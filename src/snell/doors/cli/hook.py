@@ -10,8 +10,9 @@ import os
 import sys
 from contextlib import suppress
 
-from snell.machine.paths import POLICY_FILE
+from snell.machine.paths import POLICY_FILE, places
 from snell.machine.processes import adopt_orphans
+from snell.machine.silent_daemon import end_if_silent
 from snell.model.errors import SnellError
 from snell.model.ports import Reply
 from snell.runtime.hook_call import bug, failure, parsed, refusal
@@ -26,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--event", default="", help="the event's name, for clients whose payloads do not say it")
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
     parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
+    parser.add_argument("--end-silent-daemon", action="store_true", help="for `snell-hook`: it hangs, and has to go")
     parser.add_argument("--fail-closed", action="store_true", help="refuse when Snell itself cannot run at all")
 
 
@@ -33,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     payload = sys.stdin.buffer.read()
     if args.rewake:
         return 0  # without the daemon nothing goes on in the background
+    if args.end_silent_daemon:
+        end_if_silent(places(os.environ).run)  # first: what it holds, we may have to wait for
     adopt_orphans()
     try:
         house = House.for_user()

@@ -4,13 +4,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.doors.health import Check, Visit
-from snell.machine.daemon_client import DaemonError, ask
+from snell.machine.daemon_client import DaemonError, SilentDaemonError, ask
 from snell.runtime.versions import our_version
 
 
 def checks(visit: Visit) -> Iterator[Check]:
     try:
         status = ask(visit.where.run, "status")
+    except SilentDaemonError as error:
+        yield Check(
+            "daemon", "fail", str(error.message), "`snell daemon stop` ends it, and the next hook starts another"
+        )
+        return
     except DaemonError as error:
         yield Check(
             "daemon", "warn", str(error.message), "the next hook starts one; `snell daemon run` shows what keeps it"
