@@ -7,7 +7,7 @@ import pytest
 
 from tests.process.shim_scene import ShimScene, compiled
 
-HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_ANSWER_MS=300")
+HASTY = ("-DSNELL_CONNECT_MS=300", "-DSNELL_SILENCE_MS=600", "-DSNELL_ANSWER_MS=3000")
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def native_shim(tmp_path: Path, shim_program: Path | None) -> Iterator[ShimScene
 
 @pytest.fixture(params=["native", "hasty python"])
 def hasty_shim(request: pytest.FixtureRequest, tmp_path: Path, hasty_shim_program: Path | None) -> Iterator[ShimScene]:
-    """One that waits for a third of a second instead of ten minutes."""
+    """One that waits for three seconds instead of ten minutes, and for half a second without a sign of life."""
     yield from _scene(request.param, tmp_path, hasty_shim_program)
 
 

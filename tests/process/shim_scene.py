@@ -36,7 +36,8 @@ HASTY_PYTHON = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from snell.machine import shim_descriptors, shim_place
-shim_descriptors.SILENCE_SECONDS = shim_descriptors.ANSWER_SECONDS = shim_place.CONNECT_SECONDS = 0.3
+shim_place.CONNECT_SECONDS = 0.3
+shim_descriptors.SILENCE_SECONDS, shim_descriptors.ANSWER_SECONDS = 0.6, 3.0
 from snell.machine.shim_event import main
 sys.exit(main(sys.argv[2], sys.argv[3:]))
 """

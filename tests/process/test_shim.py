@@ -5,10 +5,11 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
-from snell.machine.wire import LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
+from snell.machine.wire import LARGEST_ENVIRONMENT, LARGEST_STDIN, SIGN, Reply, Request
 from tests.process.shim_scene import BOUND, SHIM, VERSION, Ended, Peer, ShimScene, answers, ended, reads, says
 
 pytestmark = pytest.mark.process
@@ -140,7 +141,20 @@ def test_a_daemon_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
     with Peer(hasty_shim, hang) as peer:
         got = hasty_shim.call(stdin=b"{}")
         over.set()
-    assert got == without_daemon(hasty_shim, "the daemon does not answer", peer.requests[0], "", "{}")
+    words = "--end-silent-daemon"
+    assert got == without_daemon(hasty_shim, "the daemon does not answer", peer.requests[0], words, "{}")
+
+
+def test_a_daemon_that_is_at_work_is_waited_for(hasty_shim: ShimScene) -> None:
+    def work(peer: Peer, connection: socket.socket) -> None:
+        reads(peer, connection)
+        for _ in range(10):
+            time.sleep(0.1)  # ten times is more than the silence that is put up with
+            connection.sendall(SIGN * 3)
+        connection.sendall(SIGN + Reply(3, b"..out", b"err").encode())
+
+    with Peer(hasty_shim, work):
+        assert hasty_shim.call(stdin=b"{}") == Ended(3, b"..out", b"err")
 
 
 def test_a_client_that_does_not_close_stdin_is_given_up(hasty_shim: ShimScene) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -230,8 +231,12 @@ def test_a_client_that_ignores_the_end_of_children_still_gets_the_decision(shim:
 
 
 def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
-    hasty_shim.script("python3", "#!/bin/sh\nkill -STOP $$\n")
+    stopped = hasty_shim.home / "stopped"
+    hasty_shim.script("python3", f"#!/bin/sh\necho $$ >> {stopped}\nkill -STOP $$\n")  # the daemon, too
     got = hasty_shim.call("--fail-closed", stdin=b"{}")
+    for pid in stopped.read_text(encoding="utf-8").split():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
     assert (got.exit_code, got.stderr.decode().endswith("see what your hooks do\n")) == (2, True)
 
 

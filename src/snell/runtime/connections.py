@@ -14,8 +14,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from snell.machine.activation import is_ours
-from snell.machine.wire import Reply as Frame
 from snell.machine.wire import SIGN, Request, WireError
+from snell.machine.wire import Reply as Frame
 from snell.model.ports import Reply
 from snell.runtime.service import Service
 
