@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from snell.machine.wire import Reply, Request
+from snell.machine.wire import SIGN, Reply, Request
 from snell.runtime.versions import our_version
 
 HOOK = Path(sys.executable).with_name("snell-hook")
@@ -94,7 +94,7 @@ class Machine:
             except (BrokenPipeError, ConnectionResetError):
                 pass  # it has answered already, perhaps
             try:
-                return b"".join(iter(lambda: connection.recv(65536), b""))
+                return b"".join(iter(lambda: connection.recv(65536), b"")).lstrip(SIGN)
             except ConnectionResetError:
                 return b""
 

@@ -93,8 +93,12 @@ class Transaction(Protocol):
 class Database(Protocol):
     """Where rows live. Trouble with it is a `StoreError`; after one it can be used again."""
 
-    def run(self, work: Callable[[Transaction], T]) -> T:
-        """Do this work in one transaction: kept when it returns, undone when it raises."""
+    def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
+        """
+        Do this work in one transaction: kept when it returns, undone when it raises.
+
+        `only_reads`: work that changes nothing, and so waits for nobody who writes.
+        """
 
     def do(self, sql: str, *values: Any) -> int:
         """One statement in a transaction of its own; returns how many rows it changed."""

@@ -14,7 +14,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from snell.machine.activation import Listener, adopt, listen
@@ -33,6 +33,7 @@ def main() -> int:
     """Serve until there is nothing left to do."""
     gc.disable()  # what is loaded stays, and looking it through would be a tenth of the start
     try:
+        os.umask(0o077)
         _scrub_environment()
         where = places(os.environ)
         make_private(where.run)
@@ -69,14 +70,16 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     asyncio.run(Daemon(where, listener, house, service, front, idle=idle, release=release).serve())
 
 
+def kept(env: Mapping[str, str]) -> dict[str, str]:
+    """What a daemon may know of the environment of whoever starts it."""
+    ours = ("SNELL_LISTEN_FD", "SNELL_IDLE")
+    return {n: value for n, value in env.items() if n in KEPT or n.startswith(KEPT_PREFIXES) or n in ours}
+
+
 def _scrub_environment() -> None:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in KEPT or name.startswith(KEPT_PREFIXES) or name in ("SNELL_LISTEN_FD", "SNELL_IDLE")
-    }
+    rest = kept(os.environ)
     os.environ.clear()
-    os.environ.update(kept)
+    os.environ.update(rest)
 
 
 @contextlib.contextmanager

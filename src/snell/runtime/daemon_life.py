@@ -105,6 +105,7 @@ class Daemon:
             "since": self._started,
             "served": self._served,
             "shed": self._service.shed,
+            "journal": _journal(self._house),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
             **self._annexes.status(),
@@ -162,6 +163,14 @@ class Daemon:
         front.stop_accepting()
         self._release()  # a successor need not wait for our last hooks, nor those who wait for it
         await front.finish(FINISH)
+
+
+def _journal(house: House) -> dict[str, Any]:
+    """How it is with what was answered for; a problem that has passed is none."""
+    journal = house.journal
+    if not isinstance(journal, StoreJournal):
+        return {}
+    return {"problem": journal.problem, "waiting": journal.waiting if journal.problem else 0, "lost": journal.lost}
 
 
 def _report(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

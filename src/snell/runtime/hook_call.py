@@ -64,19 +64,27 @@ def placed(event: Event, cwd: str) -> Event:
     return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
 
 
-def refusal(error: SnellError, payload: bytes, house: House, cwd: str, words: Sequence[str] = ()) -> Reply:
+def refusal(
+    error: SnellError, payload: bytes, house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]
+) -> Reply:
     """
     A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
     call from it by sending what we cannot read. A stop is never refused for that.
     """
-    return failure(f"snell: {error}", payload, words, blocks=house.fails_closed(cwd))
+    return failure(f"snell: {error}", payload, words, blocks=_blocks(house, cwd, words, env))
 
 
-def bug(error: Exception, payload: bytes, house: House, cwd: str, words: Sequence[str] = ()) -> Reply:
+def bug(
+    error: Exception, payload: bytes, house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]
+) -> Reply:
     """What a client gets when we made a mistake: the same, and a report for us."""
     path = write_report(error, ["hook"])
     text = f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}"
-    return failure(text, payload, words, blocks=house.fails_closed(cwd))
+    return failure(text, payload, words, blocks=_blocks(house, cwd, words, env))
+
+
+def _blocks(house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]) -> bool:
+    return "--fail-closed" in words or house.fails_closed(cwd, env)
 
 
 def failure(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:

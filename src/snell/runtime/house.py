@@ -128,7 +128,7 @@ class House:
         env = dict(os.environ if env is None else env)
         where = where or places(env)
         worker = Worker(env)
-        database = database_of(where)
+        database = database_of(where, hurries=stays)
         return cls(
             shelf=Shelf(where, env, worker),
             store=StoredMarks(database),
@@ -295,9 +295,9 @@ class House:
         """What is wrong with the settings and hooks that count here."""
         return self.place_of(event).problems
 
-    def fails_closed(self, cwd: str = "") -> bool:
+    def fails_closed(self, cwd: str = "", env: Mapping[str, str] | None = None) -> bool:
         """Must what cannot even be read be refused? Yes, where a hook stands guard that blocks when it fails."""
-        book = self.place_of(Event(name="PreToolUse", payload={"cwd": cwd})).book
+        book = self.place_of(Event(name="PreToolUse", payload={"cwd": cwd}), env=env).book
         counts = (hook for hook in book.hooks() if hook.enabled and not hook.untrusted and not book.switches.off(hook))
         return any(hook.can_judge and hook.failure_policy == "block" for hook in counts)
 
@@ -364,9 +364,9 @@ class Work(Struct, frozen=True):
         return decide(self.event, self.place.book, self.house.store, self.house.validate)
 
 
-def database_of(where: Places) -> SqliteDatabase:
+def database_of(where: Places, *, hurries: bool = False) -> SqliteDatabase:
     """The database in which a person's marks and decisions are kept."""
-    return SqliteDatabase(where.state / "snell.db")
+    return SqliteDatabase(where.state / "snell.db", hurries=hurries)
 
 
 def _problems_to_tell(work: Work) -> list[Reason]:

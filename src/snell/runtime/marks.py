@@ -79,7 +79,7 @@ class StoredMarks:
 
     def _loaded(self, scope: str) -> dict[str, Any] | None:
         try:
-            return self._database.run(lambda tx: marks.in_scope(tx, scope))
+            return self._database.run(lambda tx: marks.in_scope(tx, scope), only_reads=True)
         except StoreError as error:
             self.problem = f"marks could not be read: {error}"
             return None

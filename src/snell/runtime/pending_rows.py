@@ -24,8 +24,8 @@ from snell.work.decisions import Row
 
 FOLDER = "pending"
 ENDING = ".rows"
-ROOM = 128 * 1024  # bytes of a file, taken from the disk when it is made: a full one must not be a surprise later
-ENOUGH = ROOM // 2  # bytes after which a file whose rows are all in the database is begun again
+ROOM = 1024 * 1024  # bytes of a file, taken from the disk when it is made: a full one must not be a surprise later
+ENOUGH = 64 * 1024  # bytes after which a file whose rows are all in the database is begun again
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Row).decode
@@ -97,7 +97,10 @@ class PendingRows:
 
 def _reserve(descriptor: int) -> None:
     """Writing to a page for which there is no room on the disk would end the process."""
-    os.write(descriptor, bytes(ROOM))
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, ROOM)
+    else:
+        os.write(descriptor, bytes(ROOM))
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -55,8 +55,8 @@ class _ServerOnFirstUse:
         self._address = address
         self._database: Any = None
 
-    def run(self, work: Callable[[Transaction], T]) -> T:
-        result: T = self._opened().run(work)
+    def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
+        result: T = self._opened().run(work, only_reads=only_reads)
         return result
 
     def _opened(self) -> Any:

@@ -72,7 +72,8 @@ class Service:
     def _failed(self, error: Exception, request: Request) -> Reply:
         answer = refusal if isinstance(error, SnellError) else bug
         # The right one of the two was chosen by the error's type.
-        return answer(error, request.stdin, self.house, request.cwd, request.argv)  # type: ignore[arg-type] # as above
+        env = Variables(request)
+        return answer(error, request.stdin, self.house, request.cwd, request.argv, env)  # type: ignore[arg-type] # as above
 
     def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
         if len(request.stdin) > LARGE:

@@ -28,6 +28,7 @@ from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.packs import read_pack
 from snell.settings.plugins import PackSource
+from snell.settings.reading import Parsed
 
 if TYPE_CHECKING:
     from snell.settings.skills import SkillHooks
@@ -56,6 +57,7 @@ class Shelf:
         self._worker = worker
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
+        self._readable: dict[str, Parsed] = {}
         self._known: OrderedDict[tuple[str, str, str], OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
 
@@ -78,7 +80,9 @@ class Shelf:
 
     def _read(self, cwd: str, client: str, policy: str) -> OnShelf:
         env = {**self._env, "SNELL_POLICY": policy} if policy else self._env
-        loaded = load(self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests)
+        loaded = load(
+            self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests, readable=self._readable
+        )
         problems = [str(each) for each in loaded.problems]
         if _needs_child(loaded) or self._installed():
             self._worker.prepare()  # while we load what is built in

@@ -13,7 +13,6 @@ import os
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -31,7 +30,7 @@ from snell.work import decisions
 from snell.work.decisions import Record, Row
 from snell.work.migrations import put_meta
 
-UNSAVED = 1_000
+UNSAVED = 10_000  # rows in memory, when nothing can be written
 PENDING = 250  # rows that may wait for a trace to go with
 RUNS = 4_096  # how many runs that said nothing are remembered as they are written
 LONGEST_TEXT = 65_536
@@ -61,7 +60,8 @@ class StoreJournal:
         self._pending = pending
         path = getattr(database, "path", None)
         self._folder = path.parent / FOLDER if path else None
-        self._unsaved: deque[Row] = deque(maxlen=UNSAVED)
+        self.lost = 0  # rows for which there was no room anywhere
+        self._unsaved: list[Row] = []
         self._lock = threading.RLock()  # late hooks finish in threads of their own
         self._hash_key = b""
         self._runs: dict[int, tuple[Record, msgspec.Raw]] = {}
@@ -73,7 +73,9 @@ class StoreJournal:
             hashes = {"payload_hash": self._hash(payload), "reply_hash": self._hash(reply)}
             row = msgspec.structs.replace(row, **hashes)
         with self._lock:
-            if self._pending and len(self._unsaved) < PENDING and self._pending.append(row):
+            # Rows that the database does not take, because the disk is full, wait for as long as there is room.
+            may_wait = len(self._unsaved) < PENDING or self.problem
+            if self._pending and may_wait and self._pending.append(row):
                 self._unsaved.append(row)
             else:
                 self._write([row])
@@ -99,6 +101,11 @@ class StoreJournal:
         if self._pending:
             self._pending.close()
 
+    @property
+    def waiting(self) -> int:
+        """Rows that were answered for and are not in the database yet."""
+        return len(self._unsaved)
+
     def take_in(self) -> None:
         """
         Bring in rows that are pending here, in another process, or that one left behind which was killed.
@@ -121,7 +128,7 @@ class StoreJournal:
     def find(self, wanted: str = "last") -> Record:
         """The record of a decision, by its id, the beginning of it, or `last`."""
         self.take_in()
-        row, trace = self._database.run(lambda tx: _found(tx, wanted))
+        row, trace = self._database.run(lambda tx: _found(tx, wanted), only_reads=True)
         if row is None:
             what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
             raise StoreError(what, advice="make one with `snell fire PreToolUse --tool Bash`")
@@ -134,7 +141,7 @@ class StoreJournal:
         if asked.get("session"):
             asked["session"] = _safe_id(asked["session"])
         self.take_in()
-        return self._database.run(lambda tx: decisions.recent(tx, **asked))
+        return self._database.run(lambda tx: decisions.recent(tx, **asked), only_reads=True)
 
     def earlier(self, request_key: str) -> Row | None:
         """The decision on the same delivery, made before this process began, perhaps."""
@@ -148,6 +155,8 @@ class StoreJournal:
                 self._database.run(lambda tx: self._save(tx, more))
             except StoreError as error:
                 self.problem = f"the journal could not be written: {error}"
+                self.lost += max(0, len(self._unsaved) - UNSAVED)
+                del self._unsaved[UNSAVED:]
                 return
             self.problem = ""
             self._unsaved.clear()

@@ -53,12 +53,18 @@ def load(
     *,
     policy_files: Sequence[Path] = (POLICY_FILE,),
     digests: FileDigests | None = None,
+    readable: dict[str, Parsed] | None = None,
 ) -> Loaded:
-    """Read everything that counts here. Never raises for what a file says; see `problems`."""
+    """
+    Read everything that counts here. Never raises for what a file says; see `problems`.
+
+    `readable` keeps what each of the user's files said when it could last be read: one that is half written, or has a
+    mistake in it, must not switch its owner's guards off.
+    """
     found = locate(places, cwd, env, policy_files)
     gathering = _Gathering(files=_watched(found, places))
     _take_policy(found, gathering)
-    _take_user(found, gathering)
+    _take_user(found, gathering, {} if readable is None else readable)
     _take_packs(gathering)
     _take_project(found, gathering, places, cwd, env, digests or FileDigests())
     pause = _take_pause(gathering, places)
@@ -127,9 +133,9 @@ def _take_policy(found: Located, gathering: _Gathering) -> None:
         gathering.hooks += standing_in(parsed.faults, str(file.path))
 
 
-def _take_user(found: Located, gathering: _Gathering) -> None:
+def _take_user(found: Located, gathering: _Gathering, readable: dict[str, Parsed]) -> None:
     for file in found.user:
-        parsed = read_file(file, gathering.extra_events)
+        parsed = _as_last_readable(read_file(file, gathering.extra_events), str(file.path), readable)
         gathering.take(parsed)
         gathering.hooks += standing_in_for_guards(parsed.faults, str(file.path), file.layer)
     wanted = imports(gathering.values)
@@ -137,6 +143,18 @@ def _take_user(found: Located, gathering: _Gathering) -> None:
         if file.layer.partition(":")[0] in wanted:
             gathering.watch(watched(path) for path in _with_folder(file))
             gathering.take(read_file(file, gathering.extra_events))
+
+
+def _as_last_readable(parsed: Parsed, path: str, readable: dict[str, Parsed]) -> Parsed:
+    if not any(fault.is_file for fault in parsed.faults):
+        readable[path] = parsed
+        return parsed
+    earlier = readable.get(path)
+    if earlier is None:
+        return parsed
+    advice = "mend it; what it said before counts until then"
+    complaints = (replace(complaint, advice=advice) for complaint in parsed.complaints)
+    return replace(earlier, complaints=tuple(complaints))
 
 
 def _take_packs(gathering: _Gathering) -> None:

@@ -1,7 +1,10 @@
 """Bytes of a settings file to hooks, settings and complaints. Never raises, whatever the bytes are."""
 
+import re
 from collections.abc import Callable
 from itertools import islice
+
+from msgspec.structs import replace
 
 from snell.settings.complaints import WrongError
 from snell.settings.entries import declared
@@ -20,7 +23,18 @@ def parse(data: bytes, reading: Reading) -> Parsed:
     """What a settings file holds; its name says whether it is JSON, and everything else is TOML."""
     if reading.is_foreign:
         return parse_tree(lambda: adapted(_read(data, reading.file), reading.layer), reading)
-    return parse_tree(lambda: _read(data, reading.file), reading)
+    return _guarded(parse_tree(lambda: _read(data, reading.file), reading), data)
+
+
+def _guarded(parsed: Parsed, data: bytes) -> Parsed:
+    """A file that nobody can read still shows whether it held a guard that was to block when it fails."""
+    if not any(fault.is_file for fault in parsed.faults) or not _BLOCKS.search(data):
+        return parsed
+    faults = (replace(fault, definition={"on_failure": "block"}) for fault in parsed.faults)
+    return replace(parsed, faults=tuple(faults))
+
+
+_BLOCKS = re.compile(rb"""^[^#\n]*\bon_failure["']?\s*[=:]\s*["']block["']""", re.MULTILINE)
 
 
 def parse_tree(read: Callable[[], Node | None], reading: Reading) -> Parsed:
@@ -29,7 +43,7 @@ def parse_tree(read: Callable[[], Node | None], reading: Reading) -> Parsed:
         root = read()
     except WrongError as wrong:
         reading.report(wrong)
-        return _parsed(reading, faults=[Fault(str(wrong.complaint(reading.file)), wrong.line)])
+        return _parsed(reading, faults=[Fault(str(wrong.complaint(reading.file)), wrong.line, is_file=True)])
     if root is None:
         return _parsed(reading)
     hooks, values, faults = top_level(root, reading)

@@ -17,7 +17,7 @@ from snell.machine.files import FileError, read_capped, write_atomically
 from snell.machine.paths import Places, make_private
 
 PAUSE_FILE = "pause.json"
-LONGEST_MINUTES = 240
+LONGEST_MINUTES = 60
 LONGEST_WHY = 200
 LONGEST_FILE = 16_384
 

@@ -19,8 +19,9 @@ def standing_in(faults: Sequence[Fault], file: str) -> list[Hook]:
 
 
 def standing_in_for_guards(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
-    """The same outside the policy, for entries that were to block or to ask when they fail."""
-    guards = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block") and _event(fault)]
+    """The same outside the policy, for entries, and files with entries, that were to block or to ask when they fail."""
+    promised = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
+    guards = [fault for fault in promised if fault.is_file or _event(fault)]
     return [_of_layer(hook, layer) for hook in standing_in(guards, file)]
 
 

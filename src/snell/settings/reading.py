@@ -86,6 +86,7 @@ class Fault(Struct, frozen=True):
     line: int
     event: str = ""  # empty: it could be about any event
     definition: dict[str, Any] = {}  # whatever of the entry could be read
+    is_file: bool = False  # nothing of the file could be read
 
 
 class PythonSource(Struct, frozen=True):

@@ -56,4 +56,4 @@ def bytes_of(path: Path, reading: Reading, *, must_exist: bool = False) -> bytes
 
 def _fault(reading: Reading, message: str, advice: str) -> Fault:
     reading.complain(1, message, advice)
-    return Fault(str(reading.complaints[-1]), 1)
+    return Fault(str(reading.complaints[-1]), 1, is_file=True)

@@ -63,7 +63,7 @@ class PostgresDatabase:
                 except self._psycopg.Error as error:
                     raise self._trouble(error) from None
 
-    def run(self, work: Callable[[Transaction], T]) -> T:
+    def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         with self._lock:
             if self._is_working:
                 raise StoreError("a transaction was begun inside another one", where=self.where)

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +25,8 @@ from snell.model.ports import T, Transaction
 from snell.work.migrations import Step, migrate, newer, steps, version_of
 
 BUSY_MS = 5_000
+HURRIED_MS = 500
+NOT_AGAIN = 2.0  # seconds after that in which a hurried one does not even try
 LONGEST_TURN = 30.0  # seconds that a thread waits for another one
 LOG_LIMIT = 64 * 1024 * 1024  # what stays on the disk of a log that has grown
 TRUNCATE_AT = 32 * 1024 * 1024  # a log this long is emptied, although writers wait for that
@@ -38,8 +41,18 @@ class SqliteDatabase:
     `problems` tells what a person should know: a damaged file that was replaced, a newer schema.
     """
 
-    def __init__(self, path: Path, *, durability: Durability = "process", wanted: Sequence[Step] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: Durability = "process",
+        wanted: Sequence[Step] | None = None,
+        hurries: bool = False,
+    ) -> None:
+        """`hurries`: many wait for whoever uses it, so another program that writes for long is not waited for."""
         self.path = path
+        self._hurries = hurries
+        self._busy_until = 0.0
         self.problems: list[str] = []
         self._synchronous = "FULL" if durability == "power" else "NORMAL"
         self._wanted = steps("sqlite") if wanted is None else wanted
@@ -57,7 +70,6 @@ class SqliteDatabase:
                     self._open()
 
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
-        """`only_reads`: work that changes nothing, and so holds up nobody who writes."""
         with self._lock:
             if self._connection is None:
                 self.open()
@@ -65,6 +77,8 @@ class SqliteDatabase:
             assert connection is not None
             if connection.in_transaction:
                 raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+            if self._busy_until and not only_reads:
+                self._refuse_to_wait_again()
             try:
                 connection.execute("BEGIN" if only_reads else self._begin)
                 result = work(_SqliteTransaction(connection))
@@ -86,6 +100,8 @@ class SqliteDatabase:
             assert connection is not None
             if connection.in_transaction:
                 raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+            if self._busy_until:
+                self._refuse_to_wait_again()
             try:
                 connection.execute(sql, values)
                 return connection.changes()
@@ -176,7 +192,7 @@ class SqliteDatabase:
         return connection
 
     def _settle(self, connection: apsw.Connection) -> None:
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(HURRIED_MS if self._hurries else BUSY_MS)
         # Closing would remove the log by its name, which may by then be that of another program's new file.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         if connection.pragma("journal_mode", "wal") != "wal":
@@ -207,6 +223,11 @@ class SqliteDatabase:
             migrate(tx, "sqlite", self._wanted)
             connection.execute("COMMIT")
 
+    def _refuse_to_wait_again(self) -> None:
+        if time.monotonic() < self._busy_until:
+            raise _in_words(apsw.BusyError(), self.path)
+        self._busy_until = 0.0
+
     def _undo(self, connection: apsw.Connection) -> None:
         """Back to a connection that can be used; some errors have ended the transaction already."""
         with contextlib.suppress(apsw.Error):
@@ -218,6 +239,8 @@ class SqliteDatabase:
     def _trouble(self, error: Exception) -> StoreError:
         if isinstance(error, apsw.NotADBError | apsw.CorruptError):
             return self._after_damage(error)
+        if isinstance(error, apsw.BusyError) and self._hurries:
+            self._busy_until = time.monotonic() + NOT_AGAIN
         if isinstance(error, apsw.ReadOnlyError) and self._read_only:
             return self._read_only
         return _in_words(error, self.path)

@@ -265,7 +265,7 @@ def test_after_a_compaction_nothing_is_abandoned(desk: Open):
 @pytest.mark.proves("S3-51")
 def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(tmp_path: Path):
     class Full(SqliteDatabase):
-        def run(self, work: Any) -> Any:
+        def run(self, work: Any, **how: Any) -> Any:
             raise StoreError("cannot be written: the disk is full", where="`db`", advice="free some space")
 
         def do(self, sql: str, *values: Any) -> int:

@@ -33,10 +33,10 @@ class Failing:
         self.inner = inner
         self.is_broken = False
 
-    def run(self, work: Any) -> Any:
+    def run(self, work: Any, **how: Any) -> Any:
         if self.is_broken:
             raise StoreError("cannot be written: the disk is full", advice="free some space")
-        return self.inner.run(work)
+        return self.inner.run(work, **how)
 
     def close(self) -> None:
         self.inner.close()

@@ -27,11 +27,11 @@ class Counting:
         self.count = 0
         self.is_broken = False
 
-    def run(self, work: Any) -> Any:
+    def run(self, work: Any, **how: Any) -> Any:
         self.count += 1
         if self.is_broken:
             raise StoreError("the disk is full")
-        return self.inner.run(work)
+        return self.inner.run(work, **how)
 
     def close(self) -> None:
         self.inner.close()

@@ -173,6 +173,33 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_count(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("mistake", ['[[hooks]]\nname = "gu', b"\xff\xfe", "[[hooks"])
+def test_what_a_users_file_said_counts_until_a_mistake_in_it_is_mended(tmp_path, mistake):
+    world = World(tmp_path)
+    kept = {"readable": {}}
+    world.user(command("guard", on_failure='"block"'))
+    before = world.load(kept=kept)
+    world.user(mistake)
+    broken = world.load(kept=kept)
+    assert broken.hooks == before.hooks
+    assert [each.endswith("; mend it; what it said before counts until then") for each in said(broken.problems)] == [
+        True
+    ]
+    world.user(command("other"))
+    assert ids(world.load(kept=kept)) == ["other"]
+    (world.places.config / "snell.toml").unlink()
+    assert world.load(kept=kept).hooks == ()
+
+
+def test_a_users_file_that_could_never_be_read_blocks_where_it_shows_a_guard_that_was_to_block(tmp_path):
+    world = World(tmp_path)
+    world.user(command("guard", on_failure='"block"') + "[[hooks")
+    (blocks, *_) = [hook for hook in world.load().hooks if hook.event == "PreToolUse"]
+    assert (blocks.failure_policy, blocks.source.layer) == ("block", "user")
+    world.user(command("guard") + '# on_failure = "block"\n[[hooks')
+    assert world.load().hooks == ()
+
+
 def test_a_named_pipe_in_the_place_of_a_file_holds_nobody_up(tmp_path):
     world = World(tmp_path)
     os.mkfifo(world.places.config / "snell.toml")

@@ -48,7 +48,7 @@ def test_a_pause_is_found_again_until_it_is_ended(places: Places) -> None:
 
 
 def test_nobody_pauses_for_longer_than_four_hours(places: Places) -> None:
-    assert begin_pause(places, 100_000).minutes == 240
+    assert begin_pause(places, 100_000).minutes == 60
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"\xff", b'{"began":0,"steady":0,"minutes":"x"}', b"x" * 20_000])

@@ -1,9 +1,9 @@
 """A user, a project and a policy on disk, each test its own."""
 
 from pathlib import Path
+from typing import Any
 
 from snell.machine.paths import Places
-from snell.settings.file_digests import FileDigests
 from snell.settings.load import Loaded, load
 from snell.settings.parse import parse
 from snell.settings.reading import Parsed, Reading
@@ -60,8 +60,10 @@ class World:
     def script(self, name: str, text: str = "#!/bin/sh\n") -> Path:
         return written(self.project / name, text)
 
-    def load(self, cwd: Path | None = None, *, digests: FileDigests | None = None, **env: str) -> Loaded:
-        return load(self.places, cwd or self.project, {**self.env, **env}, policy_files=(self.policy,), digests=digests)
+    def load(self, cwd: Path | None = None, *, kept: dict[str, Any] | None = None, **env: str) -> Loaded:
+        """`kept`: what a process that stays keeps from one look to the next."""
+        env = {**self.env, **env}
+        return load(self.places, cwd or self.project, env, policy_files=(self.policy,), **(kept or {}))
 
     def review(self) -> Review:
         return review(self.places, self.project, self.env)

@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import msgspec
 
+from snell.doors.health.daemon import trouble_with
 from snell.machine.daemon_client import DaemonError, SilentDaemonError, ask
 from snell.machine.paths import make_private, places
 from snell.machine.silent_daemon import end_if_silent
@@ -19,14 +21,15 @@ from snell.model.errors import SnellError
 EXAMPLE = "snell daemon status"
 
 START_SECONDS = 15.0
+WHERE = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 UNITS = {
     "systemd": """\
 [Unit]
 Description=Snell, hooks for coding agents
 
 [Service]
-ExecStart={python} -I -m snell.runtime.daemon
-Restart=on-failure
+ExecStart="{python}" -I -m snell.runtime.daemon
+{environment}Restart=on-failure
 
 [Install]
 WantedBy=default.target
@@ -38,7 +41,7 @@ WantedBy=default.target
   <key>Label</key><string>snell</string>
   <key>ProgramArguments</key>
   <array><string>{python}</string><string>-I</string><string>-m</string><string>snell.runtime.daemon</string></array>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+{environment}  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
 </dict></plist>
 """,
 }
@@ -55,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     where = places(os.environ).run
     if args.what == "unit":
-        sys.stdout.write(UNITS[args.kind].format(python=sys.executable))
+        sys.stdout.write(_unit(args.kind))
         return 0
     if args.what == "run":
         from snell.runtime.daemon import main
@@ -64,9 +67,26 @@ def run(args: argparse.Namespace) -> int:
     return {"start": _start, "stop": _stop, "status": _status}[args.what](where, args)
 
 
+def _unit(kind: str) -> str:
+    """The service starts in an environment of its own, so it is told where this person's things are."""
+    given = {name: os.environ[name] for name in WHERE if os.environ.get(name)}
+    if kind == "systemd":
+        lines = "".join(f'Environment="{name}={_for_systemd(value)}"\n' for name, value in given.items())
+        return UNITS[kind].format(python=_for_systemd(sys.executable), environment=lines)
+    pairs = "".join(f"<key>{name}</key><string>{escape(value)}</string>" for name, value in given.items())
+    dictionary = f"  <key>EnvironmentVariables</key><dict>{pairs}</dict>\n" if pairs else ""
+    return UNITS[kind].format(python=escape(sys.executable), environment=dictionary)
+
+
+def _for_systemd(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+
+
 def _start(where: Path, args: argparse.Namespace) -> int:
     found = _running(where)
     if not found:
+        from snell.runtime.daemon import kept
+
         make_private(where)
         subprocess.Popen(
             [sys.executable, "-I", "-m", "snell.runtime.daemon"],
@@ -75,6 +95,7 @@ def _start(where: Path, args: argparse.Namespace) -> int:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd="/",
+            env=kept(os.environ),
         )
         found = _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
     return _show(found, args)
@@ -130,6 +151,8 @@ def _further(found: Any) -> Iterator[str]:
     """What is not there in every daemon. One of an older version may know less."""
     if found.get("paused"):
         yield f"{found['paused']}: only policy hooks run"
+    if (journal := found.get("journal")) and (journal["problem"] or journal["lost"]):
+        yield trouble_with(journal)
     if http := found.get("http"):
         yield http.get("problem") or f"http hooks at {http['address']}, token in {http['token_file']}"
     if database := found.get("database"):

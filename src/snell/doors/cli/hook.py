@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
     parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
     parser.add_argument("--end-silent-daemon", action="store_true", help="for `snell-hook`: it hangs, and has to go")
-    parser.add_argument("--fail-closed", action="store_true", help="refuse when Snell itself cannot run at all")
+    parser.add_argument("--fail-closed", action="store_true", help="refuse what Snell cannot check")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,15 +56,16 @@ def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
         decision = work.earlier or house.settle(work, house.driven(work))
         code = _write(client.encode(decision))
     except SnellError as error:
-        return _write(refusal(error, payload, house, _here(), words))
+        return _write(refusal(error, payload, house, _here(), words, os.environ))
     except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer
-        return _write(bug(error, payload, house, _here(), words))
+        return _write(bug(error, payload, house, _here(), words, os.environ))
     house.follow_up(work, decision)
     return code
 
 
 def _words(args: argparse.Namespace) -> list[str]:
-    return [*(["--client", args.client] if args.client else ()), "--event", args.event]
+    closed = ["--fail-closed"] if args.fail_closed else []
+    return [*(["--client", args.client] if args.client else ()), "--event", args.event, *closed]
 
 
 def _write(reply: Reply) -> int:

@@ -30,7 +30,16 @@ def checks(visit: Visit) -> Iterator[Check]:
     if status.get("shed"):
         detail = f"{status['shed']} traces of silent events were not kept in a flood"
         yield Check("daemon", "ok", detail)
+    if (journal := status.get("journal")) and (journal["problem"] or journal["lost"]):
+        yield Check("journal", "fail", trouble_with(journal), "mend that; what waits is written by itself then")
     yield from _annexes(status)
+
+
+def trouble_with(journal: Mapping[str, Any]) -> str:
+    """What cannot be written, and what becomes of it."""
+    lost = f"; {journal['lost']} decisions found no room and are not on record" if journal["lost"] else ""
+    waiting = f"; {journal['waiting']} decisions wait to be written" if journal["waiting"] else ""
+    return (journal["problem"] or "the journal could not be written for a while") + waiting + lost
 
 
 def _annexes(status: Mapping[str, Any]) -> Iterator[Check]:

@@ -1,11 +1,14 @@
-"""A full disk: in durable mode nothing runs that could not be written down, in audit mode everything does."""
+"""
+A full disk: what was answered is on record once there is room again. In durable mode nothing runs that could not be
+written down, in audit mode everything does.
+"""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.faults.counts import Figure
+from tests.faults.counts import Figure, times
 from tests.faults.ledger_on_a_full_disk import MAIL
 from tests.faults.namespaces import alone
 from tests.process.machine import HOOK
@@ -39,3 +42,11 @@ def test_a_full_disk_closes_durable_mode_until_there_is_room_and_audit_mode_neve
         "ledger": ["succeeded", "running"],
         "damage": [],
     }
+
+
+@times("events", 300, 2_000)
+def test_what_was_answered_on_a_full_disk_is_on_record_once_there_is_room(tmp_path: Path, events: int, figure: Figure):
+    found = alone(sys.executable, "-m", "tests.faults.daemon_on_a_full_disk", str(tmp_path), str(events))
+    figure(test="T06", fault="disk full under the daemon", events=events, **found)
+    said = f"the journal could not be written: {FULL}".replace("PATH", str(tmp_path))
+    assert found == {"answered": events, "on_record": events, "said": said, "lost": 0}

@@ -1,0 +1,46 @@
+"""
+A daemon on a disk that fills up: `python -m tests.faults.daemon_on_a_full_disk FOLDER EVENTS`, in a namespace of its
+own. Prints how many events were answered rightly, how many are on record once there is room, and what was said.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.faults.ledger_on_a_full_disk import filled
+from tests.process.machine import Machine, wait_until
+
+ROOM = "64m"
+
+
+def main(path: str, events: str) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", path], check=True)
+    machine = Machine(Path(path))
+    try:
+        print(json.dumps(told(machine, int(events))))
+    finally:
+        machine.stop()
+
+
+def told(machine: Machine, events: int) -> dict[str, object]:
+    machine.hook()
+    wait_until(lambda: on_record(machine) == 1)
+    ballast = filled(machine.home / "ballast")
+    replies = [machine.send({"tool_input": {"command": "bad"}, "tool_use_id": f"t{n}"}) for n in range(events)]
+    right = sum(bool(reply) and b"not that" in reply.stdout for reply in replies)
+    journal = machine.status()["journal"]
+    machine.stop()
+    ballast.unlink()
+    machine.hook()
+    wait_until(lambda: on_record(machine) >= events + 2)
+    return {"answered": right, "on_record": on_record(machine) - 2, "said": journal["problem"], "lost": journal["lost"]}
+
+
+def on_record(machine: Machine) -> int:
+    command = [sys.executable, "-m", "snell", "log", "--json", "-n", "10000"]
+    return len(subprocess.run(command, env=machine.env(), capture_output=True, check=True).stdout.splitlines())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
