@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from snell.machine.daemon_client import NoDaemonError, ask
-from snell.machine.paths import places
+from snell.machine.paths import Places, places
 from snell.model.errors import SnellError
 
 
@@ -17,7 +18,18 @@ def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
     try:
         return ask(where.run, command, arguments, env)
     except NoDaemonError:
-        return _answered_here(command, arguments or {}, env)
+        if not _has_team(where):
+            return _answered_here(command, arguments or {}, env)
+    from snell.doors.cli.daemon import started
+
+    started(where.run)  # what other machines did is known to a daemon only
+    return ask(where.run, command, arguments, env)
+
+
+def _has_team(where: Places) -> bool:
+    from snell.settings.load import load
+
+    return bool(load(where, Path("/"), os.environ).value("database"))
 
 
 def _answered_here(command: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:

@@ -20,6 +20,20 @@ def project_of(folder: str) -> str:
     return _named(str(config), stamp) or str(root) if stamp else str(root)
 
 
+def shared_name(folder: str) -> str:
+    """
+    What a team calls the project in this folder: its repository's remote, with the place in it; else the path as it is.
+
+    A linked worktree goes by its path, too: beside the repository's own checkout it is a second one.
+    """
+    real = Path(os.path.realpath(folder))
+    root, config = _repository(real)
+    name = _named(str(config), stamp) if (stamp := _stamp(config)) else ""
+    if not name or config.parent != root / ".git" or not real.is_relative_to(root):
+        return folder
+    return os.path.normpath(f"{name}/{real.relative_to(root).as_posix()}")
+
+
 def _repository(folder: Path) -> tuple[Path, Path]:
     """The root of the repository and the file of its settings; the folder itself where there is none."""
     for place in (folder, *folder.parents[:DEEPEST]):

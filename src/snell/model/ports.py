@@ -106,6 +106,20 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+class Team(Protocol):
+    """The other machines, with which work is shared through a server."""
+
+    @property
+    def has_met(self) -> bool:
+        """Has the server been reached since we began?"""
+
+    def catch_up(self, seconds: float) -> bool:
+        """Wait for a moment until both sides know everything; False when they do not."""
+
+    def changed(self) -> None:
+        """Something changed here that the others should know soon."""
+
+
 class Crew(Protocol):
     """Runs hooks. Outcomes come back in the order of the hooks, whatever order they finished in."""
 

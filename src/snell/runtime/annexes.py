@@ -10,8 +10,11 @@ from snell.model.errors import SnellError
 from snell.settings.load import load
 
 if TYPE_CHECKING:
+    from snell.runtime.house import House
     from snell.runtime.http_front import HttpFront, Serve
     from snell.runtime.server_feed import ServerFeed
+
+IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
 
 
 class Annexes:
@@ -34,6 +37,12 @@ class Annexes:
         """What must be known before anybody can ask for it."""
         if self._http_wanted.get("enabled"):
             await self._take_port(self._http_wanted["port"])
+
+    def join(self, house: "House") -> None:
+        """Let a house share its work with the machines that use the same server."""
+        if self.feed:
+            house.team = self.feed
+            self.feed.on_hearing(lambda: house.store.put(*IN_USE, True))
 
     async def start(self, serve: "Serve") -> None:
         if self.feed:

@@ -82,6 +82,7 @@ class Daemon:
             loop.add_signal_handler(number, self._leaving.set)
         loop.set_exception_handler(_report)
         front.start(loop, rpc, self._on_request, Bridges(house).serve)
+        self._annexes.join(house)
         await self._annexes.start(front.request)
         gc.freeze()  # what is loaded now stays, and need not be looked at again
         gc.set_threshold(*GARBAGE)

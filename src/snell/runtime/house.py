@@ -33,7 +33,7 @@ from snell.model.effects import Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
-from snell.model.ports import Client, Reply, Store
+from snell.model.ports import Client, Reply, Store, Team
 from snell.model.tools import names_of
 from snell.runtime.auditor_of import auditor_of
 from snell.runtime.callbacks import Registration, event_named, hooks_from
@@ -85,6 +85,7 @@ class House:
     ) -> None:
         self.database = database
         self.where = where
+        self.team: Team | None = None  # the daemon's, when work is shared with other machines
         self.background = Tracker()
         self.store = store or InMemoryStore()
         self.journal = journal or NoJournal()

@@ -30,6 +30,20 @@ class ServerFeed:
         self._spool.start()
         self._fleet.start()
 
+    @property
+    def has_met(self) -> bool:
+        return self._fleet.has_met
+
+    def catch_up(self, seconds: float) -> bool:
+        return self._fleet.catch_up(seconds)
+
+    def changed(self) -> None:
+        self._fleet.changed()
+
+    def on_hearing(self, call: Callable[[], None]) -> None:
+        """Whom to call, from another thread, when something came from other machines."""
+        self._fleet.work.heard_something = call
+
     def written(self) -> None:
         self._spool.written()
 
@@ -45,7 +59,8 @@ class ServerFeed:
             waiting = self._spool.waiting()
         except StoreError as error:
             return {"address": self._shown, "waiting": None, "problem": str(error)}
-        return {"address": self._shown, "waiting": waiting, "problem": self._spool.problem}
+        problem = self._spool.problem or self._fleet.problem
+        return {"address": self._shown, "waiting": waiting, "work": self._fleet.work.waits(), "problem": problem}
 
 
 class _ServerOnFirstUse:

@@ -77,12 +77,12 @@ def update_status(tx: Transaction, id: str, status: str) -> Record:  # noqa: A00
 
 
 def fleet(tx: Transaction) -> list[Record]:
-    """Everybody, with the effort and the open session."""
+    """Everybody who is there, with the effort and the open session."""
     columns = (
         "id label status status_at parent manages pane holder held_until effort_id skill ordinal current_phase"
         " lifecycle task_id title session_id heartbeat_counter context_usage last_heartbeat"
     )
-    return select(tx, "fleet_status", columns, "ORDER BY id")
+    return select(tx, "fleet_status", columns, "WHERE holder = '' OR held_until > ? ORDER BY id", now_ms())
 
 
 def signal(tx: Transaction, agent: Record, status: str, text: str = "") -> str | None:
@@ -128,6 +128,12 @@ def claim(tx: Transaction, id_: str, holder: str, lease_ms: int = LEASE_MS) -> R
     if not taken:
         raise WorkError("LEASED", f"agent `{id_}` belongs to `{agent['holder']}` for now")
     return agent
+
+
+def take_up(tx: Transaction, agent: Record | None) -> None:
+    """An agent whose machine has let go of it works here now."""
+    if agent and agent["holder"] and agent["heldUntil"] < now_ms():
+        tx.do("UPDATE agents SET holder = '', held_until = 0 WHERE id = ?", agent["id"])
 
 
 def release(tx: Transaction, id_: str, holder: str) -> bool:

@@ -1,5 +1,6 @@
 """Files of an effort, in its task's directory. Their names begin with the effort's ordinal: `1_BRAINSTORM_LOG.md`."""
 
+import contextlib
 import os
 import re
 import stat
@@ -52,6 +53,17 @@ def found_in(folder: str) -> list[str]:
     except OSError:
         return []
     return [path for name in names if name.endswith(".md") and _is_file(path := os.path.join(folder, name))]
+
+
+def renumber(effort: Record, ordinal: int) -> None:
+    """Its files follow when an effort gets another ordinal; what is in the way of one stays, and so does the file."""
+    before = f"{effort['ordinal']}_{_plain(effort['skill'])}_"
+    for path in found_in(effort["taskId"]):
+        folder, name = os.path.split(path)
+        if name.startswith(before):
+            with contextlib.suppress(OSError):
+                os.link(path, os.path.join(folder, f"{ordinal}_{name.partition('_')[2]}"), follow_symlinks=False)
+                os.unlink(path)
 
 
 def text_of(path: Any, most: int) -> str:

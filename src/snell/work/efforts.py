@@ -9,7 +9,7 @@ from snell.work.trouble import WorkError, not_found
 
 COLUMNS = (
     "id task_id skill mode ordinal lifecycle current_phase discovered_directives discovered_directories loaded_files"
-    " metadata created_at finished_at"
+    " metadata created_at finished_at host"
 )
 
 
@@ -61,9 +61,10 @@ def find_active(tx: Transaction, project_id: int, agent_id: str | None = None) -
             tx,
             "efforts",
             COLUMNS,
-            "WHERE lifecycle = 'active' AND id = (SELECT effort_id FROM agents WHERE id = ?)"
+            "WHERE lifecycle = 'active'"
+            " AND id = (SELECT effort_id FROM agents WHERE id = ? AND (holder = '' OR held_until < ?))"
             " AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)",
-            *(agent_id, project_id),
+            *(agent_id, now_ms(), project_id),
         )
         if bound:
             return bound[0]
@@ -84,7 +85,7 @@ def update_metadata(tx: Transaction, id: int, metadata: dict[str, Any]) -> Recor
 
 
 def _newest(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
-    """INVARIANT: an agent never gets an effort that is bound to another one."""
+    """INVARIANT: nobody gets an effort unasked that is bound to another agent, or that another machine works on."""
     others, values = "", [project_id]
     if agent_id and agent_id != "default":
         others = " AND id NOT IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL AND id <> ?)"
@@ -93,7 +94,7 @@ def _newest(tx: Transaction, project_id: int, agent_id: str | None) -> Record | 
         tx,
         "efforts",
         COLUMNS,
-        "WHERE lifecycle = 'active' AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)"
+        "WHERE lifecycle = 'active' AND host = '' AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)"
         f"{others} ORDER BY id DESC LIMIT 1",
         *values,
     )

@@ -96,6 +96,7 @@ def set_status(tx: Transaction, caller: Caller, status: str, effort_id: int | No
     if not caller.agent_id or caller.agent_id == "default":
         return None
     known = agents.find(tx, caller.agent_id)
+    agents.take_up(tx, known)
     if known and known["status"] == status and (not caller.pane or known["pane"] == caller.pane):
         return None
     given = {"parent": caller.parent, "manages": caller.manages, "claims": caller.claims}

@@ -20,6 +20,7 @@ def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record
         return dict(_NOT_FOUND)
     session = sessions.start(tx, effort["id"], call.session_id or None, transcript_path=call.transcript_path or None)
     if caller.agent_id and caller.agent_id != "default":
+        agents.take_up(tx, agents.find(tx, caller.agent_id))
         agents.register(tx, caller.agent_id, effort_id=effort["id"])
     task = tasks.get(tx, effort["taskId"])
     skill = skills.find(tx, task["projectId"], effort["skill"])

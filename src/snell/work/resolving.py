@@ -59,7 +59,7 @@ def _adopted(tx: Transaction, effort_id: int, client_session_id: str) -> Record 
     session = sessions.find(tx, effort_id)
     if session is None or not client_session_id or session["clientSessionId"] == client_session_id:
         return session
-    if session["clientSessionId"]:
+    if session["clientSessionId"] or session["host"]:
         return None
     update(tx, "sessions", "id", session["id"], {"client_session_id": client_session_id})
     return sessions.get(tx, session["id"])

@@ -11,7 +11,7 @@ COLUMNS = (
     "id task_id effort_id prev_session_id parent_session_id client_session_id subagent_id pid heartbeat_counter"
     " heartbeat_interval last_heartbeat context_usage loaded_files preloaded_files pending_injections"
     " discovered_directives discovered_directories told dehydration_payload rehydrated_at transcript_path"
-    " transcript_offset cost interaction created_at ended_at end_reason"
+    " transcript_offset cost interaction created_at ended_at end_reason host"
 )
 _OPEN = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
 
@@ -30,6 +30,8 @@ def start(
     before = _last(tx, effort_id)
     ended = "UPDATE sessions SET ended_at = ?, end_reason = 'replaced' WHERE effort_id = ? AND ended_at IS NULL"
     tx.do(ended, now_ms(), effort_id)
+    if effort["host"]:
+        tx.do("UPDATE efforts SET host = '' WHERE id = ?", effort_id)  # from here on it is worked on here
     return _insert(
         tx,
         effort,

@@ -73,9 +73,11 @@ def no_effort() -> WorkError:
 
 def _opened(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:
     if agent_id and agent_id != "default":
+        agents.take_up(tx, agents.find(tx, agent_id))
         agents.register(tx, agent_id, effort_id=effort["id"])
     open_ = sessions.find(tx, effort["id"])
-    is_ours = open_ is not None and (not client_session_id or open_["clientSessionId"] in (None, client_session_id))
+    is_here = open_ is not None and not open_["host"]
+    is_ours = open_ and is_here and (not client_session_id or open_["clientSessionId"] in (None, client_session_id))
     session = open_ if is_ours else sessions.start(tx, effort["id"], client_session_id)
     return {"effort": effort, "session": session}
 

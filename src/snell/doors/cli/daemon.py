@@ -82,23 +82,27 @@ def _for_systemd(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-def _start(where: Path, args: argparse.Namespace) -> int:
-    found = _running(where)
-    if not found:
-        from snell.runtime.daemon import kept
+def started(where: Path) -> Any:
+    """The status of the daemon, which is started if need be."""
+    if found := _running(where):
+        return found
+    from snell.runtime.daemon import kept
 
-        make_private(where)
-        subprocess.Popen(
-            [sys.executable, "-I", "-m", "snell.runtime.daemon"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/",
-            env=kept(os.environ),
-        )
-        found = _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
-    return _show(found, args)
+    make_private(where)
+    subprocess.Popen(
+        [sys.executable, "-I", "-m", "snell.runtime.daemon"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+        env=kept(os.environ),
+    )
+    return _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
+
+
+def _start(where: Path, args: argparse.Namespace) -> int:
+    return _show(started(where), args)
 
 
 def _stop(where: Path, _args: argparse.Namespace) -> int:
@@ -156,5 +160,6 @@ def _further(found: Any) -> Iterator[str]:
     if http := found.get("http"):
         yield http.get("problem") or f"http hooks at {http['address']}, token in {http['token_file']}"
     if database := found.get("database"):
-        waiting = f"{database['waiting']} decisions wait" if database["waiting"] else "everything is there"
+        counts = ((database["waiting"], "decisions"), (database.get("work"), "rows of work"))
+        waiting = ", ".join(f"{count} {what} wait" for count, what in counts if count) or "everything is there"
         yield f"server {database['address']}, {waiting}" + (f"; {database['problem']}" if database["problem"] else "")

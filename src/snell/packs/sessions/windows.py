@@ -11,11 +11,12 @@ Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import Compaction, Session
+from snell.machine.project_identity import shared_name
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.callers import caller_of, common, done, is_idle
 from snell.packs.sessions.speaking import said_at_start
-from snell.work import artefacts, hook_calls, hooks_session
+from snell.work import artefacts, hook_calls, hooks_session, shared_names
 from snell.work.rows import Record
 
 FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
@@ -30,6 +31,7 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
         here.marks.put(f"supervisor:{run}", "session", {"id": event.session_id, "transcript": event.transcript_path})
     if is_idle(here, event):
         return None
+    done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
     call = hook_calls.SessionStart(**common(event), source=session.source)
     said = done(here, lambda tx: hooks_session.session_start(tx, call, caller_of(event, here)))
     if not said or not said["found"]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from snell.kit.redact import redacted
 from snell.model.ports import Transaction
+from snell.runtime.calls.together import together
 from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted
 from snell.runtime.house import House
 from snell.work import artefacts, dehydration, phases, resolving, sessions, starting
@@ -90,9 +91,9 @@ def _ask_for_restart(house: House, client_session_id: str) -> None:
 
 
 COMMANDS = {
-    "commands.effort.start": transacted(starting.start_effort),
-    "commands.effort.resume": transacted(starting.resume_effort),
-    "commands.efforts.resume": transacted(starting.resume_effort),
+    "commands.effort.start": together(transacted(starting.start_effort)),
+    "commands.effort.resume": together(transacted(starting.resume_effort)),
+    "commands.efforts.resume": together(transacted(starting.resume_effort)),
     "commands.effort.phase": transacted(change_phase),
     "commands.log.append": append_log,
     "commands.session.dehydrate": dehydrate,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from snell.runtime.calls.together import together
 from snell.runtime.calls.work import transacted
 from snell.work import agents, efforts, messages, phases, projects, sessions, skills, tasks
 
@@ -49,4 +50,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "skills.delete": skills.delete,
 }
 
-COMMANDS = {f"db.{name}": transacted(function) for name, function in _FUNCTIONS.items()}
+COMMANDS = {
+    **{f"db.{name}": transacted(function) for name, function in _FUNCTIONS.items()},
+    "db.effort.start": together(transacted(efforts.start), lambda effort: effort),
+}

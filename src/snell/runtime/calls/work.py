@@ -12,8 +12,11 @@ from typing import Any
 
 import msgspec
 
-from snell.model.ports import Database
+from snell.machine.project_identity import shared_name
+from snell.model.ports import Database, Transaction
+from snell.runtime.calls.together import met
 from snell.runtime.house import House
+from snell.work import shared_names
 from snell.work.rows import camel_keys
 from snell.work.trouble import WorkError, invalid
 
@@ -29,11 +32,19 @@ def transacted(function: Callable[..., Any]) -> Callable[[House, Arguments, Env]
 
     def call(house: House, arguments: Arguments, env: Env) -> Any:
         given = fields_of(function, {**_surroundings(names, env), **camel_keys(arguments)})
-        answer = database_of(house).run(lambda tx: function(tx, **given))
+        answer = database_of(house).run(lambda tx: _at(tx, given.get("cwd"), function, given))
         mark_in_use(house)
+        if house.team:
+            house.team.changed()
         return answer
 
-    return call
+    return met(call)
+
+
+def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    if isinstance(cwd, str):
+        shared_names.adopt(tx, cwd, shared_name)
+    return function(tx, **given)
 
 
 def reading(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
