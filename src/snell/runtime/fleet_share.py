@@ -99,12 +99,18 @@ class FleetShare:
         for thread in self._threads:
             thread.start()
 
-    def stop(self, wait: float = 5.0) -> None:
-        """What is not told by then waits here; the leases go, so that an agent may go on elsewhere."""
+    def stop(self, wait: float = 5.0) -> bool:
+        """
+        What is not told by then waits here; the leases go, so that an agent may go on elsewhere.
+
+        Returns whether the threads have ended.
+        """
         self._ended.set()
         self._woken.set()
+        deadline = time.monotonic() + wait
         for thread in self._threads:
-            thread.join(wait)
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _hear(self, host: str) -> None:
         if host != self._host:

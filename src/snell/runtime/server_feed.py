@@ -48,18 +48,25 @@ class ServerFeed:
         self._spool.written()
 
     def stop(self) -> None:
-        """What the server does not have yet waits in the local database for the next start."""
-        self._fleet.stop()
-        self._spool.stop()
-        for database in (self._server, self._local, self._fleet_server, self._fleet_local):
-            database.close()
+        """
+        What the server does not have yet waits in the local database for the next start.
+
+        A thread that still waits for a server which does not answer ends with the process, and so do its connections.
+        """
+        self._spool.stop(0)  # both end at the same time
+        if self._fleet.stop():
+            self._fleet_server.close()
+            self._fleet_local.close()
+        if self._spool.stop(1.0):
+            self._server.close()
+            self._local.close()
 
     def status(self) -> dict[str, Any]:
         try:
             waiting = self._spool.waiting()
         except StoreError as error:
             return {"address": self._shown, "waiting": None, "problem": str(error)}
-        problem = self._spool.problem or self._fleet.problem
+        problem = "; ".join(filter(None, (self._spool.problem, self._fleet.problem)))
         return {"address": self._shown, "waiting": waiting, "work": self._fleet.work.waits(), "problem": problem}
 
 

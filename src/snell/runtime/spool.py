@@ -99,12 +99,13 @@ class Spool:
         self._thread = threading.Thread(target=self._keep_feeding, name="snell-spool", daemon=True)
         self._thread.start()
 
-    def stop(self, wait: float = 5.0) -> None:
-        """End the thread. What did not go yet goes after the next start."""
+    def stop(self, wait: float = 5.0) -> bool:
+        """End the thread; returns whether it has ended. What did not go yet goes after the next start."""
         self._ended.set()
         self._wake.set()
         if self._thread:
             self._thread.join(wait)
+        return self._thread is None or not self._thread.is_alive()
 
     def _keep_feeding(self) -> None:
         pause = EVERY

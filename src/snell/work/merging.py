@@ -13,7 +13,8 @@ import msgspec
 from snell.work.rows import JSON_COLUMNS, json_of, union
 from snell.work.shared_kinds import Shared
 
-FINAL = ("ended_at", "end_reason", "finished_at", "rehydrated_at", "dehydration_payload")
+FINAL = ("finished_at", "rehydrated_at", "dehydration_payload")
+END = ("ended_at", "end_reason")
 COUNTED = ("heartbeat_counter", "last_heartbeat", "context_usage")  # by the machine where the session is, at any time
 
 
@@ -27,6 +28,8 @@ def merged(here: Shared, there: Shared, base: Mapping[str, Any], *, is_ours: boo
             result[name] = here[name] if is_ours else theirs
         elif name == "lifecycle":
             result[name] = "finished" if "finished" in (here[name], theirs) else "active"
+        elif name in END:
+            result[name] = theirs if _ended_first(there, here) else here[name]
         elif name in FINAL or name not in base:
             result[name] = theirs if theirs is not None else here[name]
         elif here[name] == base[name]:
@@ -34,6 +37,11 @@ def merged(here: Shared, there: Shared, base: Mapping[str, Any], *, is_ours: boo
         else:
             result[name] = _joined(name, here[name], theirs, base[name])
     return result
+
+
+def _ended_first(one: Shared, other: Shared) -> bool:
+    """Has it ended there, and not sooner here?"""
+    return one["ended_at"] is not None and (other["ended_at"] is None or one["ended_at"] < other["ended_at"])
 
 
 def _joined(name: str, here: Any, there: Any, base: Any) -> Any:

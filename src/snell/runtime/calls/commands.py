@@ -5,7 +5,7 @@ from typing import Any
 
 from snell.kit.redact import redacted
 from snell.model.ports import Transaction
-from snell.runtime.calls.together import together
+from snell.runtime.calls.together import together, told
 from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted
 from snell.runtime.house import House
 from snell.work import artefacts, dehydration, phases, resolving, sessions, starting
@@ -96,6 +96,6 @@ COMMANDS = {
     "commands.efforts.resume": together(transacted(starting.resume_effort)),
     "commands.effort.phase": transacted(change_phase),
     "commands.log.append": append_log,
-    "commands.session.dehydrate": dehydrate,
+    "commands.session.dehydrate": told(dehydrate),
     "commands.where": transacted(where),
 }

@@ -44,6 +44,21 @@ def together(call: Call, effort_in: Callable[[Any], Record] = lambda answer: ans
     return answer
 
 
+def told(call: Call) -> Call:
+    """What others may be waiting for is told before the answer: they go on from here."""
+
+    def answered(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+        answer = call(house, arguments, env)
+        assert house.team is not None
+        house.team.catch_up(SECONDS)
+        return answer
+
+    def answer(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+        return call(house, arguments, env) if house.team is None else aside(answered)(house, arguments, env)
+
+    return answer
+
+
 def _after_catching_up(call: Call) -> Call:
     def answer(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         assert house.team is not None
