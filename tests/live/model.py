@@ -2,13 +2,14 @@
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.live.wires import Said, answer
 from tests.loopback import Answer, Sent, Server
 
 LAST = Said("That is all.")
+Script = Callable[[dict[str, Any]], Said]
 
 
 class LiveModel(Server):
@@ -16,13 +17,14 @@ class LiveModel(Server):
 
     def __init__(self) -> None:
         self._turns: list[Said] = []
+        self._chosen: Script | None = None
         self._said = 0
         self._turn_lock = threading.Lock()
         super().__init__(self._spoken)
 
-    def begin(self, turns: Sequence[Said] = ()) -> None:
-        """A new conversation; what was said before is forgotten."""
-        self._turns = list(turns)
+    def begin(self, turns: Sequence[Said] = (), script: Script | None = None) -> None:
+        """A new conversation, by turns or by what the model is given; what was said before is forgotten."""
+        self._turns, self._chosen = list(turns), script
         self.sent.clear()
 
     @property
@@ -45,6 +47,8 @@ class LiveModel(Server):
     def _next(self, asked: dict[str, Any]) -> Said:
         if not asked.get("tools"):
             return Said("ok")
+        if self._chosen:
+            return self._chosen(asked)
         return self._turns.pop(0) if self._turns else LAST
 
 

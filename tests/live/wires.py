@@ -13,11 +13,16 @@ class Said(Struct, frozen=True):
 
     text: str = ""
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    tokens: int = 100  # that the conversation has by now, where a wire tells it
+    refusal: str = ""  # instead of all this, on the first wire
 
 
 def answer(path: str, asked: dict[str, Any], said: Said, number: int) -> Answer:
     """The answer to a request at this path; `number` makes its ids unlike those of other turns."""
     streams = bool(asked.get("stream"))
+    if said.refusal:
+        error = {"type": "invalid_request_error", "message": said.refusal}
+        return Answer({"type": "error", "error": error}, 400)
     if path.endswith("/messages"):
         return _events(_anthropic_events(said, number)) if streams else Answer(_anthropic(said, number))
     if path.endswith("/chat/completions"):
@@ -47,7 +52,7 @@ def _anthropic(said: Said, number: int) -> dict[str, Any]:
         content.append({"type": "tool_use", "id": f"toolu_{number}_{place}", "name": name, "input": given})
     ending = {"stop_reason": "tool_use" if said.calls else "end_turn", "stop_sequence": None}
     head = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "scripted"}
-    return {**head, "content": content, **ending, "usage": {"input_tokens": 100, "output_tokens": 10}}
+    return {**head, "content": content, **ending, "usage": {"input_tokens": said.tokens, "output_tokens": 10}}
 
 
 def _anthropic_events(said: Said, number: int) -> list[dict[str, Any]]:

@@ -64,10 +64,15 @@ def supervise(run: Run) -> int:
 
 
 def next_command(command: Sequence[str], prompt: str) -> list[str]:
-    """The same agent with a new window: nothing is resumed, and it is told to go on where it can be told."""
+    """
+    The same agent with a new window: nothing is resumed, and it is told to go on where it can be told.
+
+    A command that has a prompt of its own gets that one again, since these clients read one only; what was done
+    comes with the start of the window. The dashes keep an option that takes a list from taking the prompt as well.
+    """
     fresh = without_resuming(command)
     takes_it = os.path.basename(fresh[0]) in TAKES_A_PROMPT
-    return [*fresh, prompt] if takes_it and prompt else fresh
+    return [*fresh, *(() if "--" in fresh else ("--",)), prompt] if takes_it and prompt else fresh
 
 
 def without_resuming(command: Sequence[str]) -> list[str]:

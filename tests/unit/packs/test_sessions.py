@@ -16,6 +16,7 @@ from snell.packs.sessions.tool_calls import look_at_transcript
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.calls import call_for
 from snell.runtime.house import House
+from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions
 from snell.work.decisions import Row
@@ -99,6 +100,37 @@ def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(house: Hou
         False,
         True,
     )
+
+
+def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path):
+    """A client that is ended while its context is full reports that on its way out, or even after the next began."""
+    full = tmp_path / "t.jsonl"
+    said = {"type": "assistant", "isApiErrorMessage": True, "message": {"content": "Prompt is too long"}}
+    full.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    marks = InMemoryStore()
+    env = {"SNELL_SUPERVISOR": "r"}
+    with House.embedded(*pack_hooks("sessions"), store=marks, env=env) as house:
+
+        def reports(event: str, window: str, **fields: Any) -> Any:
+            house.fire(event, session_id=window, cwd=str(tmp_path), transcript_path=str(full), **fields)
+
+        def asked() -> Any:
+            poll = call_for("run.poll", house)
+            assert poll is not None
+            restart = poll({"run": "r"}, {})["restart"]
+            return restart and restart["reason"]
+
+        reports("SessionStart", "w1", source="startup")
+        reports("PreCompact", "w1", trigger="auto")
+        reports("StopFailure", "w1")
+        assert asked() == "compact"  # the first reason, with the effort's own prompt
+        reports("StopFailure", "w1")
+        assert asked() is None
+        reports("SessionStart", "w2", source="startup")
+        reports("StopFailure", "w1")
+        assert asked() is None
+        reports("StopFailure", "w2")
+        assert asked() == "exhausted"
 
 
 def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_tells(house: House, tmp_path: Path):

@@ -13,6 +13,7 @@ from snell.machine.transcripts import tail_of
 from snell.model.effects import Tell
 from snell.model.events import Event
 from snell.packs.sessions.callers import is_idle
+from snell.packs.sessions.supervised import SUPERVISOR, ask_for_restart
 from snell.work.hooks_session import restart_prompt
 from snell.work.transcript_tails import trouble_in
 
@@ -25,11 +26,11 @@ TEXTS = {
 @informs("Stop", "StopFailure")
 def ending(event: Event, here: Here) -> Tell | None:
     """Tell a limit from an end."""
-    run = here.env.get("SNELL_SUPERVISOR")
+    run = here.env.get(SUPERVISOR)
     if is_idle(here, event) and not run:
         return None
     trouble = trouble_in(tail_of(event.transcript_path))
     here.marks.put(f"session:{event.session_id}", "trouble", trouble)
     if trouble == "exhausted" and run:
-        here.marks.put(f"supervisor:{run}", "restart", {"reason": "exhausted", "prompt": restart_prompt(None)})
+        ask_for_restart(here, event, "exhausted", restart_prompt(None))
     return Tell(TEXTS[trouble]) if trouble else None

@@ -16,6 +16,7 @@ from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.callers import caller_of, common, done, is_idle
 from snell.packs.sessions.speaking import said_at_start
+from snell.packs.sessions.supervised import SUPERVISOR, ask_for_restart, begin_supervised
 from snell.work import artefacts, hook_calls, hooks_session, shared_names
 from snell.work.rows import Record
 
@@ -25,10 +26,9 @@ FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is 
 @informs("SessionStart", waits=True)
 def restore(event: Event, session: Session, here: Here) -> Note | None:
     """Begin a session for the effort that is active here, and say where it stands."""
-    run = here.env.get("SNELL_SUPERVISOR")
+    run = here.env.get(SUPERVISOR)
     if run:
-        here.marks.put(f"session:{event.session_id}", "supervisor", run)
-        here.marks.put(f"supervisor:{run}", "session", {"id": event.session_id, "transcript": event.transcript_path})
+        begin_supervised(here, event, run)
     if is_idle(here, event):
         return None
     done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
@@ -50,7 +50,7 @@ def end(event: Event, session: Session, here: Here) -> None:
 @judges("PreCompact", matcher="auto")
 def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
-    run = here.env.get("SNELL_SUPERVISOR")
+    run = here.env.get(SUPERVISOR)
     if is_idle(here, event) and not run:
         return None
     call = hook_calls.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
@@ -58,7 +58,7 @@ def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     if not run:
         return None
     prompt = said.get("restartPrompt") or hooks_session.restart_prompt(None)
-    here.marks.put(f"supervisor:{run}", "restart", {"reason": "compact", "prompt": prompt})
+    ask_for_restart(here, event, "compact", prompt)
     return Deny("the context is full; a new window takes over")
 
 

@@ -12,10 +12,11 @@ Arguments = Mapping[str, Any]
 def poll(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """The restart that was asked for in this run, once; and its last window. Nobody else's run is touched."""
     scope = _scope(arguments)
-    restart = house.store.get(scope, "restart")
+    restart, session = house.store.get(scope, "restart"), house.store.get(scope, "session")
     if restart:
         house.store.drop(scope, "restart")
-    return {"restart": restart, "session": house.store.get(scope, "session")}
+        house.store.put(scope, "replaced", session.get("id") if isinstance(session, dict) else None)
+    return {"restart": restart, "session": session}
 
 
 def forget(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
