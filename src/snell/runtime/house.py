@@ -87,8 +87,7 @@ class House:
         self.where = where
         self.team: Team | None = None  # the daemon's, when work is shared with other machines
         self.background = Tracker()
-        self.store = store or InMemoryStore()
-        self.journal = journal or NoJournal()
+        self.store, self.journal = store or InMemoryStore(), journal or NoJournal()
         around = Surroundings(
             env=dict(os.environ if env is None else env),
             late=self._late,

@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "fleet": "every agent at a glance",
     "run": "run an agent, and start it anew when its context is full",
     "mcp": "what MCP clients run: memories and decisions as tools, on stdin and stdout",
+    "completion": "let your shell complete commands, options, tasks, efforts, sessions and agents",
     "daemon": "start, stop and ask the warm process behind the hooks",
 }
 
@@ -95,6 +96,14 @@ def _run(words: list[str]) -> int:
 
 
 def _run_command(name: str, words: list[str]) -> int:
+    command, parser = import_module(f"snell.doors.cli.{module_of(name)}"), parser_of(name)
+    accepts_more = getattr(command, "ACCEPTS_MORE", False)
+    args = parser.parse_known_args(words)[0] if accepts_more else parser.parse_args(words)
+    return int(command.run(args))
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """What a command takes."""
     command = import_module(f"snell.doors.cli.{module_of(name)}")
     parser = _Parser(
         prog=f"snell {name}",
@@ -103,14 +112,7 @@ def _run_command(name: str, words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.arguments(parser)
-    accepts_more = getattr(command, "ACCEPTS_MORE", False)
-    args = parser.parse_known_args(words)[0] if accepts_more else parser.parse_args(words)
-    return int(command.run(args))
-
-
-def _module(name: str) -> str:
-    """The module of a command; a word that Python keeps for itself gets a line behind it."""
-    return f"{name}_" if name == "import" else name.replace("-", "_")
+    return parser
 
 
 def module_of(name: str) -> str:

@@ -90,7 +90,8 @@ def _finish(args: argparse.Namespace) -> None:
 
 def _list(args: argparse.Namespace) -> None:
     rows = house_call("db.effort.list", {"lifecycle": "active"} if args.active else {})
-    print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no effort yet; `snell effort start` begins one")
+    columns = {**COLUMNS, "host": "HOST"} if any(row["host"] for row in rows) else COLUMNS
+    print_rows(rows, columns, as_json=args.json, nothing="there is no effort yet; `snell effort start` begins one")
 
 
 def _show(args: argparse.Namespace) -> None:

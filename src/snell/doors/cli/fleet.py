@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     rows = _rows()
-    print_rows(rows, COLUMNS, as_json=args.json, nothing=NOTHING)
+    print_rows(rows, _columns(rows), as_json=args.json, nothing=NOTHING)
     while args.watch:
         time.sleep(max(args.interval, 0.1))
         now = _rows()
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             rows = now
             clear = "\x1b[H\x1b[2J" if sys.stdout.isatty() and not args.json else ""
             sys.stdout.write(clear)
-            print_rows(rows, COLUMNS, as_json=args.json, nothing=NOTHING)
+            print_rows(rows, _columns(rows), as_json=args.json, nothing=NOTHING)
             sys.stdout.flush()
     return 0
 
@@ -46,6 +46,11 @@ def run(args: argparse.Namespace) -> int:
 def _rows() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = house_call("db.agents.fleet")
     return sorted(rows, key=lambda row: (STATUSES.index(row["status"]), row["id"]))
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """With other machines in it, the fleet also says who is where."""
+    return {**COLUMNS, "holder": "HOST"} if any(row["holder"] for row in rows) else COLUMNS
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
