@@ -159,6 +159,20 @@ def test_a_repository_is_the_same_project_wherever_it_is_checked_out(hosts: tupl
     assert [each["id"] for each in one.do(agents.list_)] == ["ann"]
 
 
+def test_two_projects_at_the_same_path_are_not_taken_for_one(hosts: tuple[Host, Host], tmp_path: Path):
+    one, two = hosts
+    begun = one.start(tmp_path, "Parser", "implement")
+    one.meet()
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, "remote", "add", "origin", "git@example.org:acme/app.git"], check=True)
+    two.start(tmp_path, "Parser", "implement")
+    two.meet()
+    one.meet()
+    here = begun["effort"]["taskId"]
+    assert [row[:2] for row in shown(two)] == [(here, 1), (f"elsewhere:{here}", 1)]
+    assert [row[:2] for row in shown(one)] == [(here, 1), ("example.org/acme/app/.tasks/parser", 1)]
+
+
 def test_a_server_that_was_emptied_or_replaced_gets_everything_again(
     hosts: tuple[Host, Host], tmp_path: Path, on_postgres: Callable[[str], PostgresDatabase]
 ):

@@ -74,6 +74,8 @@ class WorkShare:
 
     def _tell(self) -> bool | None:
         """Tell the next rows; None when there are none, else whether the server took any."""
+        if not self._local.run(shared_rows.anything_waits, only_reads=True):
+            return None
         waiting = self._local.run(self._waiting)
         if not waiting:
             return None
@@ -85,8 +87,6 @@ class WorkShare:
         return any(answer.revs for answer in answers)
 
     def _waiting(self, tx: Transaction) -> list[Waiting]:
-        if not shared_rows.anything_waits(tx):
-            return []
         shared_names.give_names(tx, shared_name)
         return shared_rows.waiting(tx, self._host)
 

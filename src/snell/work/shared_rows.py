@@ -130,6 +130,8 @@ def _keep_one(tx: Transaction, kind: Kind, row: Shared) -> None:
         local = _with_names_here(tx, kind, row)
     if kind.table == "tasks":
         local.pop("project_id")  # a task stays where it is on this machine
+    elif kind.table == "efforts":
+        _make_room(tx, local["task_id"], local["ordinal"], key)
     names = ", ".join(f"{name} = ?" for name in local)
     tx.do(f"UPDATE {kind.table} SET {names} WHERE {kind.key} = ?", *local.values(), key)
 
@@ -137,19 +139,25 @@ def _keep_one(tx: Transaction, kind: Kind, row: Shared) -> None:
 def _insert(tx: Transaction, kind: Kind, uid: str, local: Shared) -> None:
     place: dict[str, Any] = {}
     if kind.table == "projects":
-        place = {"path": uid}
+        place = {"path": _free(tx, "projects", "path", uid)}
     elif kind.table == "tasks":
         ((path, name),) = tx.rows("SELECT path, uid FROM projects WHERE id = ?", local["project_id"])
-        place = {"dir_path": task_folder(uid, path, name)}
+        place = {"dir_path": _free(tx, "tasks", "dir_path", task_folder(uid, path, name))}
     elif kind.table == "efforts":
         _make_room(tx, local["task_id"], local["ordinal"])
     given = {"uid": uid, **place, **local}
     tx.do(f"INSERT INTO {kind.table} ({', '.join(given)}) VALUES ({blanks(list(given))})", *given.values())
 
 
-def _make_room(tx: Transaction, task_id: str, ordinal: int) -> None:
+def _free(tx: Transaction, table: str, column: str, path: str) -> str:
+    """A path that something else has here, under another name, is not the same place."""
+    return f"elsewhere:{path}" if tx.rows(f"SELECT 1 FROM {table} WHERE {column} = ?", path) else path
+
+
+def _make_room(tx: Transaction, task_id: str, ordinal: int, for_id: int = 0) -> None:
     """The server has given this ordinal to somebody; an effort of ours that it does not know gets the next one."""
-    for (id_,) in tx.rows("SELECT id FROM efforts WHERE task_id = ? AND ordinal = ?", task_id, ordinal):
+    taken = "SELECT id FROM efforts WHERE task_id = ? AND ordinal = ? AND id <> ?"
+    for (id_,) in tx.rows(taken, task_id, ordinal, for_id):
         ((last,),) = tx.rows("SELECT MAX(ordinal) FROM efforts WHERE task_id = ?", task_id)
         effort = efforts.get(tx, id_)
         tx.do("UPDATE efforts SET ordinal = ? WHERE id = ?", last + 1, id_)
