@@ -12,10 +12,10 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from snell.model.errors import StoreError
-from snell.model.ports import Database
+from snell.model.ports import Database, Transaction
 from snell.runtime.work_share import WorkShare
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import sharing
@@ -68,7 +68,7 @@ class FleetShare:
         if is_due:
             self._renewed = time.monotonic()
         if has_told:
-            self._server.run(lambda tx: tx.rows("SELECT pg_notify(?, ?)", sharing.CHANNEL, self._host))
+            self._server.run(self._notify)
         if hears:
             heard = self._server.run(lambda tx: sharing.others(tx, self._host))
             if heard != self._kept:  # whoever answers events should not have to wait for nothing
@@ -135,7 +135,7 @@ class FleetShare:
         try:
             self.exchange(hears=hears)
             if leaves:
-                self._server.run(lambda tx: sharing.leave(tx, self._host))
+                self._server.run(self._leave)
             self.problem, self.has_met = "", True
         except StoreError as error:
             self.problem = f"work and agents are not shared: {error}"
@@ -143,5 +143,12 @@ class FleetShare:
         for each in asked:
             each.set()
 
-    def _tell(self, tx: Any, mine: list[Record]) -> None:
+    def _leave(self, tx: Transaction) -> None:
+        sharing.leave(tx, self._host)
+        self._notify(tx)
+
+    def _notify(self, tx: Transaction) -> None:
+        tx.rows("SELECT pg_notify(?, ?)", sharing.CHANNEL, self._host)
+
+    def _tell(self, tx: Transaction, mine: list[Record]) -> None:
         self.taken = [row["id"] for row in mine if not sharing.tell(tx, row, self._host)]
