@@ -116,6 +116,21 @@ def test_an_effort_goes_on_at_another_machine_that_knows_what_was_done(
     wait_until(lambda: one.snell("effort", "show", str(begun["effort"]["id"]))["lifecycle"] == "finished", BOUND)
 
 
+def test_a_clone_in_another_place_goes_on_with_the_same_effort(desk: Callable[..., Desk], tmp_path: Path):
+    one, two = desk("one"), desk("two")
+    for each, folder in ((one, tmp_path / "here/app"), (two, tmp_path / "there/clone")):
+        folder.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        subprocess.run(["git", "-C", folder, "remote", "add", "origin", "git@example.org:acme/app.git"], check=True)
+        each.project = folder
+    one.snell("effort", "start", "parser", "implement")
+    one.fire("SessionStart", "w1", source="startup")
+    one.snell("session", "dehydrate", given=LEFT)
+    again = two.snell("effort", "start", "parser", "implement")
+    assert (again["resumed"], again["effort"]["taskId"]) == (True, f"{tmp_path}/there/clone/.tasks/parser")
+    assert "the lexer is written" in two.fire("SessionStart", "w2", source="startup")
+
+
 def test_efforts_that_begin_at_the_same_time_never_have_the_same_ordinal(
     desk: Callable[..., Desk], server: PostgresDatabase
 ):

@@ -14,7 +14,7 @@ BASH = """
 eval "$(snell completion bash)"
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _snell; printf '%s\\n' "${COMPREPLY[@]}"
 """
-# A terminal of its own, in which somebody types the line and presses the key twice.
+# A terminal of its own, in which somebody types the line, presses the key twice, and waits for what comes last.
 ZSH = """
 zmodload zsh/zpty
 zpty z zsh -f -i
@@ -22,8 +22,8 @@ zpty -w z 'PS1=; autoload -U compinit; compinit -u -d $HOME/dump; eval "$(snell 
 zpty -w z 'LISTMAX=10000; bindkey "^I" complete-word; zstyle ":completion:*" list-prompt ""; echo READY'
 while zpty -r z line; do [[ $line == *READY$'\\r'* ]] && break; done
 zpty -w -n z "$LINE"$'\\t\\t'
-zpty -w z $'\\C-u'"echo; echo OVER"
-while zpty -r z line; do print -r -- "$line"; [[ $line == *OVER$'\\r'* ]] && break; done
+zpty -r z shown "*$LAST*"
+print -r -- "$shown"
 """
 
 
@@ -111,7 +111,7 @@ def test_fish_completes_the_same_with_what_each_is(snell):
 
 def test_zsh_completes_the_same_with_what_each_is(snell):
     begin(snell)
-    shown = "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell effort "))
+    shown = "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell effort ", LAST="or another one"))
     assert all(f"{verb} " in shown for verb in ("start", "resume", "log", "finish", "list", "show"))
     assert "go on with an effort in a new session" in shown
-    assert "Build it" in "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell phase "))
+    assert "Plan" in "\n".join(shell(snell, "zsh", "-f", "-c", ZSH, LINE="snell phase ", LAST="Build it"))
