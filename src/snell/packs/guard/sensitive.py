@@ -55,7 +55,7 @@ _SECRET_FOLDERS = frozenset(
 _OWN = re.compile(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$)|(?:^|/)s?bin/snell(?:-hook)?$|snell-hook$)"
+    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?$|snell-hook$)"
 )
 _CLIENT_HOOKS = re.compile(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
@@ -64,6 +64,15 @@ _CLIENT_HOOKS = re.compile(
     r"|\.copilot/(?:hooks/|settings\.json)|\.kimi-code/config\.toml|\.windsurf/hooks\.json|\."
     r"kiro/hooks/|\.clinerules/hooks/"
     r"|\.cline/hooks/|\.augment/settings|\.devin/hooks|\.opencode/plugins?/|\.config/opencode/plugins?/)"
+)
+
+
+_STARTS = re.compile(
+    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
+    r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
+    r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
+    r"|rc\.local|init\.d|systemd/system|environment|bash)"
+    r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
 )
 
 
@@ -101,6 +110,11 @@ def is_own(path: str) -> bool:
     )
 
 
+def runs_by_itself(path: str) -> bool:
+    """What is in this file is run later, without being asked for."""
+    return _STARTS.search(path) is not None
+
+
 def is_client_hook(path: str) -> bool:
     """A client's file that says which hooks run."""
     return _CLIENT_HOOKS.search(path) is not None
@@ -135,7 +149,7 @@ _WELL_KNOWN = tuple(
         ".env .env.local .env.production .netrc .git-credentials .pypirc .npmrc .pgpass .ssh/id_rsa "
         ".ssh/id_ed25519 .ssh/id_ecdsa "
         ".aws/credentials .kube/config .docker/config.json .gnupg/secring.gpg .config/gh/hosts.yml etc/shadow "
-        "id_rsa id_ed25519"
+        "id_rsa id_ed25519 terraform.tfstate"
     )
 )
 

@@ -7,6 +7,7 @@ from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.values import UNKNOWN
 
 RULE = Rule(
     name="databases",
@@ -19,6 +20,9 @@ RULE = Rule(
         "dropdb prod",
         "mongosh --eval 'db.dropDatabase()'",
         "sqlite3 a.db 'delete from t'",
+        "python3 -c \"import psycopg2; psycopg2.connect('').cursor().execute('DROP TABLE users')\"",
+        "redis-cli --scan | xargs redis-cli del",
+        "rails runner 'User.delete_all'",
     ),
     fine=(
         'psql -c "SELECT 1"',
@@ -26,6 +30,8 @@ RULE = Rule(
         "redis-cli GET x",
         "sqlite3 a.db .tables",
         "echo 'DROP TABLE x'",
+        "psql -c \"SELECT * FROM notes WHERE text LIKE '%DROP TABLE%'\"",
+        "python3 -c \"print('DROP TABLE x')\"",
     ),
 )
 
@@ -43,6 +49,8 @@ _DROPS = re.compile(
     ),
     re.IGNORECASE,
 )
+_READS_ONLY = re.compile(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
 _MONGO = re.compile(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
 _REDIS = re.compile(
     r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE
@@ -50,10 +58,10 @@ _REDIS = re.compile(
 _TOOLS = re.compile(
     r"^(?:dropdb|dropuser|mysqladmin (?:.* )?drop|prisma (?:migrate reset|db push .*--(?:force-reset|"
     r"accept-data-loss)|db push)|rails db:(?:drop|reset|schema:load|seed:replant|migrate:reset|purge)"
-    r"|rake db:(?:drop|reset|purge)|(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db)|"
+    r"|rake db:(?:drop|reset|purge)|(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db|sqlflush|migrate \S+ zero)|"
     r"django-admin flush|php artisan (?:migrate:(?:fresh|reset|refresh)|db:wipe)|"
     r"php bin/console doctrine:(?:database:drop|schema:drop|fixtures:load)"
-    r"|sequelize db:drop|knex migrate:rollback --all|typeorm schema:drop|alembic downgrade base|"
+    r"|sequelize(?:-cli)? db:(?:drop|migrate:undo:all)|knex migrate:rollback --all|typeorm schema:drop|alembic downgrade base|"
     r"flyway clean|liquibase drop-?all|supabase db reset|mongorestore .*--drop|"
     r"pg_restore .*(?:--clean|-c\b)|drizzle-kit (?:drop|push)|ecto\.(?:drop|reset)|mix ecto\.(?:drop|"
     r"reset)|npx prisma migrate reset|wp (?:db (?:reset|clean|drop)|site (?:empty|delete))|"
@@ -71,19 +79,33 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         hard = not re.search(r"prisma db push|drizzle-kit push|fixtures:load|seed:replant", text)
         yield (RULE.deny if hard else RULE.ask)(f"`{step.text[:80]}` empties or replaces a database")
         return
+    if step.program in ("nc", "ncat", "netcat", "telnet", "socat") and step.stdin is not None:
+        if re.search(r"^\s*(?:flush_all|flushall|flushdb)\b", step.stdin.text, re.IGNORECASE):
+            yield RULE.deny("it empties a cache or database over a plain connection")
+        return
     if step.program not in _CLIENTS or "--help" in step.args:
         return
     said = list(step.args)
     if step.stdin is not None:
         said.append(step.stdin.text)
     for statement in _statements(said):
+        if not step.piped and _READS_ONLY.match(statement):
+            statement = _QUOTED.sub("''", statement)
         if _DROPS.search(statement) or (step.program.startswith("mongo") and _MONGO.search(statement)):
             yield RULE.deny(f"it deletes data for good: `{statement.strip()[:80]}`")
             return
     if step.program in ("redis-cli", "valkey-cli") and _REDIS.search(" ".join(said)):
         yield RULE.deny("it empties or stops a Redis database")
+    elif step.program in ("redis-cli", "valkey-cli") and _deletes_listed(step):
+        yield RULE.deny("it deletes every key that a listing finds")
     elif any(re.search(r"^\s*\\!|\.shell\b|\.system\b|\bCOPY\b.*\bPROGRAM\b|xp_cmdshell", part) for part in said):
         yield RULE.ask("the database client is told to run a shell command")
+
+
+def _deletes_listed(step: Step) -> bool:
+    """`redis-cli --scan | xargs redis-cli del`: the names come from the database itself."""
+    deletes = any(arg.lower() in ("del", "unlink") for arg in step.args)
+    return deletes and any(word.has("output") and UNKNOWN in word.text for word in step.words[1:])
 
 
 def _is_test(step: Step) -> bool:

@@ -65,6 +65,8 @@ _REMOVERS = frozenset(
         "rimraf",
         "srm",
         "ri",
+        "del-cli",
+        "trash-cli",
     )
 )
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
@@ -80,8 +82,11 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     given = arguments(step.args[1:] if step.program == "gio" else step.args)
     if given.has("--help", "--version", "-WhatIf"):
         return
-    if not step.sweeps and any(word.has("found") and word.detail("found") == "all" for word in step.words[1:]):
-        yield RULE.ask("it deletes everything that a search without a filter finds")
+    everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
+    if not step.sweeps and everything:
+        place = place_of(ground.absolute(everything.partition(UNKNOWN)[0] or "."), ground)
+        verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
+        yield verdict(f"it deletes everything that a search without a filter finds in {place}")
         return
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
     if found and not step.sweeps and not _is_remade_or_temporary(found, ground):
@@ -90,7 +95,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     recursive = (
         given.has("-r", "-R", "--recursive", "-Recurse", "-recurse")
         or _is_windows(step)
-        or step.program in ("rimraf", "trash", "trash-put", "gio")
+        or step.program in ("rimraf", "trash", "trash-put", "gio", "del-cli", "trash-cli")
     )
     for operand in given.operands:
         finding = _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force"))
@@ -143,6 +148,8 @@ def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
         return None
     if place == SYSTEM and re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
         return RULE.deny(f"it deletes a file of {place}: `{shown}`")
+    if place == SYSTEM and "*" in path and re.match(r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root)/", path):
+        return RULE.deny(f"it deletes files that {place} keeps: `{shown}`")
     if place in (ROOT, HOME) and "*" in path:
         return RULE.deny(f"it deletes the files of {place}: `{shown}`")
     if place == PROJECT_ROOT and path.endswith("*") and "." not in path.rpartition("/")[2]:

@@ -24,13 +24,14 @@ RULE = Rule(
             "git push origin --delete main",
             "git branch -D topic",
         ),
+        "git checkout -B main origin/old",
         *(
             "git tag -d v1",
             "git reflog expire --expire=now --all",
             "git filter-branch --all",
             "git update-ref -d refs/heads/main",
         ),
-        *("git push --mirror backup", "git gc --prune=now", "git push origin :main"),
+        *("git push --mirror backup", "git gc --prune=now", "git push origin :main", "git push +HEAD"),
     ),
     fine=(
         "git push origin main",
@@ -75,6 +76,10 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 _GENERATED = re.compile(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
 
 
+# Branches that others work from.
+_SHARED = re.compile(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable)$")
+
+
 def _push(words: list[str]) -> str:
     given = arguments(words, "-o --push-option --repo --receive-pack --exec")
     if given.has("-n", "--dry-run"):
@@ -88,10 +93,10 @@ def _push(words: list[str]) -> str:
         return "this push deletes branches on the other side"
     if given.has("-d", "--delete"):
         return "it deletes a branch or tag on the other side"
-    for operand in given.operands[1:]:
+    for operand in given.operands:
         if operand.startswith("+"):
             return f"`{operand}` is a forced push; it replaces what others have"
-        if operand.startswith(":") and len(operand) > 1:
+        if operand.startswith(":") and len(operand) > 1 and operand is not given.operands[0]:
             return f"`{operand}` deletes a branch on the other side"
     return ""
 
@@ -151,7 +156,17 @@ def _remote(words: list[str]) -> str:
     return "it removes a remote" if words[:1] in (["remove"], ["rm"]) and words[1:2] == ["origin"] else ""
 
 
+def _checkout(words: list[str]) -> str:
+    """`checkout -B main START` puts a branch that others work from somewhere else."""
+    given = arguments(words, "-B -C --force-create -b -c")
+    name = given.values.get("-B") or given.values.get("-C") or given.values.get("--force-create", "")
+    moves = _SHARED.search(name) and given.operands and given.operands[0] not in (f"origin/{name}", "FETCH_HEAD")
+    return "it moves a branch by force, and what only that branch held is lost" if moves else ""
+
+
 _FINDERS = {
+    "checkout": _checkout,
+    "switch": _checkout,
     "push": _push,
     "branch": _branch,
     "tag": _tag,

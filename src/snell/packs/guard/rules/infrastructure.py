@@ -29,6 +29,7 @@ RULE = Rule(
             "gcloud projects delete p",
             "curl -X DELETE https://api.example/v1/projects/4",
             "docker volume rm data",
+            "docker rm -f $(docker ps -aq)",
             "npm unpublish x",
         ),
     ),
@@ -40,6 +41,8 @@ RULE = Rule(
         "docker ps",
         "gh pr list",
         "docker rm -f test",
+        "docker rm $(docker ps -aq --filter name=test)",
+        "curl -X DELETE http://localhost:3000/api/items/5",
         "curl -X POST https://api.example/v1/x",
     ),
 )
@@ -68,6 +71,12 @@ _DENIED = (
         r"debug) ){0,5}?(?:delete-\S+|terminate-\S+|remove-\S+|deregister-\S+|purge-queue|"
         r"schedule-key-deletion|rb\b|update-secret|put-secret-value|disable-\S+|detach-\S+|revoke-\S+|"
         r"put-bucket-policy|stop-instances)"
+    ),
+    (
+        r"aws ec2 authorize-security-group-ingress\b(?=.*(?:0\.0\.0\.0/0|::/0))(?=.*(?:--protocol (?:-1|all)|"
+        r"--port (?:all|0-65535|22|3389|-1)(?:\s|$)|IpProtocol=-1)).*|"
+        r"gcloud compute firewall-rules (?:create|update)\b(?=.*0\.0\.0\.0/0)(?=.*(?:--allow[= ](?:all|tcp(?:,|\s|$)|"
+        r"tcp:(?:22|3389|0-65535)))).*|az network nsg rule create\b(?=.*--access Allow)(?=.*--destination-port-ranges '?\*).*"
     ),
     r"aws s3 rm\b.*--recursive|aws s3 (?:sync|mv)\b.*--delete|aws s3 rm s3://",
     (
@@ -103,9 +112,10 @@ _DENIED = (
     (
         r"gh (?:repo (?:delete|archive|edit .*--visibility)|release delete|secret (?:delete|remove)|"
         r"variable delete|gist delete|ssh-key delete|gpg-key delete|run delete|"
-        r"run cancel|codespace delete|label delete|issue delete|environment delete|workflow disable)"
+        r"repo rename|run cancel|codespace delete|label delete|issue delete|environment delete|workflow disable)"
     ),
     (
+        r"hub delete\b|gh api\b(?=.*(?:-X|--method)[= ]?(?:PATCH|PUT|POST)).*(?:private=false|visibility=public)|"
         r"gh api\b.*(?:-X|--method)[= ]?(?:DELETE)|gh api\b(?=.*(?:rulesets|protection|hooks|keys))(?=.*(?:-X|"
         r"--method)[= ]?(?:PATCH|PUT|POST)).*"
     ),
@@ -143,6 +153,7 @@ _DENIED = (
         r"\b"
     ),
     (
+        r"ansible-playbook (?:\S+ )*?\S*(?:destroy|teardown|wipe|decommission)\S*\.ya?ml|"
         r"ansible(?:-playbook)? .*(?:state=absent|-m (?:shell|command|raw) .*rm -rf)|salt .*cmd\."
         r"run .*rm -rf|knife (?:\S+ ){0,5}?delete|chef-client .*--delete"
     ),
@@ -231,10 +242,19 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         return
     for pattern in _RULES:
         found = pattern.match(text)
-        if found:
+        if found and not _is_own_service(text):
             verdict = RULE.ask if _is_small(text) else RULE.deny
             yield verdict(f"`{found[0][:80]}` takes down or deletes something that runs or is kept elsewhere")
             return
+    if program in ("docker", "podman", "nerdctl") and _is_every_one(step):
+        yield RULE.deny(f"`{program} {step.args[0]}` is given everything that it lists, of this project or not")
+
+
+def _is_every_one(step: Step) -> bool:
+    """`docker rm -f $(docker ps -aq)`: a list without a filter names what other people and projects run, too."""
+    words = [word for word in step.words[1:] if word.text not in ("container", "image", "volume", "network")]
+    takes = bool(words) and words[0].text in ("rm", "rmi", "kill", "stop", "remove")
+    return takes and any(word.has("every") for word in words[1:])
 
 
 def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
@@ -250,6 +270,16 @@ def _is_small(text: str) -> bool:
     """Undoing it is work, not loss: one's own containers and local addresses."""
     if re.match(r"(?:docker|podman|nerdctl) (?:system|container|image|network|builder|buildx) prune", text):
         return "--volumes" not in text
-    return (
-        re.match(r"(?:curl|http|https|xh|wget) .*(?:localhost|127\.0\.0\.1)", text) is not None and ":9200" not in text
-    )
+    return False
+
+
+# Ports behind which a data store, a secret store or a cluster listens, on this machine or another.
+_STORES = re.compile(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
+
+
+def _is_own_service(text: str) -> bool:
+    """A request to what is being developed here."""
+    return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
+
+
+_LOCAL_REQUEST = re.compile(r"(?:curl|http|https|xh|wget) (?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")

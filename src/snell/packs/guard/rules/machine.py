@@ -32,7 +32,7 @@ _GUARDS = re.compile(
 )
 _ESSENTIAL = re.compile(
     r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
-    r"apt|init|udev)$"
+    r"apt|init|udev|\.?\*)$"
 )
 _REMOVES = re.compile(
     r"(?:apt(?:-get)?|dnf|yum|zypper|apk|pacman|dpkg|rpm|snap|brew) .*?(?:\b(?:remove|purge|erase|del|uninstall)\b|"
@@ -59,9 +59,10 @@ _TEXTS = re.compile(
     r"dpkg (?:.* )?--force|aa-(?:disable|teardown|complain)|fwupdmgr|flashrom|usermod|chattr .*\+i /etc|"
     r"osascript .*(?:login item|System Events.*(?:delete|shut down|restart))|route (?:del|flush)|ip route (?:del|"
     r"flush)|"
-    r"resolvectl|networksetup -set|firewall-cmd .*(?:--remove|--panic|--set-default)|crictl rm|dmesg -[cC]"
+    r"killall5|resolvectl|networksetup -set|firewall-cmd .*(?:--remove|--panic|--set-default|--add-port=\d+-\d+|"
+    r"--zone=trusted)|crictl rm|dmesg -[cC]"
     r"|timedatectl set-time|hostnamectl set-hostname|apparmor_parser -R|auditctl -[De]|"
-    r"history -c|mount -o remount|umount -[alf]*a"
+    r"history -c|mount -o remount|umount (?:-\w+ )*(?:-[alf]*a|/(?:home|usr|var|boot)?/?$)"
     r"|apt(?:-get)? (?:.* )?(?:purge|autoremove --purge)|dpkg (?:.* )?--purge|dnf (?:.* )?remove|"
     r"yum (?:.* )?(?:remove|erase)|pacman -R\w*)"
 )
@@ -99,10 +100,11 @@ _PROGRAMS = names(
     "update-grub efibootmgr defaults nginx initctl update-rc.d chkconfig rc-update aa-disable aa-teardown "
     "aa-complain fwupdmgr "
     "flashrom chattr osascript route networksetup firewall-cmd crictl dmesg "
-    "hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
+    "killall5 hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
 )
 _HARD = frozenset(
     (
+        "killall5",
         "iptables",
         "ip6tables",
         "nft",
@@ -129,9 +131,15 @@ def _killed(step: Step) -> Iterator[Finding]:
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
             yield RULE.deny("it kills every process of the user, or the first process of the machine")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
-        if step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
+        if arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
+            yield RULE.deny(f"it kills every process of a user: `{step.text}`")
+        elif step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
             yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
         elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
             yield RULE.deny("it kills every process")
         elif "-f" in args:
             yield RULE.ask(f"it kills by a pattern that may match more than is meant: `{step.text}`")
+
+
+def _names_program(args: tuple[str, ...]) -> bool:
+    return bool(arguments(args, "-u -U --euid --uid").operands)

@@ -13,6 +13,7 @@ from snell.packs.guard.places import (
     BUILD,
     GIT,
     HOME,
+    HOME_PART,
     OUTSIDE,
     PROJECT,
     PROJECT_ROOT,
@@ -37,8 +38,11 @@ RULE = Rule(
         "echo x | sudo tee /etc/hosts",
         "cp evil /usr/bin/ls",
         "truncate -s 0 /etc/fstab",
+        "cp /dev/null ~/notes.txt",
+        "yes > fill.txt",
+        "find / -type f -exec sh -c 'echo > \"$1\"' _ {} \\;",
     ),
-    fine=("echo x > out.txt", "echo x > /dev/null", "cp a.txt b.txt", "mv build/a dist/", "ls 2> /dev/null"),
+    fine=("echo x > out.txt", "echo x > /dev/null", "cp a.txt b.txt", "mv build/a dist/", "ls 2> /dev/null", ": > out.log"),
 )
 
 _SYSTEM = re.compile(
@@ -60,16 +64,43 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
             yield RULE.deny(f"it changes a file of the system: `{path}`")
             return
+    yield from _emptied(step, ground)
     if step.program in ("mv", "gmv"):
         yield from _moved(step, ground)
     elif step.program in ("tar", "zip") and {"--remove-files", "-m", "--move"} & set(step.args):
         yield from _packed_away(step, ground)
-    elif step.program in ("tar", "bsdtar", "unzip") and "/" in step.writes:
+    elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
         yield RULE.deny("it unpacks over the whole disk")
     elif step.program == "rsync" and "--remove-source-files" in step.args and not arguments(step.args).has("-n"):
         yield RULE.ask("it deletes the source after copying it")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
         yield from _synced(step, ground)
+
+
+_NOTHING = re.compile(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
+
+
+def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
+    """Writing nothing, or noise, over what is there; writing it without end."""
+    noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
+    endless = step.program == "yes" or (
+        any("null" not in arg for arg in noise)
+        and (step.program == "cat" or (step.program == "dd" and not any(arg.startswith("count=") for arg in step.args)))
+    )
+    for path in step.writes:
+        if path.startswith("/dev/"):
+            continue
+        if endless:
+            yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
+            return
+        place, name = place_of(path, ground), path.rpartition("/")[2]
+        if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
+            yield RULE.deny(f"it writes over whatever is found in {place}")
+            return
+        empties = noise or step.program in (":", "true", "truncate", "fallocate")
+        if empties and place == HOME_PART and UNKNOWN not in path:
+            yield RULE.ask(f"it empties a file of {place}: `{path}`")
+            return
 
 
 def _moved(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -36,6 +36,8 @@ RULE = Rule(
             "kill $(pgrep snell)",
             "ps aux | grep snell | awk '{print $2}' | xargs kill -9",
             "snell allow",
+            "ln -sf /bin/true ~/.local/bin/snell",
+            "claude --settings '{\"disableAllHooks\": true}' -p hi",
         ),
     ),
     fine=(
@@ -67,6 +69,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             yield RULE.deny(f"it changes `{path}`, on which the guard stands")
             return
     yield from _command(step)
+    if any("disableAllHooks" in arg for arg in step.args) and step.program not in _READS:
+        yield RULE.deny("it starts a client or leaves a setting without any hooks")
     if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
         return
     for path in _paths(step, ground):

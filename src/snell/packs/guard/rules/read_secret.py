@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 
 from snell.packs.guard.names import names
-from snell.packs.guard.places import Ground
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.places import ABOVE, HOME, ROOT, SYSTEM, Ground, place_of
+from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import git_words
 from snell.packs.guard.sensitive import secret_in
 from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import ENVIRONMENT, SECRET
+from snell.packs.guard.shell.values import ENVIRONMENT, PRIVATE, SECRET
 
 RULE = Rule(
     name="read-secret",
@@ -28,6 +28,8 @@ RULE = Rule(
         "grep KEY .env.production",
         "base64 < ~/.netrc",
         "ssh-add ~/.ssh/id_rsa",
+        "grep -rn 'BEGIN.*PRIVATE KEY' ~",
+        "grep -i token ~/.bash_history",
     ),
     fine=(
         "cat .env.example",
@@ -37,6 +39,8 @@ RULE = Rule(
         "cat src/env.py",
         "git commit -m 'read .env'",
         "echo .env >> .gitignore",
+        "grep -rn password src",
+        "grep -rn PasswordAuthentication /etc/ssh/sshd_config",
     ),
 )
 
@@ -68,6 +72,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             return
     yield from _written(step, ground)
     yield from _printed(step)
+    yield from _hunted(step, ground)
 
 
 def _paths(step: Step, ground: Ground) -> Iterator[str]:
@@ -162,3 +167,31 @@ def _printed(step: Step) -> Iterator[Finding]:
         name = step.output.detail(ENVIRONMENT)
         if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
             yield RULE.ask(f"it prints a secret: `{name}`")
+
+
+_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
+_HUNTED = re.compile(
+    r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)[_-]?\\?.?\W{0,3}key"
+    r"|passw(?:or)?d|secret|token|credential",
+    re.IGNORECASE,
+)
+_KEPT_LINES = re.compile(r"/\.\w+_history$")
+
+
+def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:
+    """Looking for secrets through a whole home folder, a disk, or what was typed before."""
+    if step.program not in _SEARCHERS or not any(map(_HUNTED.search, step.args)):
+        return
+    given = arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
+    everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
+    paths = [ground.absolute(name) for name in given.operands[1:] or given.operands]
+    read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""
+    if any(_KEPT_LINES.search(path) for path in (*paths, read)):
+        yield RULE.ask("it looks for secrets in what was typed before")
+    elif everywhere and any(_is_wide(path, ground) for path in paths):
+        yield RULE.ask("it looks for secrets through the whole disk or home folder")
+
+
+def _is_wide(path: str, ground: Ground) -> bool:
+    place = place_of(path, ground)
+    return place in (ROOT, HOME, ABOVE) or (place == SYSTEM and path.rstrip("/").count("/") == 1)

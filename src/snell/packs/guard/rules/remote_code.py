@@ -67,6 +67,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny(f"`{step.program}` runs what comes from {f'`{source}`' if source else 'the network'}, unseen")
     elif step.words[0].has(NETWORK):
         yield RULE.deny("the command itself comes from the network")
+    elif step.words[0].text.startswith(("http://", "git+http://")):
+        yield RULE.deny("it runs a package straight from an unprotected address")
     elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
         yield RULE.ask("it runs a program straight from an address")
     elif step.program in ("ssh", "autossh") and any(re.match(r"-\w*R", arg) for arg in step.args):
@@ -79,8 +81,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield from _socket(step)
     elif any(_DEV_TCP.match(path) for path in (*step.reads, *step.writes)) and _SHELL.search(step.program):
         yield RULE.deny("it gives a shell to another machine")
-    elif step.program in ("pip", "pip3", "npm", "gem") and any(arg.startswith("http://") for arg in step.args):
-        yield RULE.ask("it installs a package over an unprotected connection")
+    elif _is_installer(step) and any(map(_UNPROTECTED.match, step.args)):
+        yield RULE.ask("it installs or runs a package over an unprotected connection")
 
 
 _TUNNELS = names(
@@ -90,6 +92,16 @@ _ATTACKS = names(
     "xmrig minerd cpuminer cgminer bfgminer ethminer nbminer t-rex lolminer phoenixminer ccminer msfvenom msfconsole "
     "pwncat pwncat-cs weevely sliver-client hydra mimikatz lazagne responder"
 )
+
+
+_INSTALLERS = names("pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm apt apt-get")
+_UNPROTECTED = re.compile(
+    r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
+)
+
+
+def _is_installer(step: Step) -> bool:
+    return step.program in _INSTALLERS or (step.program.startswith("python") and step.args[:2] == ("-m", "pip"))
 
 
 def _socket(step: Step) -> Iterator[Finding]:

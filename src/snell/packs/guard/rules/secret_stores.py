@@ -40,7 +40,7 @@ _PRINTS = re.compile(
     r"security (?:delete|add)-\w+|security (?:authorizationdb|set-\w+)|reg save|gcloud secrets versions access|"
     r"keyring get|"
     r"git credential(?:-\w+)? (?:fill|get)\b|mimikatz|lazagne"
-    r"|npm token (?:list|create)|docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
+    r"|npm token (?:list|create)|gcore\b|procdump\b|docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
     re.IGNORECASE,
 )
 
@@ -56,11 +56,11 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny("a cloud machine's own credentials are at that address")
         return
     if step.program in _PROGRAMS and _PRINTS.match(" ".join((step.program, *step.args))):
-        hard = step.program in ("security", "secret-tool", "mimikatz", "lazagne", "gpg", "git", "keyring")
+        hard = step.program in ("security", "secret-tool", "mimikatz", "lazagne", "gpg", "git", "keyring", "gcore", "procdump")
         yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` is told to print secrets")
 
 
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl az heroku doppler bw op gpg keyring git "
-    "mimikatz lazagne npm"
+    "mimikatz lazagne npm gcore procdump"
 )

@@ -2,12 +2,15 @@
 What runs later, without being asked for: shell start files, timers, services, git hooks, library preloads.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive import runs_by_itself
 from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN
 
 RULE = Rule(
     name="startup",
@@ -23,13 +26,6 @@ RULE = Rule(
     fine=("crontab -l", "cat ~/.bashrc", "systemctl status nginx", "source ~/.bashrc", "launchctl list"),
 )
 
-_FILES = re.compile(
-    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
-    r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
-    r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
-    r"|rc\.local|init\.d|systemd/system|environment|bash)"
-    r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
-)
 _EXPORTS = re.compile(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
@@ -44,7 +40,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
-        if _FILES.search(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
+        if runs_by_itself(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
             adds = path in step.appends and not path.startswith("/etc")
             yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
                 f"`{path}` is run later, without being asked for"
@@ -73,6 +69,8 @@ def _timers(step: Step) -> Iterator[Finding]:
         yield RULE.ask("it changes what the system starts by itself")
     elif step.program == "export" and any(arg.startswith(("LD_PRELOAD=", "DYLD_INSERT_LIBRARIES=")) for arg in args):
         yield RULE.deny("it puts a library into every program that starts")
+    elif step.program == "git" and "config" in args and _sends_elsewhere(args):
+        yield RULE.ask("git then fetches from and pushes to another place than its addresses say")
     elif (
         step.program == "git"
         and "config" in args
@@ -83,3 +81,17 @@ def _timers(step: Step) -> Iterator[Finding]:
         and not ("core.hooksPath" in args and "--global" not in args and re.match(r"[.\w]", args[-1]))
     ):
         yield RULE.ask("it changes which programs git runs by itself")
+
+
+def _sends_elsewhere(args: tuple[str, ...]) -> bool:
+    """`url.NEW.insteadOf OLD`, where NEW is another host than OLD."""
+    for name, old in itertools.pairwise(args):
+        found = re.fullmatch(r"url\.(.+)\.(?:insteadof|pushinsteadof)", name, re.IGNORECASE)
+        if found and _host(found[1]) and _host(old) and _host(found[1]) != _host(old):
+            return UNKNOWN not in found[1] + old
+    return False
+
+
+def _host(address: str) -> str:
+    found = re.match(r"(?:\w+://)?(?:[^@/]*@)?([\w.-]+\.\w+)", address)
+    return found[1].lower() if found else ""

@@ -32,6 +32,7 @@ RULE = Rule(
 
 _HISTORY = re.compile(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
 _LOGS = re.compile(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
+_WHO = re.compile(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 
@@ -67,5 +68,6 @@ def _destroyed(step: Step, ground: Ground) -> Iterator[Finding]:
             yield RULE.deny(f"it empties or deletes a history: `{path}`")
             return
         if _LOGS.match(path) and step.program not in ("cp", "mv", "tee", "ln", "dd"):
-            yield RULE.ask(f"it empties or deletes records of the system: `{path}`")
+            verdict = RULE.deny if _WHO.search(path) else RULE.ask
+            yield verdict(f"it empties or deletes records of the system: `{path}`")
             return

@@ -10,7 +10,7 @@ from snell.packs.guard.shell import interpreters
 from snell.packs.guard.shell.calls import Performer
 from snell.packs.guard.shell.outputs import formatted
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import EMPTY, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -39,7 +39,7 @@ def _cd(_walk: Walk, call: Call, scene: Scene) -> Value:
 def _declare(walk: Walk, call: Call, scene: Scene) -> Value | None:
     options = [word.text for word in call.words[1:] if word.text.startswith("-")]
     names = [word for word in call.words[1:] if not word.text.startswith("-")]
-    if not names:
+    if not names and not call.env:
         printed = Value(UNKNOWN, frozenset(("environment all variables",)))
         walk.record(call, scene, printed)
         return printed
@@ -139,6 +139,8 @@ def _read(_walk: Walk, call: Call, scene: Scene) -> Value:
         else:
             names.append(arg)
     first = Value(stdin.text.split("\n")[0], stdin.labels)
+    if call.words[0].text != "read" and stdin.is_known:  # `mapfile`: a line, a field
+        first = Value(stdin.text.strip("\n").replace("\n", BREAK), stdin.labels)
     for name in names or ["REPLY"]:
         scene.assign(name, (first if len(names) < 2 else Value(UNKNOWN, stdin.labels),))
     return EMPTY

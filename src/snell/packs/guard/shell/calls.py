@@ -42,7 +42,7 @@ def file_value(path: str, scene: Scene) -> Value:
 
 def perform(walk: Walk, call: Call, scene: Scene) -> Value:
     """Run one command: the first that knows it performs it; the rest are plain programs."""
-    from snell.packs.guard.shell import builtins, hosts, interpreters, outputs, wrappers
+    from snell.packs.guard.shell import builtins, compilers, hosts, interpreters, outputs, wrappers
 
     call = _named(call)
     program = program_of(call.words[0].text)
@@ -55,7 +55,13 @@ def perform(walk: Walk, call: Call, scene: Scene) -> Value:
             return output
     if program[-1:].isdigit() and interpreters.is_versioned(program):
         return interpreters.run_versioned(walk, call, scene)
-    for table in (builtins.PERFORMERS, wrappers.PERFORMERS, interpreters.PERFORMERS, hosts.PERFORMERS):
+    for table in (
+        builtins.PERFORMERS,
+        wrappers.PERFORMERS,
+        interpreters.PERFORMERS,
+        hosts.PERFORMERS,
+        compilers.PERFORMERS,
+    ):
         performer = table.get(program)
         if performer is not None:
             output = performer(walk, call, scene)

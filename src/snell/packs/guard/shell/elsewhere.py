@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from snell.packs.guard.names import names
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.inits import is_init
 from snell.packs.guard.shell.scene import CONTAINER, HOST, Scene
-from snell.packs.guard.shell.values import INIT, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.values import INIT, NETWORK, SOMETHING, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -32,10 +33,11 @@ def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
     walk.record(call, scene, SOMETHING)
     if len(words) > 1:
         inner = _remote(scene, HOST)
-        return walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
+        printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
+        return printed.labelled(f"{NETWORK} {words[0].text}") if UNKNOWN in printed.text else printed
     if words and call.stdin is not None and call.stdin.is_known:
         return walk.line(call.stdin.text, _remote(scene, HOST))
-    return Value(UNKNOWN, frozenset(("output ssh",)))
+    return Value(UNKNOWN, frozenset(("output ssh", f"{NETWORK} ssh")))
 
 
 def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
@@ -64,13 +66,33 @@ def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
 
 def _outside(words: tuple[Value, ...], command: list[Value]) -> list[Value]:
     """The command with the machine's own paths in the place of what is mounted from there."""
-    mounts = [after.text.split(":") for word, after in itertools.pairwise(words) if word.text in ("-v", "--volume")]
     moved = list(command)
-    for index, word in enumerate(moved):
-        for source, target in ((mount[0], mount[1].rstrip("/")) for mount in mounts if len(mount) > 1):
-            if target and (word.text == target or word.text.startswith(target + "/")):
-                moved[index] = Value(source.rstrip("/") + word.text[len(target) :] or "/", word.labels)
+    for source, target in _mounts([word.text for word in words]):
+        inside = re.compile(rf"(?<![\w/.-]){re.escape(target)}(?=[/\s'\";)*|&]|$)")
+        moved = [Value(_put(inside, source, word.text), word.labels) for word in moved]
     return moved
+
+
+def _put(inside: re.Pattern[str], source: str, text: str) -> str:
+    return inside.sub(lambda _found: source.rstrip("/"), text) or "/"
+
+
+def _mounts(texts: list[str]) -> list[tuple[str, str]]:
+    """Folder outside and folder inside, of `-v A:B` and `--mount type=bind,src=A,dst=B`."""
+    pairs = list[tuple[str, str]]()
+    for name, _, attached in (text.partition("=") for text in texts):
+        if name == "--volume" and ":" in attached:
+            pairs.append((attached.split(":")[0], attached.split(":")[1]))
+    for option, value in itertools.pairwise(texts):
+        if option in ("-v", "--volume") and ":" in value:
+            pairs.append((value.split(":")[0], value.split(":")[1]))
+    for text in texts:
+        fields = dict(field.partition("=")[::2] for field in text.removeprefix("--mount=").split(","))
+        source = fields.get("src") or fields.get("source", "")
+        target = fields.get("dst") or fields.get("target") or fields.get("destination", "")
+        if source and target:
+            pairs.append((source, target))
+    return [(source, target.rstrip("/")) for source, target in pairs if source.startswith(("/", "~", ".")) and target.rstrip("/")]
 
 
 def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
@@ -83,9 +105,14 @@ def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
     return _printed(texts)
 
 
+_LISTS = re.compile(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
+
+
 def _printed(texts: list[str]) -> Value:
     program = program_of(texts[0])
     labels = {f"output {program}"} | ({INIT} if is_init(program, texts[1:]) else set())
+    if _LISTS.match(" ".join(texts[1:])) and not any(re.match(r"-f|--filter|name=", text) for text in texts):
+        labels.add("every one")
     return Value(UNKNOWN, frozenset(labels))
 
 

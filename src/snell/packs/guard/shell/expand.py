@@ -158,16 +158,24 @@ def _lookup(name: str, scene: Scene) -> tuple[Value, ...] | None:
     if name.endswith("]"):
         name, _, index = name[:-1].partition("[")
         values = scene.lookup(name)
-        if values is None or index in ("@", "*"):
+        if values is None:
             return values
+        if index in ("@", "*"):
+            return tuple(Value(_KEYED.sub(r"\1", value.text), value.labels) for value in values)
         return tuple(Value(_element(value.text, index), value.labels) for value in values)
     if name in ("@", "*"):
         return scene.lookup("@")
     return scene.lookup(name)
 
 
+_KEYED = re.compile(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")
+
+
 def _element(text: str, index: str) -> str:
     items = text.split(BREAK)
+    for item in items:
+        if item.startswith(f"[{index}]="):
+            return item[len(index) + 3 :]
     if index.lstrip("-").isdigit() and -len(items) <= int(index) < len(items):
         return items[int(index)]
     return UNKNOWN if len(items) > 1 else text

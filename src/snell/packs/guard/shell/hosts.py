@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import EMPTY, Value
+from snell.packs.guard.shell.values import EMPTY, SECRET, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -47,7 +48,7 @@ _CODE = {
     "git-rebase": r"(?:-x|--exec)[=\x1f]([^\x1f]+)",
     "socat": r"(?:EXEC|SYSTEM|exec|system):([^\x1f]+)",
     "nodemon": r"--exec\x1f([^\x1f]+)",
-    "make": r"SHELL=([^\x1f]+)",
+    "make": r"(?:SHELL=|--eval[=\x1f][^\x1f:]*:[^\x1f;\n]*[;\n]\t?)([^\x1f]+)",
     "emacs": r"shell-command[\w-]* \\?\"([^\"]+)\"",
     "npx": r"(?:^|\x1f)(?:-c|--call)\x1f([^\x1f]+)",
     "yarn": r"^exec\x1f([^\x1f]+)",
@@ -74,6 +75,30 @@ _FED = {
 _SHELL_WORDS = frozenset(("adb", "wsl", "xterm", "nix"))
 
 
+# Programs that are given code of a language in their words: the language, and where it stands.
+_LANGUAGE_CODE = {
+    "emacs": ("lisp", r"(?:^|\x1f)--?(?:eval|execute)[=\x1f]([^\x1f]+)"),
+    "vim": ("vim", r"(?:^|\x1f)(?:-c\x1f|--cmd\x1f|\+):?([^\x1f]+)"),
+    "rails": ("ruby", r"^(?:runner|r)\x1f(?:-\S+\x1f)*([^\x1f]+)"),
+    "python": ("python", r"manage\.py\x1fshell(?:_plus)?\x1f(?:.*\x1f)?(?:-c|--command)[=\x1f]([^\x1f]+)"),
+    "manage.py": ("python", r"^shell(?:_plus)?\x1f(?:.*\x1f)?(?:-c|--command)[=\x1f]([^\x1f]+)"),
+    "php": ("php", r"artisan\x1ftinker\x1f(?:.*\x1f)?--execute[=\x1f]([^\x1f]+)"),
+    "mix": ("ruby", r"^run\x1f(?:.*\x1f)?(?:-e|--eval)\x1f([^\x1f]+)"),
+    "ipython": ("python", r"(?:^|\x1f)-c\x1f([^\x1f]+)"),
+    "bb": ("node", r"(?:^|\x1f)-e\x1f([^\x1f]+)"),
+}
+_LANGUAGE_CODE["python3"] = _LANGUAGE_CODE["python"]
+_LANGUAGE_CODE["django-admin"] = _LANGUAGE_CODE["manage.py"]
+_LANGUAGE_CODE["nvim"] = _LANGUAGE_CODE["vi"] = _LANGUAGE_CODE["ex"] = _LANGUAGE_CODE["vim"]
+_LANGUAGE_PATTERNS = {name: (language, re.compile(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()}
+
+
+def _look_for_code(walk: Walk, call: Call, scene: Scene, program: str, text: str) -> None:
+    language, pattern = _LANGUAGE_PATTERNS[program]
+    for found in pattern.finditer(text):
+        program_code.follow(walk, call, scene, language, found[1])
+
+
 def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
     """Walk through the commands that are written in the words of another program."""
     program = program_of(call.words[0].text)
@@ -82,14 +107,23 @@ def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
             walk.line(value, scene.fork())
     if call.stdin is not None and program in _FED:
         for found in _FED[program].finditer(call.stdin.text):
-            walk.line(found[1], scene.fork())
+            walk.line(_of_make(found[1]) if program == "make" else found[1], scene.fork())
     pattern = _PATTERNS.get(program)
-    if pattern is None or len(call.words) < 2:
+    if len(call.words) < 2 or (pattern is None and program not in _LANGUAGE_PATTERNS):
         return
     text = "\x1f".join(word.text for word in call.words[1:])
+    if program in _LANGUAGE_PATTERNS:
+        _look_for_code(walk, call, scene, program, text)
+    if pattern is None:
+        return
     for found in pattern.finditer(text):
         code = found[1].replace("\x1f", " ").strip("'\"")
         walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
+
+
+def _of_make(recipe: str) -> str:
+    """A line of a recipe as the shell gets it: `$(HOME)` is a variable, and `$$` a dollar."""
+    return re.sub(r"\$[({](\w+)[)}]", r"${\1}", recipe).replace("$$", "$")
 
 
 def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
@@ -107,8 +141,9 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
             walk.line(setting[1], scene.fork())
             walk.record(call.with_words("git", "config", "core.sshCommand", setting[1]), scene, EMPTY)
     for name, value in itertools.pairwise(args) if "config" in args else ():
-        if name.startswith("alias.") and value.startswith("!"):
-            walk.line(value[1:], scene.fork())
+        if value.startswith("!") and re.match(r"alias\.|credential\.", name):
+            secret = Value(UNKNOWN, frozenset((f"{SECRET} git's credentials",)))
+            walk.line(value[1:], scene.fork(), secret if name.startswith("credential.") else None)
     if "rebase" in args or "filter-branch" in args:
         for option, code in itertools.pairwise(args):
             if option in ("-x", "--exec"):

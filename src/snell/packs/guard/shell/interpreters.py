@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import DECODED, NETWORK, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.values import DECODED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -107,6 +107,7 @@ def _is_just_made(content: Value) -> bool:
 def _follow(walk: Walk, call: Call, scene: Scene, content: Value) -> Value:
     first = content.text.split("\n", 1)[0]
     language = next((name for name in LANGUAGES if name in first), "") if first.startswith("#!") else ""
+    language = content.detail(SOURCE) or language
     if language:
         walk.record(call, scene, SOMETHING, code=content)
         program_code.follow(walk, call, scene, language, content.text)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.shell.program_constants import folded
+from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 
@@ -33,6 +35,7 @@ _HASH = re.compile(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
 _SLASHES = re.compile(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
 _DASHES = re.compile(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
 _ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
+_SLASHED = frozenset(("node", "nodejs", "deno", "bun", "go", "c", "rust", "java", "groovy", "swift", "kotlin", "php"))
 _S = r"«(\d+)»"
 _ASSIGNED = re.compile(
     rf"(?:^|[\s;,(])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
@@ -40,13 +43,15 @@ _ASSIGNED = re.compile(
 _JOINED = re.compile(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
 _WRAPPED = re.compile(
     rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
-    rf"expand_path|str|String|path\.resolve)\(\s*{_S}\s*\)"
+    rf"expand_path|str|String|path\.resolve|(?:new )?File|Paths\.get|Path\.of|Path::new|filesystem::path)"
+    rf"\(\s*{_S}\s*\)"
     rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
 )
 _PATH_JOIN = re.compile(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
 _GLOBBED = re.compile(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
 _ITERATED = re.compile(
     rf"{_S}\.(?:r?glob|iterdir|each)\b|\b(?:listdir|scandir|walk|readdirSync|Dir\.(?:children|entries))\(\s*{_S}"
+    rf"|\b(?:finddepth|find)\s*\(?\s*(?:sub\s*\{{[^}}]{{0,500}}\}}|\\&\w+)\s*,\s*{_S}"
 )
 _DELETES_EACH = re.compile(
     r"(?:\bunlink|\bremove|rmtree|rm_rf|rmSync|unlinkSync|\brmdir|FileUtils\.rm\w*|File\.delete)\s*\(?\s*[a-z_$]|"
@@ -60,20 +65,25 @@ _MAPPED = re.compile(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s
 _SHELL_LIKE = re.compile(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
 _SOCKET = re.compile(
     r"TCPSocket|socket\.(?:socket|tcp|connect|create_connection)|\bsocket\s*\(|use Socket|IO::Socket|fsockopen|"
-    r"stream_socket_client|net\.(?:connect|createConnection|Socket)|TCPServer|socket\.AF_INET"
+    r"\.tcp\(\)|stream_socket_client|net\.(?:connect|createConnection|Socket)|TCPServer|socket\.AF_INET"
 )
 _SPAWNS = re.compile(
     r"dup2|pty\.spawn|popen|Popen|subprocess|spawn|\bexec\b|\bsystem\b|os\.execute|proc_open|child_process|`"
 )
 _ANY_SHELL = re.compile(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
-_HOME = re.compile(r"Path\.home\(\)|os\.homedir\(\)|Dir\.home|os\.environ\[«\d+»\]|process\.env\.HOME|ENV\[«\d+»\]")
+_HOME = re.compile(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
+_VARIABLE = re.compile(
+    rf"(?:os\.environ(?:\[|\.get\()|\b(?:os\.)?getenv\(|(?:Deno|Bun)\.env\.get\(|\bENV(?:\[|\.fetch\()|os\.Getenv\(|"
+    rf"System\.get(?:env|Property)\(|process\.env\[|\$ENV\{{|env::var\()\s*(?:{_S}|(\w+))\s*(?:,[^)\]}}]*)?[)\]}}]"
+    r"|\bprocess\.env\.(\w+)"
+)
 
 _SHELL = re.compile(
     rf"\b(?:os\.system|os\.popen|getoutput|getstatusoutput|system|popen2?|shell_exec|passthru|"
     rf"proc_open|execSync|exec|spawnSync|spawn|os\.exec\w+|os\.spawn\w+|posix_spawnp?"
     rf"|execFileSync|execFile|check_output|check_call|subprocess\.call|subprocess\.run|run|Popen|IO\."
     rf"popen|capture[23]e?|os\.execute|io\.popen"
-    rf"|pcntl_exec|Command|do shell script|create_subprocess_shell|ShellExecute|\$|execa(?:Sync|"
+    rf"|pcntl_exec|Command|ProcessBuilder|do shell script|create_subprocess_shell|ShellExecute|\$|execa(?:Sync|"
     rf"CommandSync)?|shelljs\.exec)\s*\(?\s*"
     rf"(\[[^\]]*\]|{_S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))"
 )
@@ -82,13 +92,17 @@ _DELETES = re.compile(
     rf"(?:rm|rmSync|unlink|unlinkSync|rmdir|rmdirSync|remove|removeSync|emptyDirSync?)"
     rf"|rmSync|rmdirSync|unlinkSync|rimraf(?:\.sync)?|rm_rf|rm_r|FileUtils\.rm(?:_f)?|remove_dir|remove_entry\w*"
     rf"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|unlink|rmdir|remove_tree|file\.remove|Deno\."
-    rf"remove(?:Sync)?)"
+    rf"remove(?:Sync)?|os\.Remove(?:All)?|fs::remove_(?:dir_all|dir|file)|filesystem::remove(?:_all)?"
+    rf"|FileUtils\.(?:deleteDirectory|forceDelete|cleanDirectory)|Files\.delete(?:IfExists)?|delete-(?:directory|file)"
+    rf"|call delete|(?<![\w.])rm(?=\())"
     rf"\s*\(?\s*\[?\s*{_S}"
 )
-_METHOD_DELETES = re.compile(rf"{_S}\.(?:unlink|rmdir|rmtree|delete)\(")
+_METHOD_DELETES = re.compile(rf"{_S}\.(?:unlink|rmdir|rmtree|delete|deleteDir|deleteRecursively|deleteOnExit)\(")
+_BUILT = re.compile(rf"Command::new\(\s*{_S}\s*\)((?:\s*\.args?\(&?[^)]*\))+)")
 _OPENED = re.compile(
     rf"\b(?:open|fopen|File\.open|File\.new|io\.open)\s*\(\s*(?:\w+\s*,\s*)?{_S}(?:\s*,\s*(?:mode\s*=\s*)?{_S})?"
 )
+_PERL_OPENED = re.compile(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S})?")
 _WRITES = re.compile(
     rf"\b(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|"
     rf"file_put_contents|Deno\.writeTextFile(?:Sync)?|os\.truncate|truncateSync)\s*\(\s*{_S}"
@@ -153,7 +167,10 @@ class _Follower:
         self.labels: set[str] = set()
 
     def go(self, code: str) -> None:
-        masked = self._reduced(self._masked(code))
+        written = self._masked(code)
+        for found in _RUNS_DECODED.finditer(written):
+            self._decoded(self._string(found))
+        masked = self._reduced(written)
         if _SHELL_LIKE.match(code) and not self.language.endswith("awk"):
             self._shell(code)  # a shell command in the place of a program
         if _FORKS.search(masked[:SHORT]):
@@ -169,12 +186,14 @@ class _Follower:
         self._files(masked)
         for found in _SHELL.finditer(masked):
             self._command(found)
+        for found in _BUILT.finditer(masked):
+            self._words(self._at(found[1]), *(self._at(index) for index in re.findall(_S, found[2])))
         if _CALLS_OUT.search(masked):
             for text in self.strings[:50]:
                 if _DELETION.match(text):
                     self._shell(text)
-        for found in _RUNS_DECODED.finditer(masked):
-            self._decoded(self._string(found))
+        for words in service_commands(masked, self.strings, self._at):
+            self._words(*words)
         if not (self.language == "perl" and "exec" in masked):
             for found in _RUNS_TEXT.finditer(masked):
                 follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
@@ -196,15 +215,15 @@ class _Follower:
                 text = f"'{inner}'"
             return self._kept(_literal(text))
 
-        tokens = {"node": _SLASHES, "nodejs": _SLASHES, "deno": _SLASHES, "bun": _SLASHES, "lua": _DASHES}.get(
-            self.language, _HASH
-        )
+        tokens = _SLASHES if self.language in _SLASHED else _DASHES if self.language.startswith("lua") else _HASH
         return tokens.sub(mask, code)
 
     def _reduced(self, masked: str) -> str:
         masked = _HOME.sub(lambda _found: self._kept(self.scene.home), masked)
+        masked = _VARIABLE.sub(self._variable, masked)
         for _ in range(6):
             before = masked
+            masked = folded(masked, self._at, self._kept)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
             masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
@@ -218,6 +237,14 @@ class _Follower:
             if masked == before:
                 break
         return masked
+
+    def _variable(self, found: re.Match[str]) -> str:
+        name = self._at(found[1]) if found[1] else found[2] or found[3]
+        if name in ("HOME", "USERPROFILE", "user.home"):
+            return self._kept(self.scene.home)
+        given = dict(self.call.env).get(name)
+        known = self.scene.lookup(name) if name in self.scene.exported else None
+        return self._kept(given) if given else self._kept(known[0].text) if known else found[0]
 
     def _glued(self, found: re.Match[str]) -> str:
         glue = "/" if "/" in found[0].replace("«", "").replace("»", "") else ""
@@ -249,7 +276,9 @@ class _Follower:
             self._write(self._string(found))
         for found in _MOVES.finditer(masked):
             self._words("cp", self._home(self._at(found[1])), self._home(self._at(found[2])))
-        for found in _OPENED.finditer(masked):
+        for found in _PERL_OPENED.finditer(masked) if self.language == "perl" else ():
+            self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
+        for found in _OPENED.finditer(masked) if self.language != "perl" else ():
             mode = self._at(found[2]) if found[2] else "r"
             if re.fullmatch(r"[rbt]*[wax+>][\w+]*|>{1,2}", mode):
                 self._write(self._string(found))
@@ -260,6 +289,18 @@ class _Follower:
         for found in _MODES.finditer(masked):
             path, mode = (found[1], found[2]) if found[1] else (found[4], found[3])
             self._words("chmod", mode.replace("o", ""), self._home(self._at(path)))
+
+    def _opened_in_perl(self, mode: str, path: str) -> None:
+        """`open(F, ">", $path)`, and the mode in front of the name: `open F, ">path"`, `open F, "command|"`."""
+        if not path:
+            sign = re.match(r"\s*(\+?[<>]{1,2}|\|)?\s*", mode)
+            path, mode = mode[sign.end() :] if sign else mode, (sign and sign[1]) or ("-|" if mode.endswith("|") else "<")
+        if "|" in mode:
+            self._shell(path.rstrip("| "))
+        elif ">" in mode:
+            self._write(path)
+        else:
+            self._read(path)
 
     def _read(self, path: str) -> None:
         output = self._words("cat", self._home(path))

@@ -33,6 +33,10 @@ def written(program: str, args: tuple[str, ...]) -> list[str]:
         return [after for arg, after in itertools.pairwise(args) if arg in ("-o", "--output")]
     if program == "patch":
         return plain[:1]
+    if program in ("ed", "ex", "fallocate"):
+        return plain[-1:]
+    if program in ("cpio", "pax") and any(re.fullmatch(r"-\w*[ir]\w*|--extract", arg) for arg in args):
+        return [after for arg, after in itertools.pairwise(args) if arg in ("-D", "--directory")]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 
@@ -62,8 +63,11 @@ def downloaded(program: str, args: list[str], scene: Scene) -> Value:
 def saved_as(program: str, args: list[str]) -> str:
     """The file in which a download ends; empty when it is printed."""
     url = _url(args)
+    folder = _folder(program, args)
     for index, arg in enumerate(args):
         following = args[index + 1] if index + 1 < len(args) else ""
+        if program == "aria2c" and arg in ("-o", "--out"):
+            return posixpath.join(folder, following)
         if program.startswith("wget") and re.fullmatch(r"-\w*O", arg):
             return "" if following == "-" else following
         if program.startswith("wget") and re.match(r"-\w*O.", arg):
@@ -71,16 +75,26 @@ def saved_as(program: str, args: list[str]) -> str:
         if program == "curl" and (re.fullmatch(r"-\w*o", arg) or arg == "--output"):
             return "" if following in ("-", "/dev/stdout") else following
         if program == "curl" and (re.fullmatch(r"-\w*O\w*", arg) or arg == "--remote-name"):
-            return posixpath.basename(url)
+            return posixpath.join(folder, posixpath.basename(url))
         if program == "fetch" and arg == "-o":
             return "" if following == "-" else following
         if arg.startswith(("--output=", "--output-document=")):
             return arg.partition("=")[2].replace("-", "", arg.endswith("=-"))
         if program in ("invoke-webrequest", "iwr") and arg.lower() == "-outfile":
             return following
-    return (
-        posixpath.basename(url.split("?")[0]) if program in ("wget", "wget2", "aria2c", "axel", "fetch") and url else ""
-    )
+    if program not in ("wget", "wget2", "aria2c", "axel", "fetch") or not url:
+        return ""
+    return posixpath.join(folder, posixpath.basename(url.split("?")[0]))
+
+
+def _folder(program: str, args: list[str]) -> str:
+    """The folder that downloads go into."""
+    options = {"curl": ("--output-dir",), "aria2c": ("-d", "--dir")}.get(program, ("-P", "--directory-prefix"))
+    for arg, after in itertools.pairwise((*args, "")):
+        name, equals, value = arg.partition("=")
+        if name in options:
+            return value if equals else after
+    return ""
 
 
 def _url(args: list[str]) -> str:

@@ -11,6 +11,7 @@ NETWORK, SECRET, DECODED, ENVIRONMENT, ARCHIVE = "network", "secret", "decoded",
 PRIVATE = "private"  # fine to read, not to send
 FED = "fed"  # words that became code
 INIT = "init"  # printed to be run
+SOURCE = "source"  # a program that was made from a text in this language
 PROCESS = "process"  # the number of a process of that name
 
 

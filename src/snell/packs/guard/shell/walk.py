@@ -11,6 +11,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.packs.guard.sensitive import runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
 from snell.packs.guard.shell.expand import fields, single
@@ -288,7 +289,7 @@ class Walk:
             before = scene.lookup(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
             values = [old.joined(glue).joined(new) for old in before for new in values]
-        if keeps:
+        if keeps or item.items is not None:  # `declare -A name=(...)`: an array is never for one command alone
             scene.assign(item.name, tuple(values))
             if item.name == "PROMPT_COMMAND":
                 self.line(values[0].text, scene.fork())
@@ -343,6 +344,8 @@ class Walk:
         return any_of(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: Scene, output: Value) -> None:
+        if any(map(runs_by_itself, (*call.writes, *call.appends))) and output.text.strip(UNKNOWN + " \n"):
+            self.line(output.text, scene.fork())
         for path in call.writes:
             scene.write(path, output)
         for path in call.appends:

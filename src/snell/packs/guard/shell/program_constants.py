@@ -1,0 +1,118 @@
+"""
+Constants that a short program puts together, as the strings that they become.
+
+`bytes.fromhex("...")`, `''.join(map(chr, [...]))`, `"...".split("").reverse().join("")`: a program that spells its
+strings out this way is read as if it had written them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+from collections.abc import Callable
+
+_S = r"«(\d+)»"
+_NUMBERS = r"((?:0x[0-9a-fA-F]+|\d+)(?:\s*,\s*(?:0x[0-9a-fA-F]+|\d+))*)\s*,?\s*"
+_MOST_NUMBERS = 2_000
+
+_HEX = rf"(?:(?:bytes|bytearray)\.fromhex|(?:binascii\.)?(?:unhexlify|a2b_hex)|hex2bin)\(\s*{_S}\s*\)"
+_BASE64 = (
+    rf"(?:(?:base64\.)?(?:standard_|urlsafe_)?b64decode|base64_decode|atob|decode_base64|"
+    rf"(?:Base64\.)?(?:strict_|urlsafe_)?decode64|(?:binascii\.)?a2b_base64)\s*\(\s*{_S}\s*\)"
+)
+_NAMED = (
+    rf"(?:Buffer\.from|codecs\.decode)\(\s*{_S}\s*,\s*{_S}\s*\)"  # the encoding comes behind the text
+    rf"|\[\s*{_S}\s*\]\.pack\(\s*{_S}\s*\)|{_S}\.unpack1?\(\s*{_S}\s*\)(?:\[0\]|\.first)?"
+)
+_PACKED = rf"\bpack\s*\(?\s*{_S}\s*,\s*{_S}\s*\)?"
+_CODES = (
+    rf"String\.fromCharCode\(\s*(?:\.\.\.\s*)?\[?\s*{_NUMBERS}\]?\s*\)|\b(?:bytes|bytearray)\(\s*[\[(]\s*{_NUMBERS}[\])]\s*\)"
+    rf"|\bmap\(\s*chr\s*,\s*[\[(]\s*{_NUMBERS}[\])]\s*\)|\bpack\s*\(?\s*«\d+»\s*,\s*{_NUMBERS}\)?|\bchr\(\s*{_NUMBERS}\)"
+    rf"|[\[(]?\s*chr\(\s*\w+\s*\)\s*for\s+\w+\s+in\s*[\[(]\s*{_NUMBERS}[\])]\s*\]?|\[\s*{_NUMBERS}\]\.pack\(\s*«\d+»\s*\)"
+)
+_BACKWARDS = (
+    rf"{_S}\[::-1\]|\bstrrev\(\s*{_S}\s*\)|{_S}\.reverse\b(?!\()|\breverse\s*\(?\s*{_S}\s*\)?|\breversed\(\s*{_S}\s*\)"
+    rf"|(?:{_S}\.split\(\s*«\d+»\s*\)|\[\.\.\.\s*{_S}\s*\])\.reverse\(\)\.join\(\s*«\d+»\s*\)"
+)
+_SAME = (
+    rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
+)
+_REPLACED = re.compile(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
+_ANY = re.compile(
+    r"fromhex|unhexlify|a2b_|hex2bin|64|atob|Buffer\.from|codecs|pack|fromCharCode|bytes|bytearray|chr\b|\[::-1\]|"
+    r"rev|\.replace|gsub|\.tr\("
+)
+
+
+def folded(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
+    """The code with such expressions replaced by the strings that they stand for."""
+    if _ANY.search(masked) is None:
+        return masked
+    for pattern, decode in _STEPS:
+        masked = pattern.sub(lambda found, decode=decode: _kept(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
+    return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
+
+
+def _kept(
+    found: re.Match[str], decode: Callable[[list[str]], str], at: Callable[[str], str], keep: Callable[[str], str]
+) -> str:
+    given = [group for group in found.groups() if group is not None]
+    try:
+        return keep(decode([at(group) for group in given] if decode is not _of_codes else given))
+    except (ValueError, LookupError, binascii.Error):
+        return found[0]
+
+
+def _of_hex(given: list[str]) -> str:
+    return bytes.fromhex(given[0]).decode("utf-8")
+
+
+def _of_base64(given: list[str]) -> str:
+    text = given[0].replace("-", "+").replace("_", "/")
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode("utf-8")
+
+
+def _of_named(given: list[str]) -> str:
+    text, encoding = given
+    if encoding.lower().replace("_", "").replace("-", "") in ("rot13", "rot"):
+        return codecs.decode(text, "rot13")
+    if encoding.lower() in ("hex", "h*", "h"):
+        return _of_hex([text])
+    if encoding.lower() in ("base64", "base64url", "m", "m0"):
+        return _of_base64([text])
+    raise LookupError(encoding)
+
+
+def _of_packed(given: list[str]) -> str:
+    return _of_named([given[1], given[0]])
+
+
+def _of_codes(given: list[str]) -> str:
+    numbers = [int(number, 0) if "x" in number else int(number) for number in re.split(r"\s*,\s*", given[0].strip(", "))]
+    if len(numbers) > _MOST_NUMBERS:
+        raise ValueError("more numbers than are read")
+    return "".join(map(chr, numbers))
+
+
+def _reversed(given: list[str]) -> str:
+    return given[0][::-1]
+
+
+def _first(given: list[str]) -> str:
+    return given[0]
+
+
+_STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
+    (re.compile(pattern), decode)
+    for pattern, decode in (
+        (_CODES, _of_codes),
+        (_HEX, _of_hex),
+        (_BASE64, _of_base64),
+        (_NAMED, _of_named),
+        (_PACKED, _of_packed),
+        (_BACKWARDS, _reversed),
+        (_SAME, _first),
+    )
+)

@@ -1,0 +1,49 @@
+"""Databases and clouds that a short program empties or takes down, as the commands that would do the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+_S = r"«(\d+)»"
+_STATEMENT = re.compile(
+    rf"(?:\.|->|::)\$?(?:execute(?:many|script|_sql|RawUnsafe|Raw)?|exec_driver_sql|query(?:RawUnsafe|Raw)?|raw|run|"
+    rf"exec(?:_query)?|Exec(?:Context)?|unsafe|prepare|statement|unprepared|sql|executeUpdate)\s*\(?\s*"
+    rf"(?:\w+\s*,\s*)?(?:(?:[\w.]*\btext|sql\.SQL)\(\s*)?{_S}"
+    rf"|\b(?:mysqli_query|pg_query|mysql_query|sqlite_query)\(\s*\$?\w+\s*,\s*{_S}|\bsql\s*{_S}"
+)
+_CHANGES = re.compile(r"\s*(?:drop|truncate|delete|update|alter)\b", re.IGNORECASE)
+_EMPTIES = re.compile(
+    r"(?:\.|->|::)(?:flushall|flushdb|flushAll|flushDb|FlushAll|FlushDB|drop_database|dropDatabase|drop_all|dropAll"
+    r"|dropSchema|drop_collection|dropCollection|deleteDatabase|dropAllTables|dropAllSchemas)\s*\("
+    r"|\b[A-Z]\w*(?:\.|::)(?:unscoped\.)?(?:delete_all|destroy_all|truncate)\b(?!\s*\(\s*[^)\s])"
+    r"|\.objects\.all\(\)\.(?:delete|_raw_delete)\("
+    r"|\.(?:deleteMany|delete_many|remove)\(\s*(?:\{\s*(?:where\s*:\s*\{\s*\}\s*)?\})?\s*\)"
+    r"|::table\([^)]*\)->(?:truncate|delete)\(\s*\)"
+)
+_CLOUDS = re.compile(
+    r"\b(?:boto3|botocore|google\.cloud|googleapiclient|azure\.\w+|kubernetes|aws-sdk|digitalocean|"
+    r"from_env\(\)|AWS\.\w+)|@aws-sdk|@google-cloud|@azure/|@kubernetes|firebase-admin|stripe"
+)
+_TAKES_DOWN = re.compile(
+    r"(?:\.|\bnew )((?:[dD]elete|[tT]erminate|[dD]estroy|[pP]urge|[dD]eregister|begin_delete)\w*)\s*\("
+)
+_REQUEST = re.compile(rf"\b(?:requests|httpx|axios|session|client|http)\.delete\(\s*{_S}")
+_MEMORY = re.compile(r"^:memory:$|mode=memory|sqlite://$|sqlite:///:memory:")
+
+
+def service_commands(masked: str, strings: list[str], at: Callable[[str], str]) -> Iterator[tuple[str, ...]]:
+    """Commands with the same effect."""
+    if not any(_MEMORY.search(text) for text in strings):  # such a database is gone when the program ends
+        for found in _STATEMENT.finditer(masked):
+            text = at(next(group for group in found.groups() if group))
+            if _CHANGES.match(text):
+                yield "psql", "-c", text
+        for found in _EMPTIES.finditer(masked):
+            yield "dropdb", found[0].strip("( ")
+    for found in _REQUEST.finditer(masked):
+        yield "curl", "-X", "DELETE", at(found[1])
+    if _CLOUDS.search(masked) or any(_CLOUDS.match(text) for text in strings):
+        for found in _TAKES_DOWN.finditer(masked):
+            verb = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", found[1]).lower()
+            yield "aws", verb.removeprefix("begin-")
