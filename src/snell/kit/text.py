@@ -13,6 +13,7 @@ _GLUE_AFTER = "/\\_@=+(:"
 _NEGATIONS = frozenset(
     ("don't", "dont", "not", "never", "no", "without", "avoid", "stop", "cannot", "can't", "cant", "won't", "shouldn't")
 )
+_TURNS_ROUND = frozenset(("forget", "hesitate", "fail"))  # "don't forget to ship it" asks for it
 _NEGATION_REACH = 3  # words between a negation and what it denies
 
 
@@ -32,6 +33,8 @@ def spoken(text: str) -> Iterator[Spoken]:
         if word in _NEGATIONS:
             since_negation = 0
             continue
+        if since_negation == 0 and word in _TURNS_ROUND:
+            since_negation = _NEGATION_REACH + 1
         since_negation += 1
         if not _is_glued(text, found.start(), found.end()):
             yield Spoken(word, since_negation <= _NEGATION_REACH)

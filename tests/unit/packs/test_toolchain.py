@@ -151,6 +151,34 @@ def test_the_nearest_project_counts_and_make_is_told_where_its_file_is(tmp_path:
     assert becomes(tmp_path, files, "pytest", "docs") == "make -C .. test"
 
 
+def test_a_member_of_a_workspace_uses_the_manager_of_the_whole(tmp_path: Path):
+    files = {"packages/a/package.json": SCRIPTS, "package.json": "{}", "pnpm-lock.yaml": "", ".git/HEAD": ""}
+    files |= {"libs/x/pyproject.toml": "", "uv.lock": ""}
+    assert becomes(tmp_path, files, "npm test", "packages/a") == "pnpm test"
+    assert becomes(tmp_path, files, "pnpm test", "packages/a") is None
+    assert becomes(tmp_path, files, "pytest -q a.py", "libs/x") == "uv run pytest -q a.py"
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "expected"),
+    [
+        ({"build.gradle": "", "gradlew": ""}, "gradle test --info", "./gradlew test --info"),
+        ({"build.gradle": ""}, "gradle test", None),
+        ({"pom.xml": "", "mvnw": ""}, "mvn test -Dtest=A", "./mvnw test -Dtest=A"),
+        ({"build.gradle": "", "gradlew": ""}, "mvn test -Dtest=A", None),
+    ],
+)
+def test_a_project_with_a_wrapper_is_built_by_it(
+    tmp_path: Path, files: dict[str, str], command: str, expected: str | None
+):
+    assert becomes(tmp_path, files, command) == expected
+
+
+def test_targets_of_included_files_count_patterns_too(tmp_path: Path):
+    files = {"Makefile": "include mk/*.mk\ninclude ../x/*.mk\n", "mk/a.mk": "test lint: deps\n\tx\n"}
+    assert becomes(tmp_path, files, "pytest") == "make test"
+
+
 @pytest.mark.proves("S0-22")
 def test_what_cannot_be_read_is_passed_over_and_said(tmp_path: Path):
     lay_out(tmp_path, CARGO)

@@ -1,48 +1,97 @@
-"""What tools other than the shell do to files, as the steps that the rules know."""
+"""What tools other than the shell do, as the steps and the commands that the rules know."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WriteCall
+from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.names import names
+from snell.packs.guard.patches import patched
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.values import Value
 
 MOST_TEXTS = 40
 _COMMAND_KEYS = frozenset(("command", "cmd", "script", "shell_command", "commandline", "command_line"))
 _PATH_KEYS = names("path file_path filepath file filename uri source src destination target paths files")
-_WRITING = (
-    "write",
-    "edit",
-    "create",
-    "delete",
-    "remove",
-    "move",
-    "update",
-    "append",
-    "patch",
-    "rename",
-    "save",
-    "put",
-    "replace",
+_URL_KEYS = names("url uri href urls link endpoint")
+_CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
+_SQL_KEYS = names("sql query statement statements queries sql_query command text")
+_WRITING = re.compile(
+    r"write|edit|create|delete|remove|move|update|append|patch|rename|save|put|replace|copy|insert|overwrite"
 )
+_BROWSER = re.compile(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
+_DATABASE = re.compile(
+    r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase"
+)
+_STATEMENT = re.compile(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
+# Servers that manage what runs elsewhere, and the program with the same verbs.
+_MANAGERS = {
+    **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
+    **{
+        name: name for name in ("aws", "gcloud", "az", "terraform", "pulumi", "heroku", "vercel", "netlify", "supabase")
+    },
+    "gcp": "gcloud",
+    "azure": "az",
+    "cloudflare": "wrangler",
+    "digitalocean": "doctl",
+    "neon": "neonctl",
+}
 
 
 def judge_call(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
-    """Reading, editing, writing and searching by a client's own tools, and what an MCP tool is told."""
+    """Reading, editing, writing, searching and fetching by a client's own tools, and what an MCP tool is told."""
     if call.kind == "mcp":
         return _mcp(call, cwd, home, project)
     return judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project)
+
+
+def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
+    """The files that the call leaves, with the text that it is known to put there."""
+    if isinstance(call, WriteCall):
+        return {_full(call.path, cwd, home): Value(call.content)} if call.path else {}
+    if isinstance(call, EditCall):
+        found = {_full(path, cwd, home): Value(text) for path, text in patched(call.new).items()}
+        return found or ({_full(call.path, cwd, home): Value(_new_text(call))} if call.path else {})
+    given = dict(_texts(call.input))
+    path = next((given[key] for key in ("path", "file_path", "filepath", "filename", "file") if key in given), "")
+    text = next((given[key] for key in ("content", "contents", "text", "data") if key in given), "")
+    is_write = call.kind == "mcp" and _WRITING.search(_method(call)) is not None
+    return {_full(path, cwd, home): Value(text)} if is_write and path and text else {}
+
+
+_TELLS = re.compile(r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist)(?:_|$)")
+
+
+def tells_others(call: ToolCall) -> bool:
+    """An address with a query, a message, an upload: what the call says leaves this machine."""
+    if isinstance(call, WebCall):
+        return "?" in call.url
+    return call.kind == "mcp" and _TELLS.search(_method(call)) is not None
+
+
+def _new_text(call: EditCall) -> str:
+    edits = call.input.get("edits")
+    parts = [edit.get("new_string") for edit in edits if isinstance(edit, Mapping)] if isinstance(edits, list) else []
+    return "\n".join([call.new, *(part for part in parts if isinstance(part, str))])
+
+
+def _method(call: ToolCall) -> str:
+    return call.tool.rpartition("__")[2].lower()
 
 
 def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
     if isinstance(call, ReadCall):
         yield _reads(_full(call.path, cwd, home), cwd)
     elif isinstance(call, EditCall | WriteCall):
-        yield _writes(_full(call.path, cwd, home), cwd)
+        names = list(patched(call.new)) if isinstance(call, EditCall) else []
+        for path in (call.path, *names):
+            yield _writes(_full(path, cwd, home), cwd)
+    elif isinstance(call, WebCall):
+        yield _fetches(call.url, cwd)
     elif isinstance(call, SearchCall) and call.tool not in ("Glob", "LS"):
         for name in (call.path, call.input.get("glob")):
             if isinstance(name, str) and name:
@@ -51,14 +100,48 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
 
 def _mcp(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
     found = list[Judgement]()
-    writes = any(word in call.tool.rpartition("__")[2].lower() for word in _WRITING)
+    steps = list(_taken_down(call, cwd))
+    writes = _WRITING.search(_method(call)) is not None
     for key, text in _texts(call.input):
-        if key in _COMMAND_KEYS:
-            found.append(judge(text, cwd, home, project))
-        elif key in _PATH_KEYS:
+        if key in _SQL_KEYS and _DATABASE.search(call.tool.lower()) and _STATEMENT.match(text):
+            steps.append(Step("psql", (Value("psql"), Value("-c"), Value(text)), cwd, args=("-c", text)))
+        elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
+            found.append(judge(_as_program(call, text), cwd, home, project))
+        elif key in _COMMAND_KEYS:
+            found.append(judge(_with_words(call, text), cwd, home, project))
+        elif key in _URL_KEYS and not text.startswith("file://"):
+            steps.append(_fetches(text, cwd))
+        elif key in _PATH_KEYS or key in _URL_KEYS:
             path = _full(text.removeprefix("file://"), cwd, home)
-            found.append(judge_steps((_writes(path, cwd) if writes else _reads(path, cwd),), cwd, home, project))
-    return strictest(found)
+            steps.append(_writes(path, cwd) if writes and key not in ("source", "src") else _reads(path, cwd))
+    return strictest([*found, judge_steps(tuple(steps), cwd, home, project)])
+
+
+def _with_words(call: ToolCall, command: str) -> str:
+    """`{"command": "rm", "args": ["-rf", "x"]}` is one command."""
+    words = call.input.get("args") or call.input.get("arguments")
+    if not isinstance(words, list) or " " in command.strip():
+        return command
+    return " ".join((command, *(shlex.quote(word) for word in words[:MOST_TEXTS] if isinstance(word, str))))
+
+
+def _as_program(call: ToolCall, code: str) -> str:
+    named = f"{call.tool} {call.input.get('language', '')} {call.input.get('runtime', '')}".lower()
+    if re.search(r"\b(?:bash|shell|sh|zsh)\b|shell", named):
+        return code
+    is_script = _BROWSER.search(named) or re.search(r"javascript|typescript|node|deno|\bjs\b|\bts\b", named)
+    return f"{'node -e' if is_script else 'python3 -c'} {shlex.quote(code)}"
+
+
+def _taken_down(call: ToolCall, cwd: str) -> Iterator[Step]:
+    """`mcp__kubernetes__delete_namespace`: what the tool does is in its name."""
+    words = re.split(r"[^a-z0-9]+", call.tool.lower())
+    manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
+    verb = next(
+        (word for word in words if word in ("delete", "destroy", "terminate", "purge", "uninstall", "drop")), ""
+    )
+    if manager and verb:
+        yield Step(manager, (Value(manager), Value(verb)), cwd, args=(verb,))
 
 
 def _texts(given: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -70,6 +153,10 @@ def _texts(given: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str
     elif isinstance(given, list | tuple) and depth < 6:
         for value in given[:MOST_TEXTS]:
             yield from _texts(value, key, depth + 1)
+
+
+def _fetches(url: str, cwd: str) -> Step:
+    return Step("curl", (Value("curl"), Value(url)), cwd, args=(url,))
 
 
 def _full(path: str, cwd: str, home: str) -> str:

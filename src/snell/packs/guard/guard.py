@@ -14,15 +14,21 @@ from functools import lru_cache
 
 from snell.kit.authoring import judges, watches
 from snell.kit.here import Here
-from snell.kit.subjects import ShellCall, ToolCall, WriteCall
+from snell.kit.subjects import ShellCall, ToolCall
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
-from snell.packs.guard.accesses import judge_call
+from snell.packs.guard.accesses import judge_call, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.rule import DENY, Finding
-from snell.packs.guard.session import after_secret, keep_files, keep_secret, known_files, secrets_read
-from snell.packs.guard.shell.values import Value
+from snell.packs.guard.session import (
+    after_secret,
+    keep_files,
+    keep_secret,
+    known_files,
+    secrets_read,
+    told_after_secret,
+)
 from snell.packs.guard.switches import switched
 
 _judge = lru_cache(maxsize=256)(judge)  # the same line is judged before the call and remembered after it
@@ -47,26 +53,31 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     return answer
 
 
-@judges("PreToolUse", kind=("read", "edit", "write", "search", "mcp"), on_failure="ask")
+@judges("PreToolUse", kind=("read", "edit", "write", "search", "web", "mcp"), on_failure="ask")
 def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool."""
     cwd, home, project = _ground(event, here)
-    return _answer(judge_call(call, cwd, home, project), here)
+    judgement = judge_call(call, cwd, home, project)
+    sent = told_after_secret(here.marks, event.session_id, call.tool) if tells_others(call) else None
+    if sent:
+        judgement = Judgement(verdict_of((*judgement.findings, sent)), (*judgement.findings, sent), judgement.steps)
+    return _answer(judgement, here)
 
 
-@watches("PostToolUse", kind=("shell", "write"))
+@watches("PostToolUse", kind=("shell", "write", "edit", "mcp"))
 def remember(call: ToolCall, event: Event, here: Here) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
-    if isinstance(call, WriteCall) and call.path:
-        keep_files(here.marks, event.session_id, {os.path.join(event.cwd or "/", call.path): Value(call.content)})
-    elif isinstance(call, ShellCall) and call.command:
+    if not isinstance(call, ShellCall):
+        cwd, home, _project = _ground(event, here)
+        keep_files(here.marks, event.session_id, written_by(call, cwd, home))
+    elif call.command:
         judgement = _judged(call.command, event, here)
         keep_files(here.marks, event.session_id, judgement.files)
         for name in secrets_read(judgement):
             keep_secret(here.marks, event.session_id, name)
 
 
-@watches("PostToolUse", kind="read")
+@watches("PostToolUse", kind=("read", "mcp"))
 def remember_read(call: ToolCall, event: Event, here: Here) -> None:
     """Remember that a secret was read by the client's own tool."""
     for name in secrets_read(judge_call(call, *_ground(event, here))):

@@ -80,7 +80,8 @@ _STARTS = re.compile(
 def secret_in(path: str, home: str = "") -> str:
     """The path, shortened, when it names a file that holds secrets; else nothing."""
     name = path.rstrip("/").rpartition("/")[2]
-    if not name or not _holds_secret(path, name.lower()):
+    at_home = bool(home) and path == f"{home}/{name}"
+    if not name or not (_holds_secret(path, name.lower()) or (at_home and name in (".npmrc", ".yarnrc.yml"))):
         return ""
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 

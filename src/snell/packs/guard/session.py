@@ -7,6 +7,7 @@ secret was read is asked about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,10 @@ LONGEST_TEXT = 16_384
 
 _SENDERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
+)
+_UPLOADS = re.compile(
+    r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
+    r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
 )
 
 
@@ -66,13 +71,16 @@ def secrets_read(judgement: Judgement) -> list[str]:
 
 def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
     """Something is sent elsewhere by a session that has read a secret."""
-    senders = [step for step in steps if step.program in _SENDERS and _sends(step)]
-    if not senders:
-        return None
+    senders = [step for step in steps if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text)]
+    return told_after_secret(marks, session_id, senders[0].program) if senders else None
+
+
+def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:
+    """This program or tool sends something; was a secret read before?"""
     names = marks.get(f"session:{session_id}", SECRETS)
     if not isinstance(names, list) or not names:
         return None
-    return AFTER_SECRET.ask(f"`{senders[0].program}` sends data, and this session has read `{names[-1]}`")
+    return AFTER_SECRET.ask(f"`{teller}` sends data, and this session has read `{names[-1]}`")
 
 
 def _sends(step: Step) -> bool:

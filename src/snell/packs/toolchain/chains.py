@@ -104,17 +104,31 @@ def scripts_of(project: Project) -> frozenset[str] | None:
 
 
 def _manager_is(name: str, *lockfiles: str) -> Callable[[Project], bool]:
-    """By its lockfile; without any, by the `packageManager` that the package.json names; else it is npm."""
+    """
+    By its lockfile; without any, by the `packageManager` that the package.json names; without that, by the same two in
+    the workspace around it; else it is npm.
+    """
 
     def is_here(project: Project) -> bool:
         if project.has(*lockfiles):
             return True
         if project.has(*_LOCKFILES) or not project.has("package.json"):
             return False
-        named = _PACKAGE_MANAGER.search(project.text("package.json"))
-        return (named[1] if named else "npm") == name
+        for each in (project, *project.around):
+            if each.has(*_LOCKFILES):
+                return each.has(*lockfiles)
+            named = _PACKAGE_MANAGER.search(each.text("package.json"))
+            if named:
+                return named[1] == name
+        return name == "npm"
 
     return is_here
+
+
+def _has_uv(project: Project) -> bool:
+    """Its own lockfile, or that of the workspace around it."""
+    is_member = project.has("pyproject.toml") and not project.has("poetry.lock", "pdm.lock")
+    return project.has("uv.lock") or (is_member and any(each.has("uv.lock") for each in project.around))
 
 
 def _deno(project: Project) -> Commands:
@@ -161,7 +175,7 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
     Toolchain("npm", "node", _manager_is("npm", "package-lock.json", "npm-shrinkwrap.json"), _node("npm")),
     Toolchain("bun", "node", _manager_is("bun", "bun.lockb", "bun.lock"), _node("bun")),
     Toolchain("deno", "node", _having("deno.json", "deno.jsonc", "deno.lock"), _deno),
-    Toolchain("uv", "python", _having("uv.lock"), _python("uv run"), runner="uv run"),
+    Toolchain("uv", "python", _has_uv, _python("uv run"), runner="uv run"),
     Toolchain(
         "poetry",
         "python",

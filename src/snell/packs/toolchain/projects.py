@@ -1,5 +1,6 @@
 """A project folder: what it holds, read carefully. Looking at files is not believing them: nothing here is executed."""
 
+import glob
 import os
 from functools import cached_property
 from itertools import islice
@@ -9,14 +10,16 @@ from snell.machine.files import FileError, read_capped
 
 LARGEST = 1_000_000
 MOST_NAMES = 10_000
+MOST_MATCHES = 20
 DEEPEST = 40
 
 
 class Project:
     """One folder, as a toolchain's detector sees it."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, above: tuple[str, ...] = ()) -> None:
         self.folder = folder
+        self._above = above  # the folders around it, nearest first
         self.unread: list[str] = []  # files that are there and could not be read
         self._texts: dict[str, str] = {}
 
@@ -31,6 +34,17 @@ class Project:
 
     def has(self, *names: str) -> bool:
         return not self.names.isdisjoint(names)
+
+    @cached_property
+    def around(self) -> "tuple[Project, ...]":
+        """The folders of the repository around this one; a workspace keeps its lockfile in one of them."""
+        return tuple(map(Project, self._above))
+
+    def matching(self, pattern: str) -> list[str]:
+        """The files that a pattern names, as far as they are in this folder."""
+        if os.path.isabs(pattern) or ".." in pattern.split("/"):
+            return []
+        return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
 
     def text(self, name: str) -> str:
         """What a file says; empty when it is not there or cannot be read."""

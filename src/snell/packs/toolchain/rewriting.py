@@ -117,8 +117,9 @@ def _answer(
     """The nearest folder with a toolchain answers; those above it are other projects."""
     unread: list[str] = []
     project = None
-    for each in folders_above(folder, ceiling):
-        project = Project(each)
+    folders = folders_above(folder, ceiling)
+    for index, each in enumerate(folders):
+        project = Project(each, tuple(folders[index + 1 :]))
         answer = answer_for(asked.action, asked.family, project, more)
         unread += project.unread
         if answer or project.has("Makefile", "makefile", "GNUmakefile"):
@@ -137,6 +138,8 @@ def _made(asked: Typed, command: Command, answer: Answer) -> tuple[str, int] | N
         return _node(asked, command, chain.name)
     if chain.family == asked.family and chain.family in ("rust", "go"):
         return " ".join(command.words), len(command.words)  # one tool each: what was typed is right
+    if {"gradle": "gradle", "mvn": "maven"}.get(command.words[0].lower()) == chain.name:
+        return " ".join((answer.command.split()[0], *command.words[1 : asked.arguments_at])), asked.arguments_at
     if chain.name == "hatch" and asked.family == "python" and asked.action == "test":
         return answer.command, asked.arguments_at
     return (answer.command, len(command.words)) if asked.is_whole else None

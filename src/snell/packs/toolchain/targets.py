@@ -25,7 +25,8 @@ def make_targets(project: Project) -> frozenset[str]:
     to_read, seen = [name] if name else [], 0
     while to_read and seen < MOST_INCLUDES:
         seen += 1
-        to_read += _read_makefile(project.text(to_read.pop(0)), found)
+        for included in _read_makefile(project.text(to_read.pop(0)), found):
+            to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
     return frozenset(found)
 
 

@@ -13,7 +13,8 @@ NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), 
 
 # Cheaper than reading the line: without one of these there is nothing to find in it.
 TOOLS = re.compile(
-    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch)\b", re.IGNORECASE
+    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch|gradle|mvn)\b",
+    re.IGNORECASE,
 )
 
 # Leading words, language, job.
@@ -28,6 +29,10 @@ PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("deno", "task", "test"), "node", "test"),
     (("deno", "lint"), "node", "lint"),
     (("hatch", "test"), "python", "test"),
+    (("gradle", "test"), "java", "test"),
+    (("gradle", "build"), "java", "build"),
+    (("mvn", "test"), "java", "test"),
+    (("mvn", "package"), "java", "build"),
 )
 PYTHON_TOOLS = ((("pytest",), "test"), (("py.test",), "test"), (("ruff", "check"), "lint"))
 NODE_TOOLS = ((("tsc",), "build"), (("playwright", "test"), "e2e"), (("cypress", "run"), "e2e"))

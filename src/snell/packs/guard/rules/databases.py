@@ -50,6 +50,7 @@ _DROPS = re.compile(
     re.IGNORECASE,
 )
 _READS_ONLY = re.compile(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
 _QUOTED = re.compile(r"'(?:[^']|'')*'")
 _MONGO = re.compile(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
 _REDIS = re.compile(
@@ -58,7 +59,8 @@ _REDIS = re.compile(
 _TOOLS = re.compile(
     r"^(?:dropdb|dropuser|mysqladmin (?:.* )?drop|prisma (?:migrate reset|db push .*--(?:force-reset|"
     r"accept-data-loss)|db push)|rails db:(?:drop|reset|schema:load|seed:replant|migrate:reset|purge)"
-    r"|rake db:(?:drop|reset|purge)|(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db|sqlflush|migrate \S+ zero)|"
+    r"|rake db:(?:drop|reset|purge)|"
+    r"(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db|migrate \S+ zero)|"
     r"django-admin flush|php artisan (?:migrate:(?:fresh|reset|refresh)|db:wipe)|"
     r"php bin/console doctrine:(?:database:drop|schema:drop|fixtures:load)"
     r"|sequelize(?:-cli)? db:(?:drop|migrate:undo:all)|knex migrate:rollback --all|typeorm schema:drop|alembic downgrade base|"
@@ -117,4 +119,4 @@ def _is_test(step: Step) -> bool:
 def _statements(said: list[str]) -> Iterator[str]:
     for text in said:
         if " " in text or "(" in text:
-            yield from _COMMENT.sub(" ", text).split(";")
+            yield from _BETWEEN.findall(_COMMENT.sub(" ", text))

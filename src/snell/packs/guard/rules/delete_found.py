@@ -18,6 +18,7 @@ from snell.packs.guard.places import (
     TEMP,
     TEMP_ROOT,
     Ground,
+    is_leftover,
     is_remade,
     place_of,
 )
@@ -31,6 +32,7 @@ RULE = Rule(
     flagged=("find . -delete", "find / -name core -exec rm -f {} +", "find . -type f -exec rm -rf {} \\;"),
     fine=(
         "find . -name '*.pyc' -delete",
+        "find . -name '*.orig' -delete",
         "find . -type d -name __pycache__ -exec rm -rf {} +",
         "find /tmp/x -delete",
         "find . -name x",
@@ -57,6 +59,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         if place in (TEMP, BUILD) or (place == TEMP_ROOT and step.filtered):
             continue
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and step.filtered and step.program not in ("rm", "find"):
+            continue
+        if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover, names)):
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
         yield verdict(f"it deletes whatever is found in {place}")

@@ -26,6 +26,7 @@ from snell.packs.guard.places import (
     TEMP,
     TEMP_ROOT,
     Ground,
+    is_leftover,
     is_remade,
     place_of,
 )
@@ -106,7 +107,12 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
 
 def _is_remade_or_temporary(found: str, ground: Ground) -> bool:
     path = ground.absolute(found.partition(UNKNOWN)[0] or ".")
-    return is_remade(found.rpartition("/")[2]) or place_of(path, ground) in (TEMP, TEMP_ROOT, BUILD)
+    place, name = place_of(path, ground), found.rpartition("/")[2]
+    return (
+        is_remade(name)
+        or place in (TEMP, TEMP_ROOT, BUILD)
+        or (is_leftover(name) and place in (PROJECT, PROJECT_ROOT, SOURCES))
+    )
 
 
 def _is_windows(step: Step) -> bool:

@@ -76,7 +76,8 @@ _DENIED = (
         r"aws ec2 authorize-security-group-ingress\b(?=.*(?:0\.0\.0\.0/0|::/0))(?=.*(?:--protocol (?:-1|all)|"
         r"--port (?:all|0-65535|22|3389|-1)(?:\s|$)|IpProtocol=-1)).*|"
         r"gcloud compute firewall-rules (?:create|update)\b(?=.*0\.0\.0\.0/0)(?=.*(?:--allow[= ](?:all|tcp(?:,|\s|$)|"
-        r"tcp:(?:22|3389|0-65535)))).*|az network nsg rule create\b(?=.*--access Allow)(?=.*--destination-port-ranges '?\*).*"
+        r"tcp:(?:22|3389|0-65535)))).*|"
+        r"az network nsg rule create\b(?=.*--access Allow)(?=.*--destination-port-ranges '?\*).*"
     ),
     r"aws s3 rm\b.*--recursive|aws s3 (?:sync|mv)\b.*--delete|aws s3 rm s3://",
     (
@@ -282,4 +283,6 @@ def _is_own_service(text: str) -> bool:
     return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
 
 
-_LOCAL_REQUEST = re.compile(r"(?:curl|http|https|xh|wget) (?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)")
+_LOCAL_REQUEST = re.compile(
+    r"(?:curl|http|https|xh|wget) (?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)"
+)

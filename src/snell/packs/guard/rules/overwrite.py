@@ -42,7 +42,14 @@ RULE = Rule(
         "yes > fill.txt",
         "find / -type f -exec sh -c 'echo > \"$1\"' _ {} \\;",
     ),
-    fine=("echo x > out.txt", "echo x > /dev/null", "cp a.txt b.txt", "mv build/a dist/", "ls 2> /dev/null", ": > out.log"),
+    fine=(
+        "echo x > out.txt",
+        "echo x > /dev/null",
+        "cp a.txt b.txt",
+        "mv build/a dist/",
+        "ls 2> /dev/null",
+        ": > out.log",
+    ),
 )
 
 _SYSTEM = re.compile(

@@ -171,7 +171,7 @@ def _printed(step: Step) -> Iterator[Finding]:
 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _HUNTED = re.compile(
-    r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)[_-]?\\?.?\W{0,3}key"
+    r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
     re.IGNORECASE,
 )

@@ -56,7 +56,17 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny("a cloud machine's own credentials are at that address")
         return
     if step.program in _PROGRAMS and _PRINTS.match(" ".join((step.program, *step.args))):
-        hard = step.program in ("security", "secret-tool", "mimikatz", "lazagne", "gpg", "git", "keyring", "gcore", "procdump")
+        hard = step.program in (
+            "security",
+            "secret-tool",
+            "mimikatz",
+            "lazagne",
+            "gpg",
+            "git",
+            "keyring",
+            "gcore",
+            "procdump",
+        )
         yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` is told to print secrets")
 
 

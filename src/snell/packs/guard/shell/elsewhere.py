@@ -92,7 +92,11 @@ def _mounts(texts: list[str]) -> list[tuple[str, str]]:
         target = fields.get("dst") or fields.get("target") or fields.get("destination", "")
         if source and target:
             pairs.append((source, target))
-    return [(source, target.rstrip("/")) for source, target in pairs if source.startswith(("/", "~", ".")) and target.rstrip("/")]
+    return [
+        (source, target.rstrip("/"))
+        for source, target in pairs
+        if source.startswith(("/", "~", ".")) and target.rstrip("/")
+    ]
 
 
 def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
+from snell.packs.guard.shell.recipes import of_make
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import EMPTY, SECRET, UNKNOWN, Value
 
@@ -90,7 +91,9 @@ _LANGUAGE_CODE = {
 _LANGUAGE_CODE["python3"] = _LANGUAGE_CODE["python"]
 _LANGUAGE_CODE["django-admin"] = _LANGUAGE_CODE["manage.py"]
 _LANGUAGE_CODE["nvim"] = _LANGUAGE_CODE["vi"] = _LANGUAGE_CODE["ex"] = _LANGUAGE_CODE["vim"]
-_LANGUAGE_PATTERNS = {name: (language, re.compile(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()}
+_LANGUAGE_PATTERNS = {
+    name: (language, re.compile(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()
+}
 
 
 def _look_for_code(walk: Walk, call: Call, scene: Scene, program: str, text: str) -> None:
@@ -107,7 +110,7 @@ def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
             walk.line(value, scene.fork())
     if call.stdin is not None and program in _FED:
         for found in _FED[program].finditer(call.stdin.text):
-            walk.line(_of_make(found[1]) if program == "make" else found[1], scene.fork())
+            walk.line(of_make(found[1]) if program == "make" else found[1], scene.fork())
     pattern = _PATTERNS.get(program)
     if len(call.words) < 2 or (pattern is None and program not in _LANGUAGE_PATTERNS):
         return
@@ -119,11 +122,6 @@ def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
     for found in pattern.finditer(text):
         code = found[1].replace("\x1f", " ").strip("'\"")
         walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
-
-
-def _of_make(recipe: str) -> str:
-    """A line of a recipe as the shell gets it: `$(HOME)` is a variable, and `$$` a dollar."""
-    return re.sub(r"\$[({](\w+)[)}]", r"${\1}", recipe).replace("$$", "$")
 
 
 def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:

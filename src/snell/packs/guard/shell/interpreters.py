@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
+from snell.packs.guard.shell.recipes import recipes
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
 
@@ -92,9 +93,21 @@ def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
         kept = [value for path, value in scene.files.items() if path in built or path.endswith(f"bin/{name}")]
         # A tool that was fetched by an address one can check, and put in its place, is how tools are installed.
         content = next((value for value in kept if value.has(NETWORK) and "https:" not in value.detail(NETWORK)), None)
+    if "/" not in name:
+        _run_recipes(walk, call, scene)
     if content is None or _is_just_made(content):
         return None
     return _follow(walk, call, scene, content)
+
+
+def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
+    args = [word.text for word in call.words[1:]]
+    known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
+    for language, code in recipes(program_of(call.words[0].text), args, known, scene.cwd):
+        if language == "sh":
+            walk.line(code, scene.fork())
+        else:
+            program_code.follow(walk, call, scene, language, code)
 
 
 def _is_just_made(content: Value) -> bool:

@@ -294,7 +294,10 @@ class _Follower:
         """`open(F, ">", $path)`, and the mode in front of the name: `open F, ">path"`, `open F, "command|"`."""
         if not path:
             sign = re.match(r"\s*(\+?[<>]{1,2}|\|)?\s*", mode)
-            path, mode = mode[sign.end() :] if sign else mode, (sign and sign[1]) or ("-|" if mode.endswith("|") else "<")
+            path, mode = (
+                mode[sign.end() :] if sign else mode,
+                (sign and sign[1]) or ("-|" if mode.endswith("|") else "<"),
+            )
         if "|" in mode:
             self._shell(path.rstrip("| "))
         elif ">" in mode:

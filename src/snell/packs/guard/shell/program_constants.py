@@ -36,9 +36,7 @@ _BACKWARDS = (
     rf"{_S}\[::-1\]|\bstrrev\(\s*{_S}\s*\)|{_S}\.reverse\b(?!\()|\breverse\s*\(?\s*{_S}\s*\)?|\breversed\(\s*{_S}\s*\)"
     rf"|(?:{_S}\.split\(\s*«\d+»\s*\)|\[\.\.\.\s*{_S}\s*\])\.reverse\(\)\.join\(\s*«\d+»\s*\)"
 )
-_SAME = (
-    rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
-)
+_SAME = rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
 _REPLACED = re.compile(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
 _ANY = re.compile(
     r"fromhex|unhexlify|a2b_|hex2bin|64|atob|Buffer\.from|codecs|pack|fromCharCode|bytes|bytearray|chr\b|\[::-1\]|"
@@ -90,7 +88,9 @@ def _of_packed(given: list[str]) -> str:
 
 
 def _of_codes(given: list[str]) -> str:
-    numbers = [int(number, 0) if "x" in number else int(number) for number in re.split(r"\s*,\s*", given[0].strip(", "))]
+    numbers = [
+        int(number, 0) if "x" in number else int(number) for number in re.split(r"\s*,\s*", given[0].strip(", "))
+    ]
     if len(numbers) > _MOST_NUMBERS:
         raise ValueError("more numbers than are read")
     return "".join(map(chr, numbers))
