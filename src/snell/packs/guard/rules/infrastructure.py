@@ -166,13 +166,10 @@ _DENIED = (
         r"decommission|removenode|assassinate)(?=\s|$)|es_\w+ delete|elasticdump .*delete|curator .*delete"
     ),
 )
-_RULES = tuple(re.compile(rf"^(?:{pattern})", re.IGNORECASE) for pattern in _DENIED)
-_PROGRAMS = frozenset(word for pattern in _DENIED for word in re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", pattern))
-_ASKED = re.compile(
-    r"^(?:curl|http|https|xh|wget|gh|docker|podman|nerdctl|restic|borg|rclone|aws s3 rm s3://[^*]+$)", re.IGNORECASE
-)
-
-
+_RULES = dict[str, list[re.Pattern[str]]]()  # by the words in them: most programs are in none
+for _pattern in _DENIED:
+    for _word in set(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
+        _RULES.setdefault(_word, []).append(re.compile(rf"^(?:{_pattern})", re.IGNORECASE))
 # Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
@@ -232,7 +229,7 @@ def _verb(args: tuple[str, ...]) -> str:
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     program = step.program.removesuffix(".sh")
-    if program not in _PROGRAMS and program not in _MANAGERS:
+    if program not in _RULES and program not in _MANAGERS:
         return
     text = " ".join((program, *step.args))[:2000]
     if _DRY.search(text):
@@ -241,7 +238,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if verb and not _is_local_thing(program, step.args):
         yield RULE.deny(f"`{program} ... {verb}` takes down or deletes something that runs or is kept elsewhere")
         return
-    for pattern in _RULES:
+    for pattern in _RULES.get(program, ()):
         found = pattern.match(text)
         if found and not _is_own_service(text):
             verdict = RULE.ask if _is_small(text) else RULE.deny

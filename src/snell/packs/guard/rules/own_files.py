@@ -103,13 +103,14 @@ def _touches(step: Step, ground: Ground) -> bool:
 
 
 def _paths(step: Step, ground: Ground) -> Iterator[str]:
+    at_home = is_own(ground.cwd + "/")
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
-            named = "snell" in text or "/" in text or text.startswith(".") or is_own(ground.cwd + "/")
+            named = "snell" in text or "/" in text or text.startswith(".") or at_home
             if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
                 yield ground.absolute(text) + ("/" if text.endswith("/") else "")
     yield from step.sweeps
-    if is_own(ground.cwd + "/") and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
+    if at_home and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
         yield ground.cwd + "/"
 
 

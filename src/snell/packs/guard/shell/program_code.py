@@ -6,14 +6,12 @@ The text of strings is masked first, so that code inside a string is data unless
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.shell.program_constants import folded
+from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
@@ -333,7 +331,7 @@ class _Follower:
             self.walk.line(text, self.scene.fork())
 
     def _decoded(self, text: str) -> None:
-        plain = _plain(text)
+        plain = plain_text(text)
         self.walk.record(self.call, self.scene, SOMETHING, code=Value(plain, frozenset((DECODED,))))
         if plain != UNKNOWN:
             follow(self.walk, self.call, self.scene, self.language, plain, self.depth + 1)
@@ -388,16 +386,3 @@ def _character(found: re.Match[str]) -> str:
     if code:
         return chr(int(code, 16)) if int(code, 16) < 0x110000 else UNKNOWN
     return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(found[4], found[4])
-
-
-def _plain(text: str) -> str:
-    for decode in (_base64, bytes.fromhex):
-        try:
-            return decode(text).decode("utf-8")
-        except (ValueError, binascii.Error):
-            continue
-    return UNKNOWN
-
-
-def _base64(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)

@@ -13,6 +13,8 @@ import codecs
 import re
 from collections.abc import Callable
 
+from snell.packs.guard.shell.values import UNKNOWN
+
 _S = r"«(\d+)»"
 _NUMBERS = r"((?:0x[0-9a-fA-F]+|\d+)(?:\s*,\s*(?:0x[0-9a-fA-F]+|\d+))*)\s*,?\s*"
 _MOST_NUMBERS = 2_000
@@ -51,6 +53,16 @@ def folded(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) ->
     for pattern, decode in _STEPS:
         masked = pattern.sub(lambda found, decode=decode: _kept(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
     return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
+
+
+def plain_text(text: str) -> str:
+    """What an encoded text says, whatever the encoding."""
+    for decode in (_of_base64, _of_hex):
+        try:
+            return decode([text])
+        except (ValueError, binascii.Error):
+            continue
+    return UNKNOWN
 
 
 def _kept(
