@@ -32,7 +32,7 @@ _ARTEFACT_FILE = re.compile(
     re.IGNORECASE,
 )
 _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
-_LEFTOVERS = names("tmp temp orig rej bak swp swo log old ~")
+_LEFTOVERS = names("orig rej swp swo ~")
 _REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
 # Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
 _BLOAT = re.compile(
@@ -96,7 +96,7 @@ def is_remade(name: str) -> bool:
 
 
 def is_leftover(name: str) -> bool:
-    """A name pattern that only finds what editors, patches and test runs leave lying about."""
+    """A name pattern that only finds what editors and patches leave lying about."""
     return name.strip("*/").lower().lstrip(".") in _LEFTOVERS
 
 

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from snell.packs.guard.names import names
 
+LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
+
 _SAMPLES = re.compile(
     r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
 )
@@ -106,8 +108,10 @@ def is_own(path: str) -> bool:
     """Snell's own settings, trust, state or program; a pattern that would find them counts."""
     if _OWN.search(path):
         return True
-    return "*" in path and any(
-        "*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/")
+    return (
+        len(path) < LONGEST_PATTERN
+        and "*" in path
+        and any("*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/"))
     )
 
 
@@ -141,7 +145,7 @@ def _holds_secret(path: str, name: str) -> bool:
         )
     if _KEY_FILE.search(name):
         return not _PUBLIC.search(name)
-    return any(mark in path for mark in "*?[") and _finds_secret(path.lower())
+    return len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[") and _finds_secret(path.lower())
 
 
 _WELL_KNOWN = tuple(

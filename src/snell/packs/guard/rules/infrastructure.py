@@ -60,6 +60,7 @@ _DENIED = (
         r"push)|workspace delete|taint|force-unlock)"
     ),
     r"(?:kubectl|oc|k) (?:\S+ ){0,5}?(?:delete|drain|replace --force)(?=\s|$)",
+    r"(?:kubectl|oc|k) (?:\S+ ){0,5}?create (?:cluster)?rolebinding\b.*cluster-admin",
     r"(?:kubectl|oc|k) (?:\S+ ){0,5}?scale\b.*--replicas[= ]0",
     (
         r"helm (?:\S+ ){0,5}?(?:uninstall|delete|del|un)(?=\s|$)|argocd (?:app|proj|cluster) delete|"

@@ -131,7 +131,7 @@ def _packed_away(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.program == "tar" and "--remove-files" not in step.args:
         return
     places = [place_of(ground.absolute(arg), ground) for arg in step.args if not arg.startswith("-")]
-    gone = next((place for place in places if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
+    gone = next((place for place in places if place in (ROOT, HOME, HOME_PART, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
     if gone or "/dev/null" in step.args:
         yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
 

@@ -81,6 +81,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield from _socket(step)
     elif any(_DEV_TCP.match(path) for path in (*step.reads, *step.writes)) and _SHELL.search(step.program):
         yield RULE.deny("it gives a shell to another machine")
+    elif any(_PROGRAMS.search(path) for path in step.writes) and any(map(_UNPROTECTED.match, step.args)):
+        yield RULE.ask("it puts a program in place that came over an unprotected connection")
     elif _is_installer(step) and any(map(_UNPROTECTED.match, step.args)):
         yield RULE.ask("it installs or runs a package over an unprotected connection")
 
@@ -94,7 +96,10 @@ _ATTACKS = names(
 )
 
 
-_INSTALLERS = names("pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm apt apt-get")
+_PROGRAMS = re.compile(r"/s?bin/[^/]+$")
+_INSTALLERS = names(
+    "pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm kubectl apt apt-get"
+)
 _UNPROTECTED = re.compile(
     r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
 )

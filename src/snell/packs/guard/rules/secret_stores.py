@@ -40,7 +40,8 @@ _PRINTS = re.compile(
     r"security (?:delete|add)-\w+|security (?:authorizationdb|set-\w+)|reg save|gcloud secrets versions access|"
     r"keyring get|"
     r"git credential(?:-\w+)? (?:fill|get)\b|mimikatz|lazagne"
-    r"|npm token (?:list|create)|gcore\b|procdump\b|docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
+    r"|npm token (?:list|create)|gcore\b|procdump\b|gdb .*(?:generate-core-file|gcore|dump memory)|"
+    r"docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
     re.IGNORECASE,
 )
 
@@ -66,11 +67,12 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
             "keyring",
             "gcore",
             "procdump",
+            "gdb",
         )
         yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` is told to print secrets")
 
 
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl az heroku doppler bw op gpg keyring git "
-    "mimikatz lazagne npm gcore procdump"
+    "mimikatz lazagne npm gcore procdump gdb"
 )

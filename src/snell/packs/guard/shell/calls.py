@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.sensitive import is_own, is_private, secret_folder, secret_in
+from snell.packs.guard.sensitive import LONGEST_PATTERN, is_own, is_private, secret_folder, secret_in
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import NETWORK, PRIVATE, PROCESS, SECRET, SOMETHING, UNKNOWN, Value
 
@@ -81,7 +81,7 @@ def _named(call: Call) -> Call:
     """`/bin/r?` names the program that the pattern finds."""
     text = call.words[0].text
     name = text.rpartition("/")[2]
-    if len(name) < 2 or not any(mark in name for mark in "*?[") or name in ("[", "[["):
+    if not 2 <= len(name) < LONGEST_PATTERN or not any(mark in name for mark in "*?[") or name in ("[", "[["):
         return call
     meant = next((known for known in _MEANT if fnmatch.fnmatchcase(known, name)), "")
     return replace(call, words=(Value(meant, call.words[0].labels), *call.words[1:])) if meant else call

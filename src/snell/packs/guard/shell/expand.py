@@ -210,7 +210,12 @@ def _changed(text: str, operator: str, argument: str) -> str:
     return _slice(text, argument) if operator == ":" else text
 
 
+LONGEST_STRIPPED = 1_000  # every length is tried
+
+
 def _stripped(text: str, operator: str, pattern: str) -> str:
+    if len(text) > LONGEST_STRIPPED or len(pattern) > LONGEST_STRIPPED:
+        return UNKNOWN
     lengths = range(len(text) + 1) if len(operator) == 1 else range(len(text), -1, -1)
     for length in lengths:
         piece = text[:length] if operator[0] == "#" else text[len(text) - length :]

@@ -36,8 +36,10 @@ _ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9
 _SLASHED = frozenset(("node", "nodejs", "deno", "bun", "go", "c", "rust", "java", "groovy", "swift", "kotlin", "php"))
 _S = r"«(\d+)»"
 _ASSIGNED = re.compile(
-    rf"(?:^|[\s;,(])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
+    rf"(?:^|[\s;,({{])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
 )
+_USED = re.compile(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
+_USED_WITH_SIGN = re.compile(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
 _JOINED = re.compile(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
 _WRAPPED = re.compile(
     rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
@@ -72,7 +74,7 @@ _ANY_SHELL = re.compile(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe
 _HOME = re.compile(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
 _VARIABLE = re.compile(
     rf"(?:os\.environ(?:\[|\.get\()|\b(?:os\.)?getenv\(|(?:Deno|Bun)\.env\.get\(|\bENV(?:\[|\.fetch\()|os\.Getenv\(|"
-    rf"System\.get(?:env|Property)\(|process\.env\[|\$ENV\{{|env::var\()\s*(?:{_S}|(\w+))\s*(?:,[^)\]}}]*)?[)\]}}]"
+    rf"System\.get(?:env|Property)\(|process\.env\[|\$ENV\{{|env::var\()\s*(?:{_S}|(\w+))\s*(?:,[^)\]}}]{{0,80}})?[)\]}}]"
     r"|\bprocess\.env\.(\w+)"
 )
 
@@ -137,8 +139,9 @@ _NET = re.compile(
     r"|Net::HTTP|URI\.open|open-uri|LWP|curl_exec|axios|aiohttp|TCPSocket|fsockopen|IO::Socket|"
     r"XMLHttpRequest|smtplib|ftplib)"
 )
+_FROM_ADDRESS = re.compile(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
 _RUNS = re.compile(
-    r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\.then\(\s*eval|\bsystem\s*\(|os"
+    r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$)|\.then\(\s*eval|\bsystem\s*\(|os"
     r"\.system\(|\bload\s*\("
 )
 _ENVIRONMENT = re.compile(
@@ -196,6 +199,8 @@ class _Follower:
             for found in _RUNS_TEXT.finditer(masked):
                 follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
         self._network(masked)
+        if re.search(r"\bkill\b", masked) and any("snell" in text for text in self.strings):
+            self._words("pkill", "snell")
 
     def _masked(self, code: str) -> str:
         def mask(found: re.Match[str]) -> str:
@@ -226,12 +231,10 @@ class _Follower:
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
             masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
             masked = _JOINED.sub(lambda found: self._kept(self._glued(found)), masked)
-            for name, index in dict(_ASSIGNED.findall(masked)).items():
-                use = re.compile(
-                    rf"(?<![\w.«'\"]){re.escape('$') if self.language in ('perl', 'php') else ''}{re.escape(name)}\b"
-                    rf"(?!\s*[=(])"
-                )
-                masked = use.sub(f"«{index}»", masked)
+            values = dict(_ASSIGNED.findall(masked))
+            use = _USED_WITH_SIGN if self.language in ("perl", "php") else _USED
+            if values:
+                masked = use.sub(lambda found: f"«{values[found[1]]}»" if found[1] in values else found[0], masked)  # noqa: B023  # called at once
             if masked == before:
                 break
         return masked
@@ -347,8 +350,14 @@ class _Follower:
         ):
             self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, SOMETHING)
         module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
+        from_address = any(
+            self._string(found).startswith(("http:", "https:")) for found in _FROM_ADDRESS.finditer(masked)
+        )
         if not (
-            _NET.search(masked) or _SOCKET.search(masked) or (module and re.search(r"\.(?:get|request)\(", masked))
+            from_address
+            or _NET.search(masked)
+            or _SOCKET.search(masked)
+            or (module and re.search(r"\.(?:get|request)\(", masked))
         ):
             return
         sent = [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]
