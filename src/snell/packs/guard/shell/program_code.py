@@ -88,7 +88,7 @@ _SHELL = re.compile(
     rf"(\[[^\]]*\]|{_S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))"
 )
 _DELETES = re.compile(
-    rf"\b(?:rmtree|os\.remove|os\.unlink|os\.rmdir|removedirs|(?:fs|fse|fsp|promises|fs\.promises)\."
+    rf"\b(?:rmtree|os\.remove|os\.unlink|os\.rmdir|removedirs|(?:fs|fse|fsp|promises|fs\.promises|require\(«\d+»\)(?:\.promises)?)\."
     rf"(?:rm|rmSync|unlink|unlinkSync|rmdir|rmdirSync|remove|removeSync|emptyDirSync?)"
     rf"|rmSync|rmdirSync|unlinkSync|rimraf(?:\.sync)?|rm_rf|rm_r|FileUtils\.rm(?:_f)?|remove_dir|remove_entry\w*"
     rf"|File\.(?:delete|unlink)|Dir\.(?:rmdir|delete|unlink)|unlink|rmdir|remove_tree|file\.remove|Deno\."
