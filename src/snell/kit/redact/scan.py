@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from snell.kit.redact.notation import Part
+from snell.kit.redact.rewritten import ESCAPES
 from snell.kit.redact.rules import ENOUGH, TELLING, Format, formats
 
 Scan = Callable[[bytes], list[int]]
@@ -53,12 +54,6 @@ REWRITTEN = (
     r"[A-Za-z0-9_.-][\"'`][ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?[\"'`][A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
-)
-_BROKEN = r"(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?"
-_PIECES = (  # the last of these begin with a sign, which the standard library finds sooner
-    rf"[\"'`](?<={_NAME}.)[ \t]{{0,3}}[+.&~]{{0,2}}[ \t]{{0,3}}{_BROKEN}[\"'`]{_NAME}",
-    r"\\(?<=[A-Za-z0-9_.-].)\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
-    r"[${][{]?[\"']{2}[}]?[A-Za-z0-9_.-]",
 )
 RUNS = r"[A-Za-z0-9+/_-]{22}"
 
@@ -176,7 +171,7 @@ def _plain() -> Scans:
         literals(sorted({each.literal for each in formats() if not each.before})),
         scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before}))),
         lowered(SURROUNDINGS),
-        scan("|".join((*REWRITTEN[:5], *_PIECES))),
+        scan(ESCAPES),
         scan(r"(?<![A-Za-z0-9+/_-])" + RUNS + "[A-Za-z0-9+/_-]*"),
     )
 

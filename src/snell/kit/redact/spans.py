@@ -90,7 +90,10 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
     found = []
     taken = merged(list(known)) if known else []
     starts = [span[0] for span in taken]
+    end = 0
     for at in scan.scans().runs(data):
+        if at < end:  # a line of what was read as a whole
+            continue
         index = bisect_right(starts, at) - 1
         if index >= 0 and at < taken[index][1]:
             continue
@@ -104,10 +107,12 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
 
 def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
     """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
-    if not scan.scans().rewritten(data):
+    places = scan.scans().rewritten(data)
+    if not places:
         return []
-    view = read_again(text)
-    return [_original(view, span) for span in secrets_in(view.text, depth - 1)] if view else []
+    view = read_again(text, places)
+    inner = secrets_in(view.text, depth - 1)
+    return [_original(view, span) for span in inner if view.is_in_one_part(span[0], span[1])]
 
 
 def _original(view: View, span: Span) -> Span:
