@@ -8,43 +8,50 @@ from collections.abc import Iterator
 _RUN = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _NEXT_LINE = re.compile(r"(?:\r?\n|\\n)[ \t]*(?=([A-Za-z0-9+/]{4,128}={0,2})[ \t]*(?:\r?\n|\\n|[\"']|\Z))")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
+# Eight and twelve bytes that are printable ASCII or white space, as both encodings write them.
+_HEX_OF_TEXT = re.compile(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){8}")
+_BASE64_OF_TEXT = re.compile(r"(?:[CDI-Za-f][ACDEFGHQSTUVWXgijklmnwyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}")
 _URL_SAFE = str.maketrans("-_", "+/")
 _LONGEST = 1 << 20
+_LONGEST_PATH = 512
 _WRAPPED = 60  # lines of base64 are this long at least
 
 
-def run_at(text: str, at: int) -> tuple[int, int]:
-    """The run that begins here, over all lines that it is wrapped into."""
+def run_at(text: str, at: int) -> int:
+    """The end of the run that begins here, over all lines that it is wrapped into."""
     found = _RUN.match(text, at)
     end = found.end() if found else at
     width = end - at
     while width >= _WRAPPED and end - at < _LONGEST and (line := _NEXT_LINE.match(text, end)):
         width = len(line[1])
         end = line.end(1)
-    return at, end
+    return end
 
 
 def decoded(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """What the run may stand for, if that is text, and where it begins: a path may stand directly before it."""
-    run = text[start:end]
-    yield from ((start, said) for said in (_from_hex(run), _from_base64(run)) if said)
+    if _HEX_OF_TEXT.match(text, start, end) and (said := _from_hex(text[start:end])):
+        yield start, said
+    if _BASE64_OF_TEXT.match(text, start, end) and (said := _from_base64(text[start:end])):
+        yield start, said
     for sign in ("/", "-", "_", "="):
-        cut = run.rfind(sign, 0, len(run) - 20) + 1
-        if cut and (said := _from_base64(run[cut:])):
-            yield start + cut, said
+        cut = text.rfind(sign, start, min(end - 20, start + _LONGEST_PATH)) + 1
+        if cut and _BASE64_OF_TEXT.match(text, cut, end) and (said := _from_base64(text[cut:end])):
+            yield cut, said
+
+
+def reads_like_text(text: str, start: int, end: int) -> bool:
+    """By its beginning: what cannot stand for letters and signs is not decoded at all."""
+    return bool(_BASE64_OF_TEXT.match(text, start, end))
 
 
 def _from_hex(run: str) -> str | None:
-    if len(run) < 32 or not _HEX.fullmatch(run):
-        return None
-    return _text(unhexlify(run))
+    return _text(unhexlify(run)) if len(run) >= 32 and _HEX.fullmatch(run) else None
 
 
 def _from_base64(run: str) -> str | None:
     body = "".join(run.replace("\\n", "").split()).rstrip("=").translate(_URL_SAFE)
     if len(body) < 16 or len(body) % 4 == 1:
-        return None
-    if _text(_decode(body[:16])) is None:
         return None
     return _text(_decode(body))
 

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 # Each begins with one of a few signs: the standard library looks for those before it tries anything.
@@ -45,12 +45,12 @@ class View(NamedTuple):
         return following - self.starts[index]
 
 
-def read_again(text: str, escapes: Iterable[int]) -> View:
-    """The other reading, of what is near these escapes; the rest of a text says the same either way."""
+def read_again(text: str, next_escape: Callable[[int], int]) -> View:
+    """The other reading, of what is near an escape; the rest of a text says the same either way."""
     pieces: list[str] = []
     view = View("", [], [], [], [])
     size = 0
-    for start, end in _windows(text, escapes):
+    for start, end in _windows(text, next_escape):
         view.windows.append(size)
         for piece, at, length in _pieces(text, start, end):
             if piece:
@@ -62,19 +62,19 @@ def read_again(text: str, escapes: Iterable[int]) -> View:
     return view._replace(text="".join(pieces))
 
 
-def _windows(text: str, escapes: Iterable[int]) -> Iterator[tuple[int, int]]:
+def _windows(text: str, next_escape: Callable[[int], int]) -> Iterator[tuple[int, int]]:
     """What stands around each: whole words, a line or so; those that meet are one."""
-    first = last = -1
-    for at in escapes:
-        if at + 1 < last - _AROUND // 2:
-            continue
+    first = last = 0
+    at = next_escape(0)
+    while at >= 0:
         start, end = _word_start(text, at - _AROUND), _word_end(text, at + _AROUND)
         if start > last:
-            if last >= 0:
+            if last:
                 yield first, last
             first = start
         last = end
-    if last >= 0:
+        at = next_escape(max(last - _AROUND, at + 1))  # whatever is nearer has enough around it
+    if last:
         yield first, last
 
 

@@ -33,6 +33,11 @@ class Format:
         """For the text from the beginning of the secret on."""
         return re.compile(pattern_of(self.parts, ends_there=self.ends_there))
 
+    @cached_property
+    def _allowed(self) -> frozenset[str]:
+        """The characters in front of the literal."""
+        return frozenset("".join(part.chars + part.literal for part in self.parts[: -len(self.after) - 1]))
+
     def match(self, text: str, at: int) -> Span | None:
         """The secret whose literal stands here."""
         for start in self._starts(text, at):
@@ -51,9 +56,8 @@ class Format:
         if not self.before:
             yield at
             return
-        allowed = "".join(part.chars + part.literal for part in self.parts[: len(self.parts) - len(self.after) - 1])
         start = at
-        while start > max(0, at - self.before) and text[start - 1] in allowed:
+        while start > max(0, at - self.before) and text[start - 1] in self._allowed:
             start -= 1
         yield from range(start, at)
 

@@ -16,6 +16,7 @@ from snell.kit.redact.rewritten import ESCAPES
 from snell.kit.redact.rules import ENOUGH, TELLING, Format, formats
 
 Scan = Callable[[bytes], list[int]]
+MORE = 20  # and after one: `pygments.lexers.templates` is no token
 BEFORE = 6  # characters of its class that stand in front of a literal in the middle
 
 # Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
@@ -55,7 +56,7 @@ REWRITTEN = (
     r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
 )
-RUNS = r"[A-Za-z0-9+/_-]{22}"
+_SHORTEST_RUN = 22
 
 
 class Scans(NamedTuple):
@@ -65,8 +66,7 @@ class Scans(NamedTuple):
     beginnings: Scan
     middles: Scan
     surroundings: Scan
-    rewritten: Scan
-    runs: Scan
+    rewritten: Callable[[bytes, int], int]  # the next place from here on, or -1
 
 
 EVERYTHING = BEGINNINGS, MIDDLES, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(5))
@@ -102,7 +102,7 @@ def _fast() -> Scans:
         "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _unbounded("|".join(SURROUNDINGS)) + ")",
         _unbounded("|".join(REWRITTEN)),
-        RUNS + "[A-Za-z0-9+/_-]*",
+        f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
     together = re2.Set.SearchSet(options)
     for pattern in patterns:
@@ -117,13 +117,13 @@ def _fast() -> Scans:
         search = re2.compile(pattern.encode(), options)
         return lambda data: list(_starts(search.search, data))
 
-    ways = (overlapping, overlapping, scan, scan, scan)
-    found = (way(pattern) for way, pattern in zip(ways, patterns, strict=True))
+    again = re2.compile(patterns[READ_AGAIN].encode(), options)
+    found = (overlapping(patterns[BEGINNINGS]), overlapping(patterns[MIDDLES]), scan(patterns[SURROUNDED]))
 
     def worth(data: bytes) -> Sequence[int]:
         return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
 
-    return Scans(worth, *found)
+    return Scans(worth, *found, lambda data, at: _next(again.search, data, at))
 
 
 _SHORT = 4_096
@@ -135,6 +135,21 @@ def _starts(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
     while found := search(data, at):
         yield found.start()
         at = found.start() + 1
+
+
+def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
+    found = search(data, at)
+    return int(found.start()) if found else -1
+
+
+def runs(data: bytes) -> Iterator[int]:
+    """Where a run begins that is long enough to be an encoding."""
+    return (found.start() for found in _RUN.finditer(data.translate(_RUNS)))
+
+
+# With all of its characters made one, a run begins with a text that never changes: `re` skips everything else.
+_RUNS = bytes(ord("a" if re.match("[A-Za-z0-9+/_-]", chr(each)) else " ") for each in range(256))
+_RUN = re.compile(b"a" * _SHORTEST_RUN + b"a*")
 
 
 def _unbounded(pattern: str) -> str:
@@ -166,13 +181,13 @@ def _plain() -> Scans:
 
         return found
 
+    again = re.compile(ESCAPES.encode())
     return Scans(
         lambda _data: EVERYTHING,
         literals(sorted({each.literal for each in formats() if not each.before})),
         scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before}))),
         lowered(SURROUNDINGS),
-        scan(ESCAPES),
-        scan(r"(?<![A-Za-z0-9+/_-])" + RUNS + "[A-Za-z0-9+/_-]*"),
+        lambda data, at: _next(again.search, data, at),
     )
 
 
@@ -210,8 +225,8 @@ def _around(each: Format, *, look_behind: bool) -> str:
     before = each.parts[index - 1]
     follows = ""
     for part in each.after[:3]:
-        follows += re.escape(part.literal) or f"[{part.of}]{{{min(part.least, ENOUGH)}}}"
-        if part.least > ENOUGH or part.least != part.most:
+        follows += re.escape(part.literal) or f"[{part.of}]{{{min(part.least, MORE)}}}"
+        if part.least > MORE or part.least != part.most:
             break
     literal, front = re.escape(each.literal), f"[{before.of}]{{{min(before.least, BEFORE)}}}"
     return f"{literal}(?<={front}{literal})(?={follows})" if look_behind else f"{front}{literal}{follows}"

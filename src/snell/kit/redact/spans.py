@@ -3,10 +3,11 @@
 import re
 from bisect import bisect_right
 from collections.abc import Container
+from functools import partial
 
 from snell.kit.redact import scan
 from snell.kit.redact.contexts import in_context, of_a_kubernetes_secret
-from snell.kit.redact.encodings import decoded, run_at
+from snell.kit.redact.encodings import decoded, reads_like_text, run_at
 from snell.kit.redact.joins import joined
 from snell.kit.redact.rewritten import View, read_again
 from snell.kit.redact.rules import Span, formats, known_format, stands_free
@@ -90,15 +91,16 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
     found = []
     taken = merged(list(known)) if known else []
     starts = [span[0] for span in taken]
-    end = 0
-    for at in scan.scans().runs(data):
-        if at < end:  # a line of what was read as a whole
+    end, is_text = 0, False
+    for at in scan.runs(data):
+        if at < end and is_text:  # a line of what was read as a whole
             continue
         index = bisect_right(starts, at) - 1
         if index >= 0 and at < taken[index][1]:
             continue
-        start, end = run_at(text, at)
-        for inner_start, inner in decoded(text, start, end):
+        end = end if at < end else run_at(text, at)
+        is_text = reads_like_text(text, at, end)
+        for inner_start, inner in decoded(text, at, end):
             if spans := secrets_in(inner, depth - 1):
                 found.append((inner_start, end, max(spans, key=lambda span: span[1] - span[0])[2]))
                 break
@@ -107,10 +109,7 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
 
 def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
     """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
-    places = scan.scans().rewritten(data)
-    if not places:
-        return []
-    view = read_again(text, places)
+    view = read_again(text, partial(scan.scans().rewritten, data))
     inner = secrets_in(view.text, depth - 1)
     return [_original(view, span) for span in inner if view.is_in_one_part(span[0], span[1])]
 
