@@ -14,6 +14,7 @@ Span = tuple[int, int, str]
 
 # How much of what follows a literal it takes to be rarely wrong: after a short literal, and from which length on less.
 ENOUGH, TELLING = 8, 4
+BEFORE = 6  # characters of its class that stand in front of a literal in the middle
 
 
 class Format:
@@ -27,6 +28,7 @@ class Format:
         self.literal, before = _literal(self.parts)
         self.before = sum(each.most or len(each.literal) for each in before)  # characters in front of the literal
         self.after = self.parts[len(before) + 1 :]
+        self.most = sum(each.most or len(each.literal) for each in self.parts)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -104,13 +106,42 @@ def _lengths() -> dict[str, tuple[int, ...]]:
 def known_format(text: str, at: int) -> Span | None:
     """The secret of a known format whose literal stands here; the longest, if there are several."""
     best: Span | None = None
+    for each in formats_at(text, at):
+        span = each.match(text, at)
+        if span and (best is None or span[1] - span[0] > best[1] - best[0]):
+            best = span
+    return best
+
+
+def formats_at(text: str, at: int) -> Iterator[Format]:
+    """The formats whose literal stands here."""
     table = by_literal()
     for length in _lengths().get(text[at : at + 2], ()):
-        for each in table.get(text[at : at + length], ()):
-            span = each.match(text, at)
-            if span and (best is None or span[1] - span[0] > best[1] - best[0]):
-                best = span
-    return best
+        yield from table.get(text[at : at + length], ())
+
+
+def known_around(text: str, at: int) -> Span | None:
+    """The secret of a format whose literal is in its middle, a few characters from here."""
+    return next((span for each, place in formats_around(text, at) if (span := each.match(text, place))), None)
+
+
+def formats_around(text: str, at: int) -> Iterator[tuple[Format, int]]:
+    """The formats whose literal is in their middle and stands a few characters from here, and where."""
+    near = text[at : at + BEFORE + _longest_middle()]
+    for each in _with_middles():
+        place = near.find(each.literal, 0, BEFORE + len(each.literal))
+        if place >= 0:
+            yield each, at + place
+
+
+@cache
+def _with_middles() -> tuple[Format, ...]:
+    return tuple(each for each in formats() if each.before)
+
+
+@cache
+def _longest_middle() -> int:
+    return max(len(each.literal) for each in _with_middles())
 
 
 def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 from snell.kit.redact.notation import Part
 from snell.kit.redact.rewritten import ESCAPES
-from snell.kit.redact.rules import ENOUGH, TELLING, Format, formats
+from snell.kit.redact.rules import BEFORE, ENOUGH, TELLING, Format, formats
 
 Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one: `pygments.lexers.templates` is no token
-BEFORE = 6  # characters of its class that stand in front of a literal in the middle
 
 # Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
 _WORD = "pass|pwd|secret|token|key|cred|auth|salt"

@@ -10,7 +10,7 @@ from snell.kit.redact.contexts import in_context, of_a_kubernetes_secret
 from snell.kit.redact.encodings import decoded, reads_like_text, run_at
 from snell.kit.redact.joins import joined
 from snell.kit.redact.rewritten import View, read_again
-from snell.kit.redact.rules import Span, formats, known_format, stands_free
+from snell.kit.redact.rules import Span, known_around, known_format, stands_free
 
 _DEPTH = 2  # an encoding inside an encoding is looked into, no further
 
@@ -19,9 +19,9 @@ def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """The places of all secrets; linear in the length of the text."""
     data = scan.encoded(text)
     worth = scan.scans().worth(data)
-    if not worth:
-        return []
-    found = _plain(text, data, worth)
+    found = joined(text, data)
+    if worth:
+        found += _plain(text, data, worth)
     if depth and scan.ENCODED in worth:
         found += _encoded(text, data, found, depth)
     if depth and scan.READ_AGAIN in worth:
@@ -45,7 +45,7 @@ def merged(spans: list[Span]) -> list[Span]:
 def _plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
     found = _formats(text, data) if scan.BEGINNINGS in worth else []
     if scan.MIDDLES in worth:
-        found += [span for at in scan.scans().middles(data) if (span := _around(text, at))]
+        found += [span for at in scan.scans().middles(data) if (span := known_around(text, at))]
     if scan.SURROUNDED not in worth:
         return found
     kept = _PLACEHOLDER.search(text) is not None
@@ -66,24 +66,11 @@ def _formats(text: str, data: bytes) -> list[Span]:
     for at in scan.scans().beginnings(data):
         if at < end or not stands_free(text, at):
             continue
-        span = known_format(text, at) or joined(text, at)
+        span = known_format(text, at)
         if span:
             found.append(span)
             end = span[1]
     return found
-
-
-def _around(text: str, at: int) -> Span | None:
-    near = text[at : at + scan.BEFORE + _LONGEST_MIDDLE]
-    for each in _WITH_MIDDLES:
-        place = text.find(each.literal, at, at + scan.BEFORE + len(each.literal)) if each.literal in near else -1
-        if place >= 0 and (span := each.match(text, place)):
-            return span
-    return None
-
-
-_WITH_MIDDLES = tuple(each for each in formats() if each.before)
-_LONGEST_MIDDLE = max(len(each.literal) for each in _WITH_MIDDLES)
 
 
 def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:

@@ -43,7 +43,7 @@ def is_random(value: str, least: int = 12) -> bool:
     if digits == len(value):
         return len(value) >= 14
     if not digits:
-        return len(value) >= 20 and _changes(value) >= len(value) // 5 and not _WORDS.fullmatch(value)
+        return len(value) >= 20 and changes(value) >= len(value) // 5 and not _WORDS.fullmatch(value)
     if _NAMED.fullmatch(value):  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
@@ -59,15 +59,15 @@ def is_fingerprint(value: str) -> bool:
     return bool(_FINGERPRINT.fullmatch(value))
 
 
+def changes(value: str) -> int:
+    """How often upper and lower case alternate: often in a key, rarely in a name."""
+    return sum(1 for a, b in pairwise(value) if a.isupper() != b.isupper())
+
+
 def entropy(value: str) -> float:
     """Bits per character."""
     size = len(value)
     return -sum(n / size * log2(n / size) for n in (value.count(each) for each in set(value))) if size else 0.0
-
-
-def _changes(value: str) -> int:
-    """How often upper and lower case alternate: often in a key, rarely in a name."""
-    return sum(1 for a, b in pairwise(value) if a.isupper() != b.isupper())
 
 
 _REFERENCE = re.compile(
