@@ -15,7 +15,7 @@ Match = Callable[[str, int], Span | None]
 def in_context(text: str, at: int) -> Span | None:
     """What the surroundings that begin here say to be secret."""
     start = text[at : at + 20].lower()
-    for word, match in _MATCHES:
+    for word, match in _BY_START.get(start[:2], ()):
         if start.startswith(word) and (span := match(text, at)):
             return span
     return None
@@ -105,7 +105,6 @@ def _value(text: str, at: int, name: str, strength: Strength, *, tight: bool, su
     known = known_format(text, start)
     if known:
         return known
-    kind = kind_of_name(name)
     if quote:
         end = _closing(text, start, quote.group())
         accepted = _is_quoted_secret(text[start:end], name, strength)
@@ -115,7 +114,7 @@ def _value(text: str, at: int, name: str, strength: Strength, *, tight: bool, su
         end = bare.end() if bare else start
         is_call = text[end : end + 1] in {"(", "["}
         accepted = not is_call and _is_bare_secret(text[start:end], name, strength, tight=tight, sure=sure)
-    return (start, end, kind) if accepted else None
+    return (start, end, kind_of_name(name)) if accepted else None
 
 
 def _closing(text: str, start: int, quote: str) -> int:
@@ -296,6 +295,10 @@ def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
     return spans
 
 
+_PROGRAM_WORDS = (
+    *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "wget", "docker", "podman", "sqlcmd", "isql", "bcp", "mongo"),
+    *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "7z", "sqlplus", "machine", "jdbc:oracle"),
+)
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
     ("--from-literal", _captured(_PROGRAMS, "secret")),
@@ -310,5 +313,6 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("sig", _captured(_PROGRAMS, "signature")),
     *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth", "salt")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
-    ("", _captured(_PROGRAMS, "password")),
+    *((word, _captured(_PROGRAMS, "password")) for word in _PROGRAM_WORDS),
 )
+_BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}

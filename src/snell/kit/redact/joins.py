@@ -69,10 +69,12 @@ def joined(text: str, data: bytes) -> list[Span]:
     endings = [_ENDING.search(data, max(0, start - 8), start) for start, _, _ in found]
     ends = [start - _length(ending) for (start, _, _), ending in zip(found, endings, strict=True)]
     words = {word.text: word for word in _words(text, data, list(zip(ends, (each[2] for each in found), strict=True)))}
-    for marks in _READINGS:
+    has_signs = any(
+        end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)
+    )
+    for marks in _READINGS if has_signs else ():
         others = [_with_signs(data, each, end, marks) for each, end in zip(found, ends, strict=True)]
-        if any(other != (end, each[2]) for other, end, each in zip(others, ends, found, strict=True)):
-            words |= {word.text: word for word in _words(text, data, others) if word.text not in words}
+        words |= {word.text: word for word in _words(text, data, others)}
     return _across(list(words.values()))
 
 

@@ -18,48 +18,47 @@ _APART = "\n\n"  # between windows, so that no word reaches from one into the ne
 
 
 class View(NamedTuple):
-    """Another reading of parts of a text, and where its pieces come from."""
+    """Another reading of parts of a text."""
 
     text: str
-    starts: list[int]  # where a piece begins in the view
-    places: list[int]  # and where in the original
-    lengths: list[int]  # how much of the original it stands for
-    windows: list[int]  # where the parts begin in the view
+    original: str
+    starts: list[int]  # where each part begins in the view
+    parts: list[tuple[int, int]]  # and which part of the original it is
 
-    def is_in_one_part(self, start: int, end: int) -> bool:
-        return bisect_right(self.windows, start) == bisect_right(self.windows, end - 1)
-
-    def place(self, at: int) -> int:
-        index = bisect_right(self.starts, at) - 1
-        return self.places[index] + min(at - self.starts[index], self.lengths[index])
-
-    def end(self, at: int) -> int:
-        """The end of what ends here in the view: all of the escape that its last character came from."""
-        index = bisect_right(self.starts, at - 1) - 1
-        inside = at - self.starts[index]
-        is_escape = self._size(index) != self.lengths[index]
-        return self.places[index] + (self.lengths[index] if is_escape else inside)
-
-    def _size(self, index: int) -> int:
-        following = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.text)
-        return following - self.starts[index]
+    def place_of(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where that stands in the original, if it is in one part."""
+        index = bisect_right(self.starts, start) - 1
+        if index != bisect_right(self.starts, end - 1) - 1:
+            return None
+        return _mapped(_pieces(self.original, *self.parts[index]), start - self.starts[index], end - self.starts[index])
 
 
 def read_again(text: str, next_escape: Callable[[int], int]) -> View:
     """The other reading, of what is near an escape; the rest of a text says the same either way."""
-    pieces: list[str] = []
-    view = View("", [], [], [], [])
+    view = View("", text, [], [])
+    read: list[str] = []
     size = 0
     for start, end in _windows(text, next_escape):
-        view.windows.append(size)
-        for piece, at, length in _pieces(text, start, end):
-            if piece:
-                pieces.append(piece)
-                view.starts.append(size)
-                view.places.append(at)
-                view.lengths.append(length)
-                size += len(piece)
-    return view._replace(text="".join(pieces))
+        part = _ESCAPES.sub(_meant, text[start:end])
+        view.starts.append(size)
+        view.parts.append((start, end))
+        read.append(part)
+        size += len(part) + len(_APART)
+    return view._replace(text=_APART.join(read))
+
+
+def _mapped(pieces: Iterator[tuple[str, int, int]], start: int, end: int) -> tuple[int, int]:
+    """From the view to the original; what ends in an escape ends with all of it."""
+    first, last, size = -1, -1, 0
+    for piece, at, length in pieces:
+        inside = len(piece) == length
+        if first < 0 and start < size + len(piece):
+            first = at + (start - size if inside else 0)
+        if end <= size + len(piece):
+            return first, at + (end - size if inside else length)
+        size += len(piece)
+        last = at + length
+    return first, last
 
 
 def _windows(text: str, next_escape: Callable[[int], int]) -> Iterator[tuple[int, int]]:
@@ -89,13 +88,14 @@ def _word_end(text: str, at: int) -> int:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    last = start
-    for found in _ESCAPES.finditer(text, start, end):
-        yield text[last : found.start()], last, found.start() - last
-        yield _meant(found), found.start(), found.end() - found.start()
+    """What is read, and which part of the original it stands for."""
+    last = 0
+    part = text[start:end]
+    for found in _ESCAPES.finditer(part):
+        yield part[last : found.start()], start + last, found.start() - last
+        yield _meant(found), start + found.start(), found.end() - found.start()
         last = found.end()
-    yield text[last:end], last, end - last
-    yield _APART, end, 0
+    yield part[last:], start + last, len(part) - last
 
 
 def _meant(found: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from snell.kit.redact import scan
 from snell.kit.redact.contexts import in_context, of_a_kubernetes_secret
 from snell.kit.redact.encodings import decoded, reads_like_text, run_at
 from snell.kit.redact.joins import joined
-from snell.kit.redact.rewritten import View, read_again
+from snell.kit.redact.rewritten import read_again
 from snell.kit.redact.rules import Span, known_around, known_format, stands_free
 
 _DEPTH = 2  # an encoding inside an encoding is looked into, no further
@@ -97,12 +97,8 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
 def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
     """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
     view = read_again(text, partial(scan.scans().rewritten, data))
-    inner = secrets_in(view.text, depth - 1)
-    return [_original(view, span) for span in inner if view.is_in_one_part(span[0], span[1])]
-
-
-def _original(view: View, span: Span) -> Span:
-    return view.place(span[0]), view.end(span[1]), span[2]
+    inner = ((view.place_of(start, end), kind) for start, end, kind in secrets_in(view.text, depth - 1))
+    return [(*place, kind) for place, kind in inner if place]
 
 
 def _is_placeholder(text: str, span: Span) -> bool:
