@@ -1,6 +1,7 @@
 """Secrets out of text: one pass for all formats, over one search per rule; and whether that grows with the text."""
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,9 +32,8 @@ def redaction_growth(rounds: int = 3) -> tuple[float, dict[str, float]]:
     text = clean_text()
     large = text * 100
     secrets_in(text)
-    times = interleaved(
-        {"10 MB": lambda: secrets_in(large), "100 KB": lambda: secrets_in(text)}, rounds=rounds, calls=1
-    )
+    candidates = {"10 MB": lambda: secrets_in(large), "100 KB": lambda: secrets_in(text)}
+    times = interleaved(candidates, rounds=rounds, calls=1, clock=time.process_time)
     return times["10 MB"] / times["100 KB"], times
 
 
@@ -48,9 +48,8 @@ def clean_text() -> str:
 def _over_rules(rounds: int) -> tuple[float, dict[str, float]]:
     text = clean_text()
     secrets_in(text)
-    times = interleaved(
-        {"ours": lambda: secrets_in(text), "rule by rule": _rule_by_rule(text)}, rounds=min(rounds, ENOUGH), calls=1
-    )
+    candidates = {"ours": lambda: secrets_in(text), "rule by rule": _rule_by_rule(text)}
+    times = interleaved(candidates, rounds=min(rounds, ENOUGH), calls=1, clock=time.process_time)
     return times["ours"] / times["rule by rule"], times
 
 

@@ -10,7 +10,9 @@ _NEXT_LINE = re.compile(r"(?:\r?\n|\\n)[ \t]*(?=([A-Za-z0-9+/]{4,128}={0,2})[ \t
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 # Eight and twelve bytes that are printable ASCII or white space, as both encodings write them.
 _HEX_OF_TEXT = re.compile(r"(?:[2-7][0-9a-fA-F]|0[9aAdD]){8}")
-_BASE64_OF_TEXT = re.compile(r"(?:[CDI-Za-f][ACDEFGHQSTUVWXgijklmnwyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}")
+_BASE64_OF_TEXT = re.compile(
+    r"(?:[CDI-Za-f][ACDEFGHQSTUVWXgijklmnwyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}"
+)
 _URL_SAFE = str.maketrans("-_", "+/")
 _LONGEST = 1 << 20
 _LONGEST_PATH = 512

@@ -36,7 +36,7 @@ _GOES_ON = rb"(?:%b(?=[%b])(?!%b)|(?:%b)%b(?=[%b]))" % (_MARKS, _IN_WORDS, _PLAI
 _BEFORE = b"|".join(rb"(?<=[A-Za-z0-9]%b\n)" % each for each in (b"", b"[_+/=-]", rb"[\r \t]", rb"[_+/=-][\r \t=]"))
 _SIGN_BEFORE = rb"(?<=[A-Za-z0-9][.:|$?]\n)(?=%b[%b]{12})" % (_MARKS, _IN_WORDS)
 _BREAKS = (
-    re.compile(rb"(\n)(?:%b|%b)%b" % (_BEFORE, _SIGN_BEFORE, _GOES_ON), re.DOTALL),
+    re.compile(rb"(\n)(?<=[A-Za-z0-9_+/=.:|$?\r \t-]\n)(?:%b|%b)%b" % (_BEFORE, _SIGN_BEFORE, _GOES_ON), re.DOTALL),
     re.compile(rb"(\\n)(?<=[\\A-Za-z0-9_+/=.-]..)%b" % _GOES_ON, re.DOTALL),
 )
 _ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail breaks a line
@@ -66,15 +66,19 @@ def joined(text: str, data: bytes) -> list[Span]:
     found = sorted((each.start(), each.end(1), each.end()) for breaks in _BREAKS for each in breaks.finditer(data))
     if not found:
         return []
+    folded = data.translate(_WORDS)
     endings = [_ENDING.search(data, max(0, start - 8), start) for start, _, _ in found]
     ends = [start - _length(ending) for (start, _, _), ending in zip(found, endings, strict=True)]
-    words = {word.text: word for word in _words(text, data, list(zip(ends, (each[2] for each in found), strict=True)))}
-    has_signs = any(
-        end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)
-    )
-    for marks in _READINGS if has_signs else ():
-        others = [_with_signs(data, each, end, marks) for each, end in zip(found, ends, strict=True)]
-        words |= {word.text: word for word in _words(text, data, others)}
+    words = {
+        word.text: word for word in _words(text, folded, list(zip(ends, (each[2] for each in found), strict=True)))
+    }
+    signs = [end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)]
+    near = [n for n in range(len(found)) if any(signs[max(0, n - 1) : n + 2])]
+    for marks in _READINGS if near else ():
+        words |= {
+            word.text: word
+            for word in _words(text, folded, [_with_signs(data, found[n], ends[n], marks) for n in near])
+        }
     return _across(list(words.values()))
 
 
@@ -96,7 +100,10 @@ def _across(words: list[Word]) -> list[Span]:
     found: list[Span] = []
     for scanned, secret in ((scan.scans().beginnings, _begins), (scan.scans().middles, _around)):
         end = 0
-        for at in scanned(together):
+        places = scanned(together)
+        if secret is _begins:
+            places = sorted({*places, *_line_starts(words, firsts)})
+        for at in places:
             index = bisect_right(firsts, at) - 1
             word, first = words[index], firsts[index]
             span = secret(word, at - first) if at >= end else None
@@ -106,11 +113,16 @@ def _across(words: list[Word]) -> list[Span]:
     return found
 
 
-def _words(text: str, data: bytes, breaks: list[Break]) -> Iterator[Word]:
+def _line_starts(words: list[Word], firsts: list[int]) -> Iterator[int]:
+    """Where a line begins like a secret: that stands free, whatever the line before ended with."""
+    for word, first in zip(words, firsts, strict=False):
+        yield from (first + at for at in word.starts[1:] if next(formats_at(word.text, at), None))
+
+
+def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[Word]:
     """The words at each break put together; those of several lines are one."""
-    folded = data.translate(_WORDS)
     pieces: list[tuple[int, int]] = []
-    for (end, after), following in zip(breaks, [*(each[0] for each in breaks[1:]), len(data)], strict=True):
+    for (end, after), following in zip(breaks, [*(each[0] for each in breaks[1:]), len(folded)], strict=True):
         start = pieces[-1][0] if pieces else max(0, end - _LONGEST)
         space = folded.rfind(b" ", start, end)
         if space >= 0 or not pieces:

@@ -14,6 +14,7 @@ ESCAPES = (
 )
 _ESCAPES = re.compile(ESCAPES)
 _AROUND, _LONGEST = 256, 4_096  # characters on each side of an escape, and how much further a secret may reach
+_AHEAD = 1_024  # taken at once, so that not every escape is looked for
 _APART = "\n\n"  # between windows, so that no word reaches from one into the next
 
 
@@ -66,7 +67,7 @@ def _windows(text: str, next_escape: Callable[[int], int]) -> Iterator[tuple[int
     first = last = 0
     at = next_escape(0)
     while at >= 0:
-        start, end = _word_start(text, at - _AROUND), _word_end(text, at + _AROUND)
+        start, end = _word_start(text, at - _AROUND), _word_end(text, at + _AHEAD)
         if start > last:
             if last:
                 yield first, last

@@ -19,14 +19,18 @@ Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one: `pygments.lexers.templates` is no token
 
 # Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
-_WORD = "pass|pwd|secret|token|key|cred|auth|salt"
+_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token", "key|cred|auth|salt"
+_WORD = f"{_SAYS_SO}|{_MAY_SAY}"
 _NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
 _PROGRAMS = (
     "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
     "|openssl|unzip|7z|docker|podman|sqlplus|isql|bcp"
 )
+_SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
+_PART = "[^ \\t\\r\\n\"'`,;()]"
 SURROUNDINGS = (
-    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])",
+    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
+    rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
     rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}},?[ \t\r\n]{{1,24}}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
     rf"set{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
@@ -44,6 +48,10 @@ SURROUNDINGS = (
     r"--password-stdin",
     r"--from-literal[= ]",
 )
+# `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
+_MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
+_LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{0,40}}[0-9!\#$%^&*+=~@]|{_PART}{{18}})"
+_REACH = 60  # characters of such a match that may hold another
 # What is written so that it has to be read once more: escapes, and strings in several pieces.
 REWRITTEN = (
     r"%[2-7][0-9a-fA-F]",
@@ -96,10 +104,12 @@ def _fast() -> Scans:
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 << 20
     options.log_errors = False
+    starts = [_start(each) for each in formats() if not each.before]
     patterns = (
-        "|".join(_grouped([_start(each) for each in formats() if not each.before])),
+        _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
+        "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")",
         "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
-        "(?i:" + _unbounded("|".join(SURROUNDINGS)) + ")",
+        "(?i:" + _unbounded(f"({_MAYBE}{_LIKE_A_VALUE})|" + "|".join(SURROUNDINGS)) + ")",
         _unbounded("|".join(REWRITTEN)),
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
@@ -108,16 +118,16 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
-    def scan(pattern: str) -> Scan:
+    def stepping(pattern: str) -> Scan:
         search = re2.compile(pattern.encode(), options)
-        return lambda data: [found.start() for found in search.finditer(data)]
+        return lambda data: list(_steps(search.search, data))
 
     def overlapping(pattern: str) -> Scan:
         search = re2.compile(pattern.encode(), options)
-        return lambda data: list(_starts(search.search, data))
+        return lambda data: [found.start(found.lastindex or 0) for found in _overlapping(search.search, data)]
 
     again = re2.compile(patterns[READ_AGAIN].encode(), options)
-    found = (overlapping(patterns[BEGINNINGS]), overlapping(patterns[MIDDLES]), scan(patterns[SURROUNDED]))
+    found = (overlapping(patterns[BEGINNINGS]), overlapping(patterns[MIDDLES]), stepping(patterns[SURROUNDED]))
 
     def worth(data: bytes) -> Sequence[int]:
         return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
@@ -128,12 +138,20 @@ def _fast() -> Scans:
 _SHORT = 4_096
 
 
-def _starts(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
+def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[Any]:
     """Also those inside an earlier one, which may turn out to be nothing."""
     at = 0
     while found := search(data, at):
-        yield found.start()
+        yield found
         at = found.start() + 1
+
+
+def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
+    """One after the other; only the value that `_MAYBE` looked at may hold the next."""
+    at = 0
+    while found := search(data, at):
+        yield found.start()
+        at = max(found.start() + 3, found.end() - _REACH) if found.lastindex else found.end()
 
 
 def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
@@ -143,12 +161,16 @@ def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
 
 def runs(data: bytes) -> Iterator[int]:
     """Where a run begins that is long enough to be an encoding."""
-    return (found.start() for found in _RUN.finditer(data.translate(_RUNS)))
+    folded = data.translate(_RUNS)  # with all of its characters made one, a run can be looked for like a word
+    at = folded.find(_RUN)
+    while at >= 0:
+        yield at
+        end = folded.find(b" ", at)
+        at = folded.find(_RUN, end) if end >= 0 else -1
 
 
-# With all of its characters made one, a run begins with a text that never changes: `re` skips everything else.
 _RUNS = bytes(ord("a" if re.match("[A-Za-z0-9+/_-]", chr(each)) else " ") for each in range(256))
-_RUN = re.compile(b"a" * _SHORTEST_RUN + b"a*")
+_RUN = b"a" * _SHORTEST_RUN
 
 
 def _unbounded(pattern: str) -> str:
@@ -166,7 +188,8 @@ def _plain() -> Scans:
         escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
 
         def found(data: bytes) -> list[int]:
-            return sorted({*_starts(free.search, data), *(each.end() for each in escaped.finditer(data))})
+            starts = {each.start() for each in _overlapping(free.search, data)}
+            return sorted(starts.union(each.end() for each in escaped.finditer(data)))
 
         return found
 
@@ -185,12 +208,13 @@ def _plain() -> Scans:
         lambda _data: EVERYTHING,
         literals(sorted({each.literal for each in formats() if not each.before})),
         scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before}))),
-        lowered(SURROUNDINGS),
+        lowered((f"{_MAYBE}(?={_LIKE_A_VALUE})", *SURROUNDINGS)),
         lambda data, at: _next(again.search, data, at),
     )
 
 
 _ESCAPES = r"(?:\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|033\[[0-9;]*m)|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
+_FREE = rf"(?:\b|_|{_ESCAPES})"  # what may stand directly before a secret, or that nothing does
 
 
 def any_of(words: list[str]) -> str:
@@ -210,7 +234,7 @@ def _start(each: Format) -> tuple[str, str]:
     return each.literal, f"[{after.of}]{{{min(after.least, enough)}}}" if after.chars else ""
 
 
-def _grouped(starts: list[tuple[str, str]]) -> Iterator[str]:
+def _grouped(starts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """One alternative for all literals that are followed by the same."""
     table: dict[str, list[str]] = {}
     for literal, after in starts:
