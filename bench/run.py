@@ -18,10 +18,12 @@ MEASURES: tuple[Measure, ...] = (
     engine.dispatch_over_pluggy,
     engine.matching_at_ten_thousand,
     startup.import_over_bare_python,
+    redaction.redaction_over_rule_by_rule,
+    redaction.redaction_without_re2_over_rule_by_rule,
+    redaction.redaction_growth,
 )
 # Too slow or too much in need of a quiet machine for the ordinary tests.
 REPORTED: tuple[Measure, ...] = (
-    redaction.redaction_over_rule_by_rule,
     shim.shim_over_true,
     shim.shim_cpu_over_true,
     shim.shim_in_shell_over_true_in_shell,
@@ -44,8 +46,6 @@ REPORTED: tuple[Measure, ...] = (
     store.commit_over_bare_sqlite,
     store.insert_at_a_million,
     store.mark_over_memory,
-    redaction.redaction_without_re2_over_rule_by_rule,
-    redaction.redaction_growth,
     ledger.durable_over_plain_insert,
     ledger.receipt_over_plain_insert,
     ledger.audit_over_no_ledger,

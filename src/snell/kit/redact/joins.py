@@ -98,11 +98,10 @@ def _across(words: list[Word]) -> list[Span]:
         firsts.append(firsts[-1] + len(word.text) + 1)
     together = scan.encoded("\n".join(word.text for word in words))
     found: list[Span] = []
-    for scanned, secret in ((scan.scans().beginnings, _begins), (scan.scans().middles, _around)):
+    beginnings, middles = scan.scans().formats(together)
+    beginnings = sorted({*beginnings, *_line_starts(words, firsts)})
+    for places, secret in ((beginnings, _begins), (middles, _around)):
         end = 0
-        places = scanned(together)
-        if secret is _begins:
-            places = sorted({*places, *_line_starts(words, firsts)})
         for at in places:
             index = bisect_right(firsts, at) - 1
             word, first = words[index], firsts[index]

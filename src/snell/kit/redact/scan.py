@@ -49,8 +49,8 @@ SURROUNDINGS = (
     r"--from-literal[= ]",
 )
 # `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
-_MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
-_LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{0,40}}[0-9!\#$%^&*+=~@]|{_PART}{{18}})"
+MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
+LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{0,40}}[0-9!\#$%^&*+=~@]|{_PART}{{18}})"
 _REACH = 60  # characters of such a match that may hold another
 # What is written so that it has to be read once more: escapes, and strings in several pieces.
 REWRITTEN = (
@@ -70,13 +70,12 @@ class Scans(NamedTuple):
     """One way of looking: with google-re2, or with the standard library."""
 
     worth: Callable[[bytes], Sequence[int]]  # which of the following can find anything, in one pass
-    beginnings: Scan
-    middles: Scan
+    formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
     surroundings: Scan
     rewritten: Callable[[bytes, int], int]  # the next place from here on, or -1
 
 
-EVERYTHING = BEGINNINGS, MIDDLES, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(5))
+EVERYTHING = FORMATS, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(4))
 
 
 @cache
@@ -107,9 +106,9 @@ def _fast() -> Scans:
     starts = [_start(each) for each in formats() if not each.before]
     patterns = (
         _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
-        "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")",
-        "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
-        "(?i:" + _unbounded(f"({_MAYBE}{_LIKE_A_VALUE})|" + "|".join(SURROUNDINGS)) + ")",
+        "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")"
+        "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
+        "(?i:" + _unbounded(f"({MAYBE}{LIKE_A_VALUE})|" + "|".join(SURROUNDINGS)) + ")",
         _unbounded("|".join(REWRITTEN)),
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
@@ -118,21 +117,17 @@ def _fast() -> Scans:
         together.Add(pattern.encode())
     together.Compile()
 
-    def stepping(pattern: str) -> Scan:
-        search = re2.compile(pattern.encode(), options)
-        return lambda data: list(_steps(search.search, data))
-
-    def overlapping(pattern: str) -> Scan:
-        search = re2.compile(pattern.encode(), options)
-        return lambda data: [found.start(found.lastindex or 0) for found in _overlapping(search.search, data)]
-
-    again = re2.compile(patterns[READ_AGAIN].encode(), options)
-    found = (overlapping(patterns[BEGINNINGS]), overlapping(patterns[MIDDLES]), stepping(patterns[SURROUNDED]))
+    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
 
     def worth(data: bytes) -> Sequence[int]:
         return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
 
-    return Scans(worth, *found, lambda data, at: _next(again.search, data, at))
+    return Scans(
+        worth,
+        lambda data: _split(_overlapping(known.search, data)),
+        lambda data: list(_steps(around.search, data)),
+        lambda data, at: _next(again.search, data, at),
+    )
 
 
 _SHORT = 4_096
@@ -146,8 +141,18 @@ def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[A
         at = found.start() + 1
 
 
+def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
+    """A literal at the beginning hides one in the middle that is found from the same place."""
+    beginnings, middles = [], []
+    for found in hits:
+        middles.append(found.start())
+        if found.lastindex:
+            beginnings.append(found.start(found.lastindex))
+    return beginnings, middles
+
+
 def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
-    """One after the other; only the value that `_MAYBE` looked at may hold the next."""
+    """One after the other; only the value that `MAYBE` looked at may hold the next."""
     at = 0
     while found := search(data, at):
         yield found.start()
@@ -204,11 +209,12 @@ def _plain() -> Scans:
         return found
 
     again = re.compile(ESCAPES.encode())
+    beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
+    middles = scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before})))
     return Scans(
         lambda _data: EVERYTHING,
-        literals(sorted({each.literal for each in formats() if not each.before})),
-        scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before}))),
-        lowered((f"{_MAYBE}(?={_LIKE_A_VALUE})", *SURROUNDINGS)),
+        lambda data: (beginnings(data), middles(data)),
+        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *SURROUNDINGS)),
         lambda data, at: _next(again.search, data, at),
     )
 

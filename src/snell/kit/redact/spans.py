@@ -42,9 +42,7 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def _plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
-    found = _formats(text, data) if scan.BEGINNINGS in worth else []
-    if scan.MIDDLES in worth:
-        found += [span for at in scan.scans().middles(data) if (span := known_around(text, at))]
+    found = _formats(text, data) if scan.FORMATS in worth else []
     if scan.SURROUNDED not in worth:
         return found
     kept = "[redacted:" in text
@@ -62,14 +60,15 @@ def _plain(text: str, data: bytes, worth: Container[int]) -> list[Span]:
 def _formats(text: str, data: bytes) -> list[Span]:
     found: list[Span] = []
     end = 0
-    for at in scan.scans().beginnings(data):
+    beginnings, middles = scan.scans().formats(data)
+    for at in beginnings:
         if at < end or not stands_free(text, at):
             continue
         span = known_format(text, at)
         if span:
             found.append(span)
             end = span[1]
-    return found
+    return found + [span for at in middles if (span := known_around(text, at))]
 
 
 def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:
