@@ -50,8 +50,8 @@ SURROUNDINGS = (
 )
 # `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
 MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
-LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{0,40}}[0-9!\#$%^&*+=~@]|{_PART}{{18}})"
-_REACH = 60  # characters of such a match that may hold another
+LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{18}}|{_PART}{{0,18}}?[0-9!\#$%^&*+=~@])"
+_REACH = 60  # characters at the end of a match that may hold another
 # What is written so that it has to be read once more: escapes, and strings in several pieces.
 REWRITTEN = (
     r"%[2-7][0-9a-fA-F]",
@@ -108,7 +108,7 @@ def _fast() -> Scans:
         _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
         "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")"
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
-        "(?i:" + _unbounded(f"({MAYBE}{LIKE_A_VALUE})|" + "|".join(SURROUNDINGS)) + ")",
+        "(?i:" + _unbounded(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(SURROUNDINGS)) + ")",
         _unbounded("|".join(REWRITTEN)),
         f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
     )
@@ -152,11 +152,11 @@ def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
 
 
 def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
-    """One after the other; only the value that `MAYBE` looked at may hold the next."""
+    """One after the other, also where one begins before the last has ended."""
     at = 0
     while found := search(data, at):
         yield found.start()
-        at = max(found.start() + 3, found.end() - _REACH) if found.lastindex else found.end()
+        at = max(found.start() + 1, found.end() - _REACH)
 
 
 def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
