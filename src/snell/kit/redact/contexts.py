@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from snell.kit.redact.names import Strength, kind_of_name, strength_of
 from snell.kit.redact.rules import Span, known_format
-from snell.kit.redact.values import is_blank, is_fingerprint, is_random, is_wordy
+from snell.kit.redact.values import is_blank, is_fingerprint, is_mixed, is_random, is_wordy
 
 _LONGEST = 4_096
 
@@ -24,12 +24,12 @@ def in_context(text: str, at: int) -> Span | None:
 _NAME_GOES_ON = re.compile(r"[A-Za-z0-9_.-]{0,80}")
 _ASSIGNS = re.compile(
     r"""[A-Za-z0-9_.-]{0,80}[\\"'`\]]{0,6}(\s{0,8})(?:(=>|:=|=(?![=~])|:(?!:)|(?<=[\w"'])>)(\s{0,8})"""
-    r"""|(,)\s{0,3}(?=\\{0,3}["'`]))"""
+    r"""|(,)\s{0,3}(?=\\{0,3}["'`])|([ \t]{1,3})(?=[^\s=:>,]))"""
 )
 _VALUE_OF = re.compile(r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4},?\s{1,24}\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""")
 _FLAG = re.compile(r"--[A-Za-z0-9-]{1,70}[ \t]{1,3}")
 _SET = re.compile(r"set[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
-_QUOTE = re.compile(r"""\\{0,3}["'`]""")
+_QUOTE = re.compile(r"""\\{0,3}(?:"{3}|'{3}|["'`])""")
 _LINE = re.compile(r"""[^\s"'`\\]{3,256}(?=[ \t]*(?:\n|\\n|\Z))""")
 _BARE = re.compile(r"""(?:[^\s"'`,;&|<>(){}\[\]\\]|,(?=[^\s"'`,;&|<>(){}\[\]\\])|\\(?=[^\s"'`\\nrtu])){1,4096}""")
 _PATH = re.compile(  # the first part in small letters, because a key in base64 may begin with a slash, too
@@ -43,17 +43,37 @@ _LETTERS = re.compile(r"[A-Za-z_][A-Za-z_.]*\Z")
 def _assigned(text: str, at: int) -> Span | None:
     """`NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, when the name is that of a secret."""
     sign = _ASSIGNS.match(text, at)
-    if not sign:
-        return _value_of(text, at)
+    if not sign or sign[5]:
+        span = _value_of(text, at)
+        if span or not sign:
+            return span
     before = _name_before(text, at)
     name = (before + _goes_on(text, at)).strip("-.")
     strength = strength_of(name)
     if not strength:
         return None
+    if sign[5]:
+        return _beside(text, sign.end(), name, strength)
     if sign[4]:
         strength = "weak"  # arguments one after the other: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return _value(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
+
+
+def _beside(text: str, at: int, name: str, strength: Strength) -> Span | None:
+    """`(setq api-key "x")`, `WITH PASSWORD 'x'`, `use token x`: nothing but a space between the name and the value."""
+    quote = _QUOTE.match(text, at)
+    start = quote.end() if quote else at
+    bare = None if quote else _BARE.match(text, start)
+    end = _closing(text, start, quote.group()) if quote else bare.end() if bare else start
+    value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
+    if is_blank(value) or is_wordy(value) or _PATH.match(value) or _CALL.match(value):
+        return None
+    if quote and strength == "password":
+        accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
+    else:
+        accepted = is_random(value, 12 if quote else 20) and not is_fingerprint(value) and is_mixed(value)
+    return (start, start + len(value), kind_of_name(name)) if accepted else None
 
 
 def _value_of(text: str, at: int) -> Span | None:
@@ -157,8 +177,9 @@ def _is_plain(value: str) -> bool:
 
 
 def _looks_secret(value: str, name: str) -> bool:
-    """A hash under a plain `key` is a hash; under `acme_key` it is Acme's key."""
-    return is_random(value) and (len(name) > _PLAIN_NAME or not is_fingerprint(value))
+    """A hash under a plain `key` is a hash, also at the end of a name; under `acme_key` it is Acme's key."""
+    is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
+    return is_random(value) and (len(name) > _PLAIN_NAME or not is_hash)
 
 
 _PLAIN_NAME = 6
@@ -175,7 +196,7 @@ _COOKIE = re.compile(
 _ADDRESS = re.compile(r"""://(?:([^\s:/?#@"'<>]{0,128}):([^\s"'<>/?#]{1,256})|([^\s:/?#@"'<>]{16,256}))@""")
 _OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
 _PROGRAMS = re.compile(
-    rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p([^\s"';|&]{{2,128}})"""
+    rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{2,128}})"""
     rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
     rf"""|redis-cli\b[^\n;|&]{{0,100}}?\s(?:-a|--pass){_OPTION}"""
     rf"""|(?:curl|wget)\b[^\n;|]{{0,400}}?\s(?:-u|--user"""
@@ -188,13 +209,24 @@ _PROGRAMS = re.compile(
     rf"""|ldap(?:search|add)\b[^\n;|&]{{0,300}}?\s-w{_OPTION}"""
     rf"""|smbclient\b[^\n;|&]{{0,200}}?\s(?:-U|--user)[\s=]["']?[^\s%"']{{1,64}}%([^\s"';|&]{{2,128}})"""
     rf"""|openssl\b[^\n;|]{{0,300}}?\s-(?:passin|passout|pass|k)\s{{1,3}}["']?(?:pass:)?([^\s"';|&:]{{4,128}})"""
-    rf"""|(?:unzip|7z)\b[^\n;|&]{{0,200}}?\s(?:-P\s?|-p)["']?([^\s"';|&]{{4,128}})"""
+    rf"""|(?:unzip|zip|7z)\b[^\n;|&]{{0,200}}?\s(?:-P\s?|-p)["']?([^\s"';|&]{{4,128}})"""
     rf"""|sqlplus\s{{1,3}}(?:-\w\s{{1,3}})?["']?[^\s/"']{{1,64}}/([^\s@"']{{2,128}})@"""
     rf"""|machine\s{{1,3}}\S{{1,256}}\s{{1,8}}login\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}(\S{{1,256}})"""
+    rf"""|lftp\b[^\n;|&]{{0,200}}?\s(?:-u|--user)[\s=]{{0,3}}["']?[^\s,"']{{1,64}},([^\s"';|&]{{2,128}})"""
+    rf"""|keytool\b[^\n;|&]{{0,300}}?\s-(?:store|key|deststore|srcstore)pass{_OPTION}"""
+    rf"""|rabbitmqctl\s{{1,3}}(?:add_user|change_password)\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';|&]{{3,128}})"""
+    rf"""|(?:requirepass|masterauth)\s{{1,3}}["']?([^\s"']{{3,256}})"""
+    rf"""|identified\s{{1,3}}by\s{{1,3}}(?:password\s{{1,3}})?\\{{0,3}}["']([^\n"'\\]{{3,128}})"""
+    rf"""|(?:mnemonic|phrase)["'\\]{{0,4}}\s{{0,3}}[:=]\s{{0,3}}["'\\]{{0,4}}"""
+    rf"""([a-z]{{3,8}}(?:[ ,]{{1,2}}[a-z]{{3,8}}){{11,23}})(?![a-z ,])"""
     rf"""|jdbc:oracle:\w{{1,10}}:[^\s/@"']{{1,64}}/([^\s@"']{{2,128}})@"""
     rf"""|sig(?:nature)?(?:=|%3d)([A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
+)
+_TO_CHPASSWD = re.compile(r"""["']?[\w.-]{1,40}:([^\s"':|]{3,128})["']?\s{0,3}\Z""")
+_SECURE_STRING = re.compile(
+    r"""ConvertTo-SecureString\s[^\n]{0,40}?["']([^\n"']{3,128})["'][^\n]{0,20}\Z""", re.IGNORECASE
 )
 _PIPED = re.compile(
     r"""(?:echo|printf)\s{1,3}(?:-n\s{1,3}|"?%s(?:\\n)?"?\s{1,3})?["']?([^\s"'|]{6,4096})["']?\s{0,3}\|[^\n"""
@@ -248,13 +280,17 @@ def _captured(pattern: re.Pattern[str], kind: str) -> Match:
     return match
 
 
-def _piped(text: str, at: int) -> Span | None:
-    """`echo x | docker login --password-stdin`."""
-    line = text.rfind("\n", max(0, at - 1_000), at) + 1
-    found = _PIPED.search(text, max(line, at - 1_000), at)
-    if not found or is_blank(found[1]):
-        return None
-    return found.start(1), found.end(1), "password"
+def _before(pattern: re.Pattern[str]) -> Match:
+    """`echo x | docker login --password-stdin`: what stands before it on the same line."""
+
+    def match(text: str, at: int) -> Span | None:
+        line = text.rfind("\n", max(0, at - 1_000), at) + 1
+        found = pattern.search(text, max(line, at - 1_000), at)
+        if not found or is_blank(found[1]):
+            return None
+        return found.start(1), found.end(1), "password"
+
+    return match
 
 
 def private_key(text: str, at: int) -> Span | None:
@@ -297,12 +333,15 @@ def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
 
 _PROGRAM_WORDS = (
     *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "wget", "docker", "podman", "sqlcmd", "isql", "bcp", "mongo"),
-    *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "7z", "sqlplus", "machine", "jdbc:oracle"),
+    *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "zip", "7z", "sqlplus", "machine", "jdbc:oracle", "lftp"),
+    *("keytool", "rabbitmqctl", "requirepass", "masterauth", "identified", "mnemonic", "phrase"),
 )
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
     ("--from-literal", _captured(_PROGRAMS, "secret")),
-    ("--password-stdin", _piped),
+    ("--password-stdin", _before(_PIPED)),
+    ("-asplaintext", _before(_SECURE_STRING)),
+    ("|", _before(_TO_CHPASSWD)),
     ("-----begin", private_key),
     ("putty-user", private_key),
     ("--", _flag),
@@ -311,8 +350,9 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("bearer", _bearer),
     ("cookie", _captured(_COOKIE, "cookie")),
     ("sig", _captured(_PROGRAMS, "signature")),
-    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth", "salt")),
+    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
     *((word, _captured(_PROGRAMS, "password")) for word in _PROGRAM_WORDS),
 )
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}
+_BY_START |= {f"|{each}": _BY_START["|"] for each in "sc \t"}

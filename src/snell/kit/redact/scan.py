@@ -19,12 +19,12 @@ Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one: `pygments.lexers.templates` is no token
 
 # Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
-_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token", "key|cred|auth|salt"
+_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token|psk", "key|cred|auth|salt"
 _WORD = f"{_SAYS_SO}|{_MAY_SAY}"
 _NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
 _PROGRAMS = (
     "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
-    "|openssl|unzip|7z|docker|podman|sqlplus|isql|bcp"
+    "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth"
 )
 _SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
 _PART = "[^ \\t\\r\\n\"'`,;()]"
@@ -35,6 +35,12 @@ SURROUNDINGS = (
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
     rf"set{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
     rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
+    # Without any sign between them only what is quoted, or long.
+    rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
+    rf"identified{_GAP}{{1,3}}by{_GAP}",
+    r"(?:mnemonic|phrase)[\"'\\]{0,4}[ \t]{0,3}[:=]",
+    r"\|[ \t]{0,3}(?:sudo[ \t]{1,3})?chpasswd",
+    r"-asplaintext",
     r"://[^ \t\r\n/?#\"'<>]{1,512}@",
     r"bearer[ \t]{1,3}[a-z0-9]",
     r"cookie[\"'\\]{0,4}[ \t]{0,2}:",

@@ -49,6 +49,12 @@ def is_random(value: str, least: int = 12) -> bool:
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
 
 
+def is_mixed(value: str) -> bool:
+    """Digits among letters, or both cases among letters: a name has neither, a hash only the first."""
+    has_digits = any(map(str.isdigit, value))
+    return changes(value) >= len(value) // 6 or (has_digits and value != value.lower() and value != value.upper())
+
+
 def is_wordy(value: str) -> bool:
     """`my-secret-name`, `Some text`, `app.tokens.refresh`: words, and what joins them."""
     return bool(_WORDS.fullmatch(value))
