@@ -23,9 +23,10 @@ def in_context(text: str, at: int) -> Span | None:
 
 _NAME_GOES_ON = re.compile(r"[A-Za-z0-9_.-]{0,80}")
 _ASSIGNS = re.compile(
-    r"""[A-Za-z0-9_.-]{0,80}[\\"'`\]]{0,6}(\s{0,8})(?:(=>|:=|=(?![=~])|:(?!:)|(?<=[\w"'])>)(\s{0,8})"""
+    r"""[A-Za-z0-9_.-]{0,80}[\\"'`\]]{0,6}(\s{0,8})(?:(=>|:=|=(?![=~])|:(?!:)|(?<=[\w"'])>(?!=))(\s{0,8})"""
     r"""|(,)\s{0,3}(?=\\{0,3}["'`])|([ \t]{1,3})(?=[^\s=:>,]))"""
 )
+_TYPE_OR_RESOURCE = re.compile(r"(?:::|arn:[\w:*-]{1,70}:)\Z")  # `AWS::IAM::AccessKey`, `arn:...:secret:name`
 _VALUE_OF = re.compile(r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4},?\s{1,24}\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""")
 _FLAG = re.compile(r"--[A-Za-z0-9-]{1,70}[ \t]{1,3}")
 _SET = re.compile(r"set[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
@@ -33,7 +34,7 @@ _QUOTE = re.compile(r"""\\{0,3}(?:"{3}|'{3}|["'`])""")
 _LINE = re.compile(r"""[^\s"'`\\]{3,256}(?=[ \t]*(?:\n|\\n|\Z))""")
 _BARE = re.compile(r"""(?:[^\s"'`,;&|<>(){}\[\]\\]|,(?=[^\s"'`,;&|<>(){}\[\]\\])|\\(?=[^\s"'`\\nrtu])){1,4096}""")
 _PATH = re.compile(  # the first part in small letters, because a key in base64 may begin with a slash, too
-    r"(?:~|\.{1,2}|/[a-z]{2,12})/[\w./-]+\Z|[\w./-]+\.(?:pem|key|json|ya?ml|toml|txt|py|js|ts|md|crt|env|com|org"
+    r"(?:~|\.{1,2}|/[a-z]{2,12})/[\w./-]+\Z|/[a-z]{2,12}\Z|[\w./-]+\.(?:pem|key|json|ya?ml|toml|txt|py|js|ts|md|crt|env|com|org"
     r"|io)\Z|https?://[^@]*\Z"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|new\s|await\s|[a-z_]+(?:\.[a-z_]+)+\Z", re.IGNORECASE)
@@ -50,7 +51,7 @@ def _assigned(text: str, at: int) -> Span | None:
     before = _name_before(text, at)
     name = (before + _goes_on(text, at)).strip("-.")
     strength = strength_of(name)
-    if not strength:
+    if not strength or _TYPE_OR_RESOURCE.search(text, max(0, at - len(before) - 80), at - len(before)):
         return None
     if sign[5]:
         return _beside(text, sign.end(), name, strength)
@@ -67,7 +68,7 @@ def _beside(text: str, at: int, name: str, strength: Strength) -> Span | None:
     bare = None if quote else _BARE.match(text, start)
     end = _closing(text, start, quote.group()) if quote else bare.end() if bare else start
     value = text[start:end].rstrip(".,;:!?") if bare else text[start:end]
-    if is_blank(value) or is_wordy(value) or _PATH.match(value) or _CALL.match(value):
+    if name.lower() == "pass" or is_blank(value) or is_wordy(value) or _PATH.match(value) or _CALL.match(value):
         return None
     if quote and strength == "password":
         accepted = len(value) >= 6 and not any(map(str.isspace, value)) and not value.isalpha()
@@ -146,7 +147,7 @@ def _closing(text: str, start: int, quote: str) -> int:
 
 
 def _is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
-    if is_blank(value) or _PATH.match(value):
+    if is_blank(value) or _PATH.match(value) or value[0].isspace():
         return False
     if strength == "password":
         return len(value) >= 3
@@ -157,6 +158,7 @@ def _is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
 
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
     """Without quotes it may as well be code: `token: str`, `password=password`, `key = other.key`."""
+    value = value.rstrip(",;")
     if is_blank(value) or _PATH.match(value) or _CALL.match(value):
         return False
     if strength == "weak":
@@ -191,7 +193,7 @@ _AUTHORIZATION = re.compile(
 )
 _BEARER = re.compile(r"bearer[ \t]{1,3}([A-Za-z0-9._~+/=|:-]{12,4096})", re.IGNORECASE)
 _COOKIE = re.compile(
-    r"""cookie\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']?([^\n"'\\=]{1,80}=[^\n"'\\]{4,4000})""", re.IGNORECASE
+    r"""cookie\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']?([^\s"'\\=]{1,80}=[^\s"'\\=][^\n"'\\]{3,4000})""", re.IGNORECASE
 )
 _ADDRESS = re.compile(r"""://(?:([^\s:/?#@"'<>]{0,128}):([^\s"'<>/?#]{1,256})|([^\s:/?#@"'<>]{16,256}))@""")
 _OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
@@ -216,11 +218,11 @@ _PROGRAMS = re.compile(
     rf"""|keytool\b[^\n;|&]{{0,300}}?\s-(?:store|key|deststore|srcstore)pass{_OPTION}"""
     rf"""|rabbitmqctl\s{{1,3}}(?:add_user|change_password)\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';|&]{{3,128}})"""
     rf"""|(?:requirepass|masterauth)\s{{1,3}}["']?([^\s"']{{3,256}})"""
-    rf"""|identified\s{{1,3}}by\s{{1,3}}(?:password\s{{1,3}})?\\{{0,3}}["']([^\n"'\\]{{3,128}})"""
+    rf"""|identified\s{{1,3}}by\s{{1,3}}(?:password\s{{1,3}})?\\{{0,3}}["']([^\s"'\\]{{0,64}}[^\s"'\\A-Za-z_-][^\n"'\\]{{0,64}})"""
     rf"""|(?:mnemonic|phrase)["'\\]{{0,4}}\s{{0,3}}[:=]\s{{0,3}}["'\\]{{0,4}}"""
     rf"""([a-z]{{3,8}}(?:[ ,]{{1,2}}[a-z]{{3,8}}){{11,23}})(?![a-z ,])"""
     rf"""|jdbc:oracle:\w{{1,10}}:[^\s/@"']{{1,64}}/([^\s@"']{{2,128}})@"""
-    rf"""|sig(?:nature)?(?:=|%3d)([A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
+    rf"""|sig(?:nature)?(?:=|%3d)((?=[A-Za-z%+/_-]{{0,60}}[0-9])[A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
 )

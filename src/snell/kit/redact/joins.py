@@ -195,6 +195,6 @@ def _is_secret(secret: str, known: tuple[Format, ...]) -> bool:
     """Two words on two lines are none."""
     body = secret if known[0].before else secret[len(known[0].literal) :]
     is_mixed = body != body.lower() and body != body.upper()
-    if len(secret) < _SHORTEST and not (is_mixed and re.search("[0-9]", body)):
+    if len(secret) < _SHORTEST and not (is_mixed and re.search("[0-9]", body) and changes(body) * 3 >= len(body)):
         return False
     return is_random(body, _MORE) or (len(secret) >= _SHORTEST and changes(body) >= _CHANGES * len(body))

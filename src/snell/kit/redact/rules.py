@@ -66,10 +66,12 @@ class Format:
     def is_sample(self, secret: str) -> bool:
         """Of that format, but from a page of documentation."""
         body = secret if self.before else secret[len(self.literal) :]
-        return is_sample_of(body) or (self.needs_random and not is_random(body, 20))
+        return is_sample_of(body) or (self.needs_random and (body.isdigit() or not is_random(body, 20)))
 
     def _is_secret(self, text: str, start: int, end: int) -> bool:
-        return not self.is_sample(text[start:end]) and not _FILE_ENDING.match(text, end)
+        if self.is_sample(text[start:end]) or _FILE_ENDING.match(text, end):
+            return False
+        return not _HASH_BEFORE.search(text, max(0, start - _LONGEST_HASH), start)
 
 
 def stands_free(text: str, at: int) -> bool:
@@ -153,6 +155,8 @@ def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
 
 
 _FILE_ENDING = re.compile(r"\.(?:png|jpe?g|gif|svg|ico|webp|css|js|mjs|map|html?|woff2?|ttf|mp[34]|pdf)\b")
+_HASH_BEFORE = re.compile(r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z")
+_LONGEST_HASH = 128
 _ESCAPE_BEFORE = re.compile(
     r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m|\\033\[[0-9;]*m)\Z"
 )

@@ -11,9 +11,9 @@ PLACEHOLDER = "[redacted:"
 @lru_cache(maxsize=4_096)
 def is_blank(value: str) -> bool:
     """A reference, a mask, a placeholder, a sample from a page of documentation: nothing that opens anything."""
-    return (
-        not value or bool(_REFERENCE.match(value)) or bool(_SAMPLE.search(value)) or is_mask(value) or _is_flat(value)
-    )
+    if not any(map(str.isalnum, value)):
+        return True
+    return bool(_REFERENCE.match(value) or _SAMPLE.search(value)) or is_mask(value) or _is_flat(value)
 
 
 def _is_flat(value: str) -> bool:
@@ -30,7 +30,7 @@ def is_mask(value: str) -> bool:
 
 def is_sample_of(body: str) -> bool:
     """The part of a known format that should be random, and is not."""
-    if "EXAMPLE" in body or is_mask(body):
+    if "EXAMPLE" in body or is_mask(body) or _NAME.fullmatch(body):
         return True
     return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.6)
 
@@ -78,7 +78,7 @@ def entropy(value: str) -> float:
 
 _REFERENCE = re.compile(
     r"""\$\{?[\w:.-]+\}?(?:\Z|[\s"'\\/@&;,)])|\$[({]|\$[A-Z_]{3,}|\{\{|\{[\w.$ -]*\}|<|%\(|%[sdvqr]\b|%[A-Z_]{2,}%"""
-    r"""|\#\{|@@|\[redacted:"""
+    r"""|\#\{|@@|\[redacted:|(?:bg:|border:)?\#[0-9a-f]{3,8}\b"""
     r"""|\*{3}|\.{3}|`|\(|\[|env[.:(\[]|secrets?\.|vars?\.|vault:|process\.env|os\.environ|ref\+|op://"""
     r"""|file:|!(?:vault|Ref|Sub|ENC)|data\.|local\.|self\.|this\.|ENC\[|AQICAH""",
     re.IGNORECASE,
@@ -94,9 +94,11 @@ _SAMPLE = re.compile(
     re.IGNORECASE,
 )
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
+_NAME = re.compile(r"[a-z]{8,}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # of something in a program
 _PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
-_NAMED = re.compile(rf"{_PART}(?:[-_./:@ ]{_PART})*")
-_WORDS = re.compile(r"(?:[A-Z]{0,3}[a-z]+|[A-Z]+)(?:[-_./:, ]+(?:[A-Z]{0,3}[a-z]+|[A-Z]+))*\d{0,2}")
+_NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
+_WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
+_WORDS = re.compile(rf"{_WORD}(?:[-_./:, ]+{_WORD})*\d{{0,2}}")
 _FINGERPRINT = re.compile(
     r"(?:[0-9a-fA-F]{7,8}|[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{56}|[0-9a-fA-F]{64}|[0-9a-fA-F]{96}"
     r"|[0-9a-fA-F]{128}"
