@@ -71,6 +71,29 @@ DISGUISES: dict[str, Disguise] = {
 }
 
 
+# What stands before, between and behind the lines that a secret was broken into.
+BREAKS: dict[str, tuple[str, str, str]] = {
+    "a terminal": ("please use ", "\n", " for now"),
+    "two lines of a list": ("value1\n", "\n", "\nvalue2"),
+    "another system": ("a line\r\n", "\r\n", "\r\nanother"),
+    "two spaces": ("  thing:\n  ", "\n  ", "\n  host: db"),
+    "a tab": ("thing\t", "\n\t\t", "\n"),
+    "json": ('{"stdout": "', "\\n", '\\nok"}'),
+    "json of another system": ('{"stdout": "see ', "\\r\\n", ' ok"}'),
+    "indented json": ('{"stdout": "see ', "\\n    ", ' ok"}'),
+    "json in json": ('"{\\"a\\": \\"', "\\\\n", '\\"}"'),
+    "a quoted mail": ("> hello\n> ", "\n> ", "\n> bye"),
+    "a mail quoted twice": (">> ", "\n>> ", "\n"),
+    "a diff": ("+a line\n+", "\n+", "\n+the end"),
+    "an indented diff": ("-old\n+  ", "\n+  ", "\n the end"),
+    "a removal": ("-", "\n-", "\n-x"),
+    "a comment": ("# ", "\n# ", "\n# more"),
+    "another comment": ("// ", "\n// ", "\n"),
+    "a numbered listing": ("     1\t", "\n     2\t", "\n     3\tz"),
+    "spaces at the end": ("", " \n", ""),
+}
+
+
 def examples(count: int, seed: int) -> list[tuple[Format, str]]:
     """So many made-up secrets of every form."""
     random = Random(seed)

@@ -68,6 +68,18 @@ def test_a_known_format_is_replaced_wherever_it_stands(kind: str, secret: str) -
         ("machine h login bob password q7Rz2Lw9", "machine h login bob password [redacted:password]"),
         ("?token=q7Rz2Lw9&page=2", "?token=[redacted:token]&page=2"),
         ("AWS_SECRET_ACCESS_KEY=/q7R/z2Lw9Xk4+8Vb", "AWS_SECRET_ACCESS_KEY=[redacted:api-key]"),
+        ('api_key = """q7Rz2Lw9"""', 'api_key = """[redacted:api-key]"""'),
+        ('(setq my-api-key "q7Rz2Lw9Xk4T")', '(setq my-api-key "[redacted:api-key]")'),
+        ("ALTER USER 'a'@'b' IDENTIFIED BY 'q7Rz2';", "ALTER USER 'a'@'b' IDENTIFIED BY '[redacted:password]';"),
+        ("CREATE USER a WITH PASSWORD 'q7Rz-2';", "CREATE USER a WITH PASSWORD '[redacted:password]';"),
+        ("use token q7Rz2Lw9Xk4Tn8Vb3Hd6 for it", "use token [redacted:token] for it"),
+        ("requirepass q7Rz2Lw9", "requirepass [redacted:password]"),
+        ('psk="q7Rz2Lw9"', 'psk="[redacted:password]"'),
+        ("lftp -u bob,q7Rz2 sftp://h", "lftp -u bob,[redacted:password] sftp://h"),
+        ("mysql -u root -p'q7Rz2' shop", "mysql -u root -p'[redacted:password]' shop"),
+        ("keytool -list -storepass q7Rz2", "keytool -list -storepass [redacted:password]"),
+        ("echo 'root:q7Rz2' | chpasswd", "echo 'root:[redacted:password]' | chpasswd"),
+        (f"mnemonic: {'lake oven ' * 6}".strip(), "mnemonic: [redacted:password]"),
     ],
 )
 @pytest.mark.proves("S4-47", "S4-100")

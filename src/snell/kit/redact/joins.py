@@ -16,7 +16,7 @@ from snell.kit.redact.values import changes, is_random
 
 _LONGEST, _LINES = 8_192, 24  # of a word on one line, and of one secret
 _LEAST = 11  # of all formats
-_SHORTEST = 14  # less than this is too easily a coincidence, unless it is very mixed
+_SHORTEST = 18  # less than this is too easily a coincidence, unless it is very mixed
 _MORE = 8  # so long must a line be to be taken for more of a secret that is one without it
 _CHANGES = 0.25  # of the letters of a secret follow one of the other case
 _ESCAPE = 12  # characters that tell whether something stands before a secret

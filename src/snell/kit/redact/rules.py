@@ -71,7 +71,8 @@ class Format:
     def _is_secret(self, text: str, start: int, end: int) -> bool:
         if self.is_sample(text[start:end]) or _FILE_ENDING.match(text, end):
             return False
-        return not _HASH_BEFORE.search(text, max(0, start - _LONGEST_HASH), start)
+        before = _HASH_BEFORE if len(self.literal) >= TELLING else _HASH_OR_BLOCK_BEFORE
+        return not before.search(text, max(0, start - _LONGEST_LINE), start)
 
 
 def stands_free(text: str, at: int) -> bool:
@@ -155,8 +156,10 @@ def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
 
 
 _FILE_ENDING = re.compile(r"\.(?:png|jpe?g|gif|svg|ico|webp|css|js|mjs|map|html?|woff2?|ttf|mp[34]|pdf)\b")
-_HASH_BEFORE = re.compile(r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z")
-_LONGEST_HASH = 128
+_HASH = r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z"
+_HASH_BEFORE = re.compile(_HASH)
+_HASH_OR_BLOCK_BEFORE = re.compile(_HASH + r"|[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,40}\Z")  # of base64
+_LONGEST_LINE = 128
 _ESCAPE_BEFORE = re.compile(
     r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m|\\033\[[0-9;]*m)\Z"
 )

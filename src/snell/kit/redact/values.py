@@ -94,7 +94,7 @@ _SAMPLE = re.compile(
     re.IGNORECASE,
 )
 _KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
-_NAME = re.compile(r"[a-z]{8,}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # of something in a program
+_NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # of something in a program
 _PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,4})"
 _NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
 _WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
