@@ -1,15 +1,14 @@
 """Secrets that can be told by what stands around them: a name, a header, a flag, the place in an address."""
 
 import re
-from collections.abc import Callable
 
+from snell.kit.redact import programs
 from snell.kit.redact.names import Strength, kind_of_name, strength_of
+from snell.kit.redact.programs import Match, captured, standing_before
 from snell.kit.redact.rules import Span, known_format
 from snell.kit.redact.values import is_blank, is_fingerprint, is_mixed, is_random, is_wordy
 
 _LONGEST = 4_096
-
-Match = Callable[[str, int], Span | None]
 
 
 def in_context(text: str, at: int) -> Span | None:
@@ -196,44 +195,6 @@ _COOKIE = re.compile(
     r"""cookie\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']?([^\s"'\\=]{1,80}=[^\s"'\\=][^\n"'\\]{3,4000})""", re.IGNORECASE
 )
 _ADDRESS = re.compile(r"""://(?:([^\s:/?#@"'<>]{0,128}):([^\s"'<>/?#]{1,256})|([^\s:/?#@"'<>]{16,256}))@""")
-_OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
-_PROGRAMS = re.compile(
-    rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{2,128}})"""
-    rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
-    rf"""|redis-cli\b[^\n;|&]{{0,100}}?\s(?:-a|--pass){_OPTION}"""
-    rf"""|(?:curl|wget)\b[^\n;|]{{0,400}}?\s(?:-u|--user"""
-    rf"""|--proxy-user)[\s=]{{0,3}}["']?[^\s:"'<$]{{1,64}}:([^\s"']{{1,128}})"""
-    rf"""|(?:docker|podman)\s{{1,3}}login\b[^\n;|&]{{0,200}}?\s-p\s{{1,3}}["']?([^\s"';|&]{{3,512}})"""
-    rf"""|(?:sqlcmd|isql|bcp)\b[^\n;|&]{{0,200}}?\s-P{_OPTION}"""
-    rf"""|mongo(?:sh)?\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
-    rf"""|htpasswd\s{{1,3}}-\w{{0,4}}b\w{{0,4}}\s{{1,3}}\S{{1,200}}\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';"""
-    rf"""|&]{{2,128}})"""
-    rf"""|ldap(?:search|add)\b[^\n;|&]{{0,300}}?\s-w{_OPTION}"""
-    rf"""|smbclient\b[^\n;|&]{{0,200}}?\s(?:-U|--user)[\s=]["']?[^\s%"']{{1,64}}%([^\s"';|&]{{2,128}})"""
-    rf"""|openssl\b[^\n;|]{{0,300}}?\s-(?:passin|passout|pass|k)\s{{1,3}}["']?(?:pass:)?([^\s"';|&:]{{4,128}})"""
-    rf"""|(?:unzip|zip|7z)\b[^\n;|&]{{0,200}}?\s(?:-P\s?|-p)["']?([^\s"';|&]{{4,128}})"""
-    rf"""|sqlplus\s{{1,3}}(?:-\w\s{{1,3}})?["']?[^\s/"']{{1,64}}/([^\s@"']{{2,128}})@"""
-    rf"""|machine\s{{1,3}}\S{{1,256}}\s{{1,8}}login\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}(\S{{1,256}})"""
-    rf"""|lftp\b[^\n;|&]{{0,200}}?\s(?:-u|--user)[\s=]{{0,3}}["']?[^\s,"']{{1,64}},([^\s"';|&]{{2,128}})"""
-    rf"""|keytool\b[^\n;|&]{{0,300}}?\s-(?:store|key|deststore|srcstore)pass{_OPTION}"""
-    rf"""|rabbitmqctl\s{{1,3}}(?:add_user|change_password)\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';|&]{{3,128}})"""
-    rf"""|(?:requirepass|masterauth)\s{{1,3}}["']?([^\s"']{{3,256}})"""
-    rf"""|identified\s{{1,3}}by\s{{1,3}}(?:password\s{{1,3}})?\\{{0,3}}["']([^\s"'\\]{{0,64}}[^\s"'\\A-Za-z_-][^\n"'\\]{{0,64}})"""
-    rf"""|(?:mnemonic|phrase)["'\\]{{0,4}}\s{{0,3}}[:=]\s{{0,3}}["'\\]{{0,4}}"""
-    rf"""([a-z]{{3,8}}(?:[ ,]{{1,2}}[a-z]{{3,8}}){{11,23}})(?![a-z ,])"""
-    rf"""|jdbc:oracle:\w{{1,10}}:[^\s/@"']{{1,64}}/([^\s@"']{{2,128}})@"""
-    rf"""|sig(?:nature)?(?:=|%3d)((?=[A-Za-z%+/_-]{{0,60}}[0-9])[A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
-    rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
-    re.IGNORECASE,
-)
-_TO_CHPASSWD = re.compile(r"""["']?[\w.-]{1,40}:([^\s"':|]{3,128})["']?\s{0,3}\Z""")
-_SECURE_STRING = re.compile(
-    r"""ConvertTo-SecureString\s[^\n]{0,40}?["']([^\n"']{3,128})["'][^\n]{0,20}\Z""", re.IGNORECASE
-)
-_PIPED = re.compile(
-    r"""(?:echo|printf)\s{1,3}(?:-n\s{1,3}|"?%s(?:\\n)?"?\s{1,3})?["']?([^\s"'|]{6,4096})["']?\s{0,3}\|[^\n"""
-    r"""|]{0,200}\Z"""
-)
 
 
 def _authorization(text: str, at: int) -> Span | None:
@@ -268,31 +229,6 @@ def _address(text: str, at: int) -> Span | None:
     start, end = found.span(group)
     known = known_format(text, start)
     return (start, max(end, known[1]), known[2]) if known else (start, end, "url-password")
-
-
-def _captured(pattern: re.Pattern[str], kind: str) -> Match:
-    def match(text: str, at: int) -> Span | None:
-        found = pattern.match(text, at)
-        if not found or not found.lastindex or is_blank(found[found.lastindex]):
-            return None
-        start, end = found.span(found.lastindex)
-        known = known_format(text, start)
-        return (start, max(end, known[1]), known[2]) if known else (start, end, kind)
-
-    return match
-
-
-def _before(pattern: re.Pattern[str]) -> Match:
-    """`echo x | docker login --password-stdin`: what stands before it on the same line."""
-
-    def match(text: str, at: int) -> Span | None:
-        line = text.rfind("\n", max(0, at - 1_000), at) + 1
-        found = pattern.search(text, max(line, at - 1_000), at)
-        if not found or is_blank(found[1]):
-            return None
-        return found.start(1), found.end(1), "password"
-
-    return match
 
 
 def private_key(text: str, at: int) -> Span | None:
@@ -333,28 +269,23 @@ def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
     return spans
 
 
-_PROGRAM_WORDS = (
-    *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "wget", "docker", "podman", "sqlcmd", "isql", "bcp", "mongo"),
-    *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "zip", "7z", "sqlplus", "machine", "jdbc:oracle", "lftp"),
-    *("keytool", "rabbitmqctl", "requirepass", "masterauth", "identified", "mnemonic", "phrase"),
-)
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
-    ("--from-literal", _captured(_PROGRAMS, "secret")),
-    ("--password-stdin", _before(_PIPED)),
-    ("-asplaintext", _before(_SECURE_STRING)),
-    ("|", _before(_TO_CHPASSWD)),
+    ("--from-literal", captured(programs.PROGRAMS, "secret")),
+    ("--password-stdin", standing_before(programs.PIPED)),
+    ("-asplaintext", standing_before(programs.SECURE_STRING)),
+    ("|", standing_before(programs.TO_CHPASSWD)),
     ("-----begin", private_key),
     ("putty-user", private_key),
     ("--", _flag),
     ("set", _set),
     ("authorization", _authorization),
     ("bearer", _bearer),
-    ("cookie", _captured(_COOKIE, "cookie")),
-    ("sig", _captured(_PROGRAMS, "signature")),
+    ("cookie", captured(_COOKIE, "cookie")),
+    ("sig", captured(programs.PROGRAMS, "signature")),
     *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
-    *((word, _captured(_PROGRAMS, "password")) for word in _PROGRAM_WORDS),
+    *((word, captured(programs.PROGRAMS, "password")) for word in programs.WORDS),
 )
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}
 _BY_START |= {f"|{each}": _BY_START["|"] for each in "sc \t"}
