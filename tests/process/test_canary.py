@@ -1,5 +1,6 @@
 """Made-up secrets go through a busy session; afterwards none of them is in any byte that Snell wrote."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -20,7 +21,9 @@ PACK = """
     from snell import Deny, Note, informs, judges, watches
 
     @judges("PreToolUse", kind="shell")
-    def says_why(call):
+    def says_why(call, here):
+        here.marks.put("session:canary", "said", {"last": call.command, call.command: [call.command]})
+        here.marks.put("session:canary", call.command, True)
         return Deny("refused: " + call.command)
 
     @judges("PreToolUse", kind="shell")
@@ -31,7 +34,21 @@ PACK = """
     @informs("UserPromptSubmit")
     def repeats(event):
         return Note("you said: " + event.payload["prompt"])
+
+    @watches("PostToolUse")
+    def looks_on(event, here):
+        here.marks.put("project:canary", "output", event.payload["tool_response"])
     """
+# Every part that writes is on; the server is away, so that what is meant for it waits.
+SETTINGS = """
+packs = ["pack"]
+database = "postgresql://nobody@127.0.0.1:9/none"
+[pack.remember]
+enabled = true
+[pack.learn]
+enabled = true
+folder = "{reports}"
+"""
 FRAMES = (
     "deploy --with {}",
     "echo {} > out",
@@ -40,11 +57,13 @@ FRAMES = (
     '{{"thing": "{}"}}',
     "see https://x.test/?t={}&b=1",
 )
+WITHOUT_DAEMON = 2
+WORTH_KEEPING = "Remember that we decided to use the blue queue because the green one was slow, error E42: "
 
 
 @pytest.mark.proves("S4-122")
 def test_no_secret_is_in_any_byte_that_snell_wrote(tmp_path: Path) -> None:
-    _canary(tmp_path, events=10, secrets_each=10)
+    _canary(tmp_path, events=5, secrets_each=20)
 
 
 @pytest.mark.nightly
@@ -54,26 +73,70 @@ def test_none_of_five_hundred_secrets_is_in_any_byte_that_snell_wrote(tmp_path: 
 
 def _canary(folder: Path, events: int, secrets_each: int) -> None:
     home = folder / "h"
+    pack = _house(home)
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
+    planted = _secrets(events * secrets_each)
+    written = Written(home, pack)
+    try:
+        for number in range(events):
+            few = planted[number * secrets_each : (number + 1) * secrets_each]
+            for payload in _payloads(folder, number, few):
+                # Some are answered without the daemon, by a process of their own.
+                door = [SNELL, "hook"] if number == WITHOUT_DAEMON else [HOOK]
+                _run([*door, "--client", "claude-code"], env, folder, json.dumps(payload))
+            if number % 5 == 0:
+                _run([SNELL, "memory", "remember", WORTH_KEEPING + few[0]], env, folder)
+            written.look()  # also at what is only there for a while: pending rows, the inbox, the log
+        _run([sys.executable, "-c", CRASH, *planted[:20]], env, folder)
+    finally:
+        _run([SNELL, "daemon", "stop"], env, folder)
+    written.look()
+    written.holds_something_of("crashes", "memory", "pending", "reports", "snell.db")
+    assert written.placeholders > events * secrets_each
+    assert written.leaks(planted) == []
+
+
+def _house(home: Path) -> Path:
     pack = home / "config" / "pack"
     pack.mkdir(parents=True)
     (pack / "pack.toml").write_text('name = "p"\n', encoding="utf-8")
     (pack / "rules.py").write_text(textwrap.dedent(PACK), encoding="utf-8")
-    (home / "config" / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
-    planted = _secrets(events * secrets_each)
-    try:
-        for number in range(events):
-            few = planted[number * secrets_each : (number + 1) * secrets_each]
-            for payload in _payloads(number, few):
-                _run([HOOK, "--client", "claude-code"], env, folder, json.dumps(payload))
-        _run([sys.executable, "-c", CRASH, *planted[:20]], env, folder)
-    finally:
-        _run([SNELL, "daemon", "stop"], env, folder)
-    written = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and pack not in path.parents}
-    assert sum(data.count(b"[redacted:") for data in written.values()) > events * secrets_each
-    assert any("crashes" in path.parts for path in written)
-    leaks = [(path.name, secret) for path, data in written.items() for secret in planted if secret.encode() in data]
-    assert leaks == []
+    settings = SETTINGS.format(reports=home / "reports")
+    (home / "config" / "snell.toml").write_text(settings, encoding="utf-8")
+    return pack
+
+
+class Written:
+    """All that was ever seen in a file below the home."""
+
+    def __init__(self, home: Path, pack: Path) -> None:
+        self.home, self.pack = home, pack
+        self.seen: dict[str, set[bytes]] = {}
+
+    @property
+    def placeholders(self) -> int:
+        return sum(max(data.count(b"[redacted:") for data in seen) for seen in self.seen.values())
+
+    def look(self) -> None:
+        for path in self.home.rglob("*"):
+            if self.pack in path.parents:
+                continue
+            with contextlib.suppress(OSError):  # gone meanwhile, or a socket
+                if path.is_file():
+                    self.seen.setdefault(str(path.relative_to(self.home)), set()).add(path.read_bytes())
+
+    def leaks(self, planted: list[str]) -> list[tuple[str, str]]:
+        """In the names of files, too."""
+        return [
+            (name, secret)
+            for name, seen in self.seen.items()
+            for secret in planted
+            if secret in name or any(secret.encode() in data for data in seen)
+        ]
+
+    def holds_something_of(self, *parts: str) -> None:
+        everything = "\n".join(self.seen)
+        assert [part for part in parts if part not in everything] == []
 
 
 CRASH = """
@@ -94,20 +157,33 @@ def _secrets(count: int) -> list[str]:
     return chosen
 
 
-def _payloads(number: int, secrets: list[str]) -> list[dict[str, object]]:
+def _payloads(folder: Path, number: int, secrets: list[str]) -> list[dict[str, object]]:
     text = " ; ".join(FRAMES[n % len(FRAMES)].format(secret) for n, secret in enumerate(secrets))
-    shell = {
-        "session_id": "canary",
-        "tool_name": "Bash",
-        "tool_use_id": f"toolu_{number}",
-        "tool_input": {"command": text},
-    }
+    broken = "\n".join(f"{secret[:-9]}\n{secret[-9:]}" for secret in secrets)
+    kept = [f"{WORTH_KEEPING}{secret} (case {number}-{n})" for n, secret in enumerate(secrets)]
+    same = {"session_id": "canary", "cwd": str(folder), "transcript_path": str(_transcript(folder, number, kept))}
+    shell = {**same, "tool_name": "Bash", "tool_use_id": f"toolu_{number}", "tool_input": {"command": text}}
+    edit = {"file_path": str(folder / f"{number}.py"), "content": f"a = 1\n{text}\n{broken}"}
+    write = {**same, "tool_name": "Write", "tool_use_id": f"toolu_w{number}", "tool_input": edit}
     return [
+        {**same, "hook_event_name": "SessionStart", "source": "startup"},
         {**shell, "hook_event_name": "PreToolUse"},
-        {**shell, "hook_event_name": "PostToolUse", "tool_response": {"stdout": text, "lines": secrets}},
-        {"session_id": "canary", "hook_event_name": "UserPromptSubmit", "prompt": text},
-        {"session_id": "canary", "hook_event_name": "Stop", "last_assistant_message": text},
+        {**shell, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "\n".join(kept), "lines": secrets}},
+        {**write, "hook_event_name": "PreToolUse"},
+        {**write, "hook_event_name": "PostToolUse", "tool_response": {"success": True, "text": broken}},
+        {**same, "hook_event_name": "UserPromptSubmit", "prompt": f"{kept[0]} {text}"},
+        {**same, "hook_event_name": "PreCompact", "trigger": "manual", "custom_instructions": text},
+        {**same, "hook_event_name": "Stop", "last_assistant_message": text},
+        {**same, "hook_event_name": "SessionEnd", "reason": "other"},
     ]
+
+
+def _transcript(folder: Path, number: int, said: list[str]) -> Path:
+    """What the client wrote down; nothing of ours, so that it may hold the secrets."""
+    path = folder / f"transcript-{number}.jsonl"
+    lines = [{"type": "assistant", "message": {"role": "assistant", "content": each}} for each in said]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
 
 
 def _run(argv: list[object], env: dict[str, str], folder: Path, given: str = "") -> None:
