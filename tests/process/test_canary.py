@@ -11,6 +11,8 @@ from random import Random
 import pytest
 
 from snell.kit.redact import redact
+from snell.stores.sqlite import SqliteDatabase
+from snell.work import marks
 from tests.unit.kit.redact_cases import examples
 
 pytestmark = pytest.mark.process
@@ -18,12 +20,10 @@ pytestmark = pytest.mark.process
 HOOK, SNELL = (Path(sys.executable).with_name(name) for name in ("snell-hook", "snell"))
 PACK = """
     import sys
-    from snell import Deny, Note, informs, judges, watches
+    from snell import Deny, Note, informs, judges
 
     @judges("PreToolUse", kind="shell")
-    def says_why(call, here):
-        here.marks.put("session:canary", "said", {"last": call.command, call.command: [call.command]})
-        here.marks.put("session:canary", call.command, True)
+    def says_why(call):
         return Deny("refused: " + call.command)
 
     @judges("PreToolUse", kind="shell")
@@ -34,10 +34,6 @@ PACK = """
     @informs("UserPromptSubmit")
     def repeats(event):
         return Note("you said: " + event.payload["prompt"])
-
-    @watches("PostToolUse")
-    def looks_on(event, here):
-        here.marks.put("project:canary", "output", event.payload["tool_response"])
     """
 # Every part that writes is on; the server is away, so that what is meant for it waits.
 SETTINGS = """
@@ -90,7 +86,9 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
         _run([sys.executable, "-c", CRASH, *planted[:20]], env, folder)
     finally:
         _run([SNELL, "daemon", "stop"], env, folder)
+    _run([sys.executable, "-c", MARKS, str(home / "state" / "snell.db"), *planted], env, folder)
     written.look()
+    assert {"in a list", "in a text", "under a name"} <= _marks(home / "state" / "snell.db")
     written.holds_something_of("crashes", "memory", "pending", "reports", "snell.db")
     assert written.placeholders > events * secrets_each
     assert written.leaks(planted) == []
@@ -147,6 +145,29 @@ try:
 except RuntimeError as error:
     write_report(error, ["fire", *sys.argv[1:]])
 """
+
+# Marks of hooks in this house; those of a person's own hooks are kept nowhere.
+MARKS = """
+import sys
+from pathlib import Path
+from snell.runtime.marks import StoredMarks
+from snell.stores.sqlite import SqliteDatabase
+path, *secrets = sys.argv[1:]
+marks = StoredMarks(SqliteDatabase(Path(path)))
+marks.put("session:canary", "in a text", "seen: " + " ".join(secrets))
+marks.put("session:canary", "in a list", secrets)
+marks.put("session:canary", "under a name", {secret: {"thing": secret} for secret in secrets})
+"""
+
+
+def _marks(path: Path) -> set[str]:
+    """The names of all marks that a secret was taken out of."""
+    database = SqliteDatabase(path)
+    try:
+        found = database.run(lambda tx: marks.in_scope(tx, "session:canary"))
+    finally:
+        database.close()
+    return {name for name, value in found.items() if "[redacted:" in json.dumps(value)}
 
 
 def _secrets(count: int) -> list[str]:
