@@ -53,6 +53,11 @@ def test_a_long_secret_is_found_over_many_lines() -> None:
     assert redact(f"see\n{lines}\nthere") == "see\n[redacted:jwt]\nthere"
 
 
+def test_the_same_secret_is_found_each_time_that_it_is_broken() -> None:
+    broken = f"{TOKEN[:3]}\n{TOKEN[3:]}"
+    assert redact(f"{broken} and\n{broken} and {broken}") == "{0} and\n{0} and {0}".format("[redacted:github-token]")
+
+
 @pytest.mark.parametrize("text", ["wrapped", "listed", "quoted", "table", "log", "diff", "rows", "prose", "license"])
 def test_lines_that_only_follow_each_other_are_not_joined(text: str) -> None:
     assert redact(LINES[text]) == LINES[text]

@@ -25,7 +25,8 @@ _ASSIGNS = re.compile(
     r"""[A-Za-z0-9_.-]{0,80}[\\"'`\]]{0,6}(\s{0,8})(?:(=>|:=|=(?![=~])|:(?!:)|(?<=[\w"'])>(?!=))(\s{0,8})"""
     r"""|(,)\s{0,3}(?=\\{0,3}["'`])|([ \t]{1,3})(?=[^\s=:>,]))"""
 )
-_TYPE_OR_RESOURCE = re.compile(r"(?:::|arn:[\w:*-]{1,70}:)\Z")  # `AWS::IAM::AccessKey`, `arn:...:secret:name`
+# `AWS::IAM::AccessKey`, `arn:...:secret:name`, `[redacted:password]`
+_NO_NAME = re.compile(r"(?:::|arn:[\w:*-]{1,70}:|\[redacted:)\Z")
 _VALUE_OF = re.compile(r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4},?\s{1,24}\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""")
 _FLAG = re.compile(r"--[A-Za-z0-9-]{1,70}[ \t]{1,3}")
 _SET = re.compile(r"set[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
@@ -50,7 +51,7 @@ def _assigned(text: str, at: int) -> Span | None:
     before = _name_before(text, at)
     name = (before + _goes_on(text, at)).strip("-.")
     strength = strength_of(name)
-    if not strength or _TYPE_OR_RESOURCE.search(text, max(0, at - len(before) - 80), at - len(before)):
+    if not strength or _NO_NAME.search(text, max(0, at - len(before) - 80), at - len(before)):
         return None
     if sign[5]:
         return _beside(text, sign.end(), name, strength)

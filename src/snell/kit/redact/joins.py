@@ -69,16 +69,13 @@ def joined(text: str, data: bytes) -> list[Span]:
     folded = data.translate(_WORDS)
     endings = [_ENDING.search(data, max(0, start - 8), start) for start, _, _ in found]
     ends = [start - _length(ending) for (start, _, _), ending in zip(found, endings, strict=True)]
-    words = {
-        word.text: word for word in _words(text, folded, list(zip(ends, (each[2] for each in found), strict=True)))
-    }
+    places = list(zip(ends, (each[2] for each in found), strict=True))
+    words = {(word.places[0], word.text): word for word in _words(text, folded, places)}
     signs = [end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)]
     near = [n for n in range(len(found)) if any(signs[max(0, n - 1) : n + 2])]
     for marks in _READINGS if near else ():
-        words |= {
-            word.text: word
-            for word in _words(text, folded, [_with_signs(data, found[n], ends[n], marks) for n in near])
-        }
+        places = [_with_signs(data, found[n], ends[n], marks) for n in near]
+        words |= {(word.places[0], word.text): word for word in _words(text, folded, places)}
     return _across(list(words.values()))
 
 
