@@ -23,14 +23,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.kit.shell import Command, CommandLine, read
 from snell.kit.wildcards import path_matches, text_matches
 from snell.model.tools import names_of
 
 LONGEST_RULE = 1000
 
-_RULE = re.compile(r"\s*([^\s()]*)\s*(\((.*)\))?\s*", re.DOTALL)
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_*.:/\-]+")
+_RULE = late(r"\s*([^\s()]*)\s*(\((.*)\))?\s*", re.DOTALL)
+_TOOL_NAME = late(r"[A-Za-z0-9_*.:/\-]+")
 _ANYTHING = ("*", "**", ":*")
 _DOMAIN = "domain:"
 

@@ -8,9 +8,9 @@ known at run time only. Text that is data (quoted arguments, here-documents, com
 `ssh`, `docker exec`, `watch` and other programs that run commands elsewhere or in their own way are not looked into.
 """
 
-import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.kit.shell_cursor import (
     DEEPEST_NESTING,
     LONGEST_LINE,
@@ -30,7 +30,7 @@ from snell.kit.shell_strings import executed_by_find, handed_to_shells, look_thr
 
 __all__ = ["Command", "CommandLine", "Redirect", "escaped", "read", "without_escape"]
 
-_ESCAPED = re.compile(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
+_ESCAPED = late(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
 _NO_MARKS: frozenset[str] = frozenset()
 
 

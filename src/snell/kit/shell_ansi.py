@@ -2,7 +2,9 @@
 
 import re
 
-_ESCAPE = re.compile(
+from snell.kit.late_pattern import late
+
+_ESCAPE = late(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
     re.DOTALL,
 )

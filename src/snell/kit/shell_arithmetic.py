@@ -1,11 +1,11 @@
 """Tell arithmetic that every shell takes for arithmetic from text that some would read as commands."""
 
-import re
+from snell.kit.late_pattern import late
 
-_PARENTHESES = re.compile("[()]")
-_QUOTES = re.compile("['\"]")
-_MISLEADING = re.compile(r"[\\`#]|<<")
-_OPERATORS = re.compile(r"[;&|<>\n]")
+_PARENTHESES = late("[()]")
+_QUOTES = late("['\"]")
+_MISLEADING = late(r"[\\`#]|<<")
+_OPERATORS = late(r"[;&|<>\n]")
 
 
 def reads_otherwise(source: str, closing: str) -> bool:

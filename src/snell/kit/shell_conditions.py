@@ -5,13 +5,12 @@ That holds for bash and its kin. A plain POSIX shell takes the first for subshel
 text that makes no sense as a test but would as a command is doubted.
 """
 
-import re
-
+from snell.kit.late_pattern import late
 from snell.kit.shell_cursor import Cursor
 from snell.kit.shell_words import PATTERN, REGEX, read_word, skip_arithmetic, skip_lines
 
-_COMMAND_LIKE = re.compile(r"\A[ \t]*(?:[A-Za-z_][\w-]*[ \t]*\Z|[./~])|[\w)\]][ \t]+(?:[A-Za-z_$.\"'/~]|-\w)|;|\n")
-_OPERATOR = re.compile(r"&&|\|\||[()]|[<>](?!\()|!(?=[ \t\n(])")
+_COMMAND_LIKE = late(r"\A[ \t]*(?:[A-Za-z_][\w-]*[ \t]*\Z|[./~])|[\w)\]][ \t]+(?:[A-Za-z_$.\"'/~]|-\w)|;|\n")
+_OPERATOR = late(r"&&|\|\||[()]|[<>](?!\()|!(?=[ \t\n(])")
 _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"))
 
 

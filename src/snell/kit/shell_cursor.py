@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from snell.kit.late_pattern import late
+
 LONGEST_LINE = 64 * 1024
 DEEPEST_NESTING = 64
 MOST_COMMANDS = 2_000
@@ -14,8 +16,8 @@ MOST_COMMANDS = 2_000
 MOST_REREADING = 4 * LONGEST_LINE
 
 _MARKS = ("*", "?", "=~", ":~")
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
-_NOT_NEWLINE = re.compile(r"[^\n]*")
+_BLANKS = late(r"(?:[ \t]|\\\n)*")
+_NOT_NEWLINE = late(r"[^\n]*")
 
 
 class UnreadableError(Exception):

@@ -4,9 +4,9 @@ Read lists, pipelines and compound commands, and collect every simple command in
 No tree is built: what a hook wants to know is which commands can run, in the order of the line.
 """
 
-import re
 from collections.abc import Callable
 
+from snell.kit.late_pattern import late
 from snell.kit.shell_conditions import read_arithmetic_command, read_test
 from snell.kit.shell_cursor import Cursor, UnreadableError
 from snell.kit.shell_simple import read_redirects, read_simple
@@ -15,23 +15,21 @@ from snell.kit.shell_words import PATTERN, read_word, skip_arithmetic, skip_line
 AT_END = frozenset(("",))
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
-_RESERVED = re.compile(
+_RESERVED = late(
     rf"(?:{_BODY_KEYWORDS}|then|elif|else|fi|do|done|esac|in|function|coproc|time|[{{}}!])(?=[ \t\n;&|()<>]|\Z)"
 )
 _CLOSING_WORDS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 _CASE_ENDS = frozenset((";;", ";&", ";;&", "esac"))
-_CASE_BREAK = re.compile(";;&|;;|;&")
-_JOINER = re.compile(r"&&|\|\||\|&|\|")
-_SEPARATOR = re.compile(r";(?![;&])|&(?![&>])")
+_CASE_BREAK = late(";;&|;;|;&")
+_JOINER = late(r"&&|\|\||\|&|\|")
+_SEPARATOR = late(r";(?![;&])|&(?![&>])")
 _GAP = r"(?:[ \t]|\\\n)+"
 _COMPOUND = rf"\(|\{{[ \t\n]|(?:{_BODY_KEYWORDS})[ \t\n]"
 # Before a plain command `time` is left to that command: there it may be the keyword or the program.
-_TIME_KEYWORD = re.compile(
-    rf"time(?:{_GAP}-p)?(?:{_GAP}--)?{_GAP}(?={_COMPOUND}|!|coproc[ \t]|[A-Za-z_][A-Za-z0-9_]*\+?=)"
-)
-_COPROC = re.compile(rf"coproc{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?")
-_FUNCTION = re.compile(r"""[^ \t\n\r\0|&;<>()$`'"\\=]+[ \t]*\([ \t]*\)""")
-_FUNCTION_KEYWORD = re.compile(r"""function[ \t]+[^ \t\n\r\0|&;<>()$`'"\\]+(?:[ \t]*\([ \t]*\))?""")
+_TIME_KEYWORD = late(rf"time(?:{_GAP}-p)?(?:{_GAP}--)?{_GAP}(?={_COMPOUND}|!|coproc[ \t]|[A-Za-z_][A-Za-z0-9_]*\+?=)")
+_COPROC = late(rf"coproc{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?")
+_FUNCTION = late(r"""[^ \t\n\r\0|&;<>()$`'"\\=]+[ \t]*\([ \t]*\)""")
+_FUNCTION_KEYWORD = late(r"""function[ \t]+[^ \t\n\r\0|&;<>()$`'"\\]+(?:[ \t]*\([ \t]*\))?""")
 
 
 def read_commands(cursor: Cursor, closers: frozenset[str]) -> str:

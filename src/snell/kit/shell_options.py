@@ -5,12 +5,13 @@ Programs spell one option in several ways. What is known of that is data here; o
 option may or may not take the word after it, and either reading counts.
 """
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-_CLUSTER = re.compile(r"-([A-Za-z0-9]+)")
+from snell.kit.late_pattern import late
+
+_CLUSTER = late(r"-([A-Za-z0-9]+)")
 
 
 class Spelling(Struct, frozen=True):

@@ -1,14 +1,13 @@
 """Read one simple command: assignments, words and redirections in any order."""
 
-import re
-
+from snell.kit.late_pattern import late
 from snell.kit.shell_cursor import Cursor, Draft, RedirectDraft, UnreadableError, Word
 from snell.kit.shell_words import ASSIGNING, ASSIGNMENT, COMMAND, read_word
 
-_REDIRECT = re.compile(
+_REDIRECT = late(
     r"([0-9]+(?=[<>])|\{[A-Za-z_][A-Za-z0-9_]*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)"
 )
-_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]*\Z")
+_OPEN_SUBSCRIPT = late(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]*\Z")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 # A keyword here was written in a way that the grammar did not recognise, such as with a line break inside.
 _KEYWORDS = frozenset(

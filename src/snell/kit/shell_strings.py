@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from snell.kit.late_pattern import late
 from snell.kit.shell_cursor import Draft, Findings, Word
 from snell.kit.shell_wrappers import UNCLEAR, WRAPPERS, layer_starts, program_of
 
@@ -19,9 +20,9 @@ _SHELL_LONG_FLAGS = frozenset(
 _SHELL_LONG_VALUED = frozenset(("--rcfile", "--init-file"))
 _SHELL_FLAGS = frozenset("abcefhiklmnprstuvxBCDEHPT")
 _INERT = frozenset(("--help", "--version", "--dump-strings", "--dump-po-strings"))
-_HOME_PATH = re.compile(r"~[\w./+-]*")
+_HOME_PATH = late(r"~[\w./+-]*")
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_TABS = re.compile(r"^\t+", re.MULTILINE)
+_TABS = late(r"^\t+", re.MULTILINE)
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 
 

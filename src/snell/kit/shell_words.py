@@ -7,29 +7,30 @@ Commands inside expansions are read on the way, in place, so that their offsets 
 import re
 
 from snell.kit import shell_ansi
+from snell.kit.late_pattern import late
 from snell.kit.shell_arithmetic import reads_otherwise
 from snell.kit.shell_cursor import Cursor, Parts, Passage, UnreadableError, Word
 from snell.kit.shell_heredocs import heredoc_extent
 
 COMMAND, ASSIGNING, PATTERN, REGEX = "command", "assigning", "pattern", "regex"
 
-ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+ASSIGNMENT = late(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 
 _CLOSING_PAREN = frozenset(")")
 _AT_END = frozenset(("",))
-_PLAIN = re.compile("[^ \t\n\r\0\\\\'\"$`|&;<>()]+")
-_PLAIN_QUOTED = re.compile('[^\0\\\\"$`]+')
-_PLAIN_BRACED = re.compile("[^\0\\\\'\"$`}<>]+")
-_PLAIN_HEREDOC = re.compile("[^\0\\\\$`]+")
-_PLAIN_ARITHMETIC = re.compile("[^\0\\\\'\"$`()\\[\\]]+")
-_SINGLE_QUOTED = re.compile("'([^']*)'")
-_ANSI_QUOTED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_ESCAPED_IN_BACKTICKS = re.compile(r"\\([$`\\\n])")
-_ESCAPED_IN_BOTH = re.compile(r"\\([$`\\\"\n])")
-_NAMED = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_QUIET_QUOTES = re.compile("'[^'}\"$`\\\\]*'")
-_FAST = re.compile(r"[A-Za-z0-9_./:@%+,\-]+(?=[ \t\n;|&)]|\Z)")
+_PLAIN = late("[^ \t\n\r\0\\\\'\"$`|&;<>()]+")
+_PLAIN_QUOTED = late('[^\0\\\\"$`]+')
+_PLAIN_BRACED = late("[^\0\\\\'\"$`}<>]+")
+_PLAIN_HEREDOC = late("[^\0\\\\$`]+")
+_PLAIN_ARITHMETIC = late("[^\0\\\\'\"$`()\\[\\]]+")
+_SINGLE_QUOTED = late("'([^']*)'")
+_ANSI_QUOTED = late(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKTICKS = late(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_ESCAPED_IN_BACKTICKS = late(r"\\([$`\\\n])")
+_ESCAPED_IN_BOTH = late(r"\\([$`\\\"\n])")
+_NAMED = late(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_QUIET_QUOTES = late("'[^'}\"$`\\\\]*'")
+_FAST = late(r"[A-Za-z0-9_./:@%+,\-]+(?=[ \t\n;|&)]|\Z)")
 
 
 def read_word(cursor: Cursor, mode: str = COMMAND) -> Word:

@@ -4,15 +4,16 @@ Programs that run another program: which of their words come first, and where th
 An option that is not listed here is never guessed at: the reader then says that it did not understand the line.
 """
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
+
 UNCLEAR = -1
 MOST_LAYERS = 16
 
-_NUMBER = re.compile(r"-[+-]?[0-9]+")
+_NUMBER = late(r"-[+-]?[0-9]+")
 
 
 class Wrapper(Struct, frozen=True):

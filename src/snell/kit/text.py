@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+from snell.kit.late_pattern import late
+
+_FENCED = late(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_WORD = late(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Glued to one of these, a word is part of a path, a flag, an identifier or an address.
 _GLUE_BEFORE = "/\\_.@#$-~+="
 _GLUE_AFTER = "/\\_@=+(:"

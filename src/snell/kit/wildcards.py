@@ -5,12 +5,13 @@ In text `*` is any run of characters, and `\\*` is an asterisk. In paths `*` and
 name, and `**` is any number of folders.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from posixpath import normpath
 
-_STAR = re.compile(r"\\[*\\]|\*")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+from snell.kit.late_pattern import late
+
+_STAR = late(r"\\[*\\]|\*")
+_DRIVE = late(r"[A-Za-z]:[\\/]")
 
 
 def text_matches(pattern: str, text: str) -> bool:

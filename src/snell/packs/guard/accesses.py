@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.names import names
@@ -20,14 +21,12 @@ _PATH_KEYS = names("path file_path filepath file filename uri source src destina
 _URL_KEYS = names("url uri href urls link endpoint")
 _CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
 _SQL_KEYS = names("sql query statement statements queries sql_query command text")
-_WRITING = re.compile(
+_WRITING = late(
     r"write|edit|create|delete|remove|move|update|append|patch|rename|save|put|replace|copy|insert|overwrite"
 )
-_BROWSER = re.compile(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
-_DATABASE = re.compile(
-    r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase"
-)
-_STATEMENT = re.compile(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
+_BROWSER = late(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
+_DATABASE = late(r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase")
+_STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 # Servers that manage what runs elsewhere, and the program with the same verbs.
 _MANAGERS = {
     **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
@@ -63,7 +62,7 @@ def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
     return {_full(path, cwd, home): Value(text)} if is_write and path and text else {}
 
 
-_TELLS = re.compile(r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist)(?:_|$)")
+_TELLS = late(r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist)(?:_|$)")
 
 
 def tells_others(call: ToolCall) -> bool:

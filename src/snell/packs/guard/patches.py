@@ -1,8 +1,8 @@
 """The files that a patch names, with the text that it adds to each."""
 
-import re
+from snell.kit.late_pattern import late
 
-_FILE = re.compile(r"^(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*?)\s*$")
+_FILE = late(r"^(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*?)\s*$")
 MOST_LINES = 20_000
 
 

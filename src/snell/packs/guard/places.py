@@ -3,6 +3,7 @@
 import posixpath
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.shell.values import UNKNOWN
 
@@ -11,8 +12,8 @@ PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "bui
 GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
 OUTSIDE, ABOVE, NOWHERE = "a place outside the project", "the folders above the project", "a place that is not known"
 
-_TEMP = re.compile(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
-_SYSTEM = re.compile(
+_TEMP = late(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
+_SYSTEM = late(
     r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
     r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
 )
@@ -24,7 +25,7 @@ _ARTEFACTS = names(
     ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
     "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
 )
-_ARTEFACT_FILE = re.compile(
+_ARTEFACT_FILE = late(
     (
         r"\.(?:pyc|pyo|o|obj|class|log|tmp|bak|swp|orig|rej|egg-info|map|tsbuildinfo|gcda|gcno|cache|lock"
         r"|tgz|zip|gz|whl|out)$|^\.DS_Store$"
@@ -35,7 +36,7 @@ _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .r
 _LEFTOVERS = names("orig rej swp swo ~")
 _REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
 # Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
-_BLOAT = re.compile(
+_BLOAT = late(
     r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
     r"opt/(?:ghc|hostedtoolcache|google|microsoft|az|pipx|mssql-tools)|imagegeneration|"
     r"usr/lib/(?:jvm|mono|google-cloud-sdk|llvm[^/]*|firefox|heroku|node_modules)|"
@@ -44,7 +45,7 @@ _BLOAT = re.compile(
     r"julia[^/]*|aws[^/]*|sqlpackage|n)|"
     r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
 )
-_GIT_REMADE = re.compile(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_GIT_REMADE = late(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
 _SOURCES = frozenset(("src", "source", "sources", "app", "apps", "packages", "tests", "test", "migrations", ".github"))
 
 

@@ -4,21 +4,22 @@ import fnmatch
 import re
 from functools import lru_cache
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 
 LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
 
-_SAMPLES = re.compile(
+_SAMPLES = late(
     r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
 )
-_ENV_FILE = re.compile(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
-_KEY_FILE = re.compile(
+_ENV_FILE = late(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
+_KEY_FILE = late(
     r"^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?![\w-]*\.pub\b)(?:\b|_)|^id_[*?]|\.(?:key|p12|pfx|jks|"
     r"keystore|kdbx|ppk|p8|agekey|ovpn|keytab)\W*$"
     r"|(?<!cert)(?<!certs)(?<!/ca)(?<!chain)(?<!bundle)(?<!^ca)(?<!ca-cert)\.pem$|private[-_]?key|^[*?]+\.(?:pem|key)$",
     re.IGNORECASE,
 )
-_PUBLIC = re.compile(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
+_PUBLIC = late(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
 _SECRET_NAMES = names(
     ".netrc _netrc .pypirc .git-credentials .pgpass .my.cnf .boto .s3cfg .vault-token .htpasswd .dockercfg "
     ".dockerconfigjson .npmrc.token wallet.dat key4.db logins.json cookies.sqlite keychain.db login.keychain "
@@ -32,7 +33,7 @@ _SECRET_NAMES = names(
     "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
     ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
 ) | {"login data"}
-_SECRET_PATHS = re.compile(
+_SECRET_PATHS = late(
     r"(?:^|/)(?:\.aws/(?:credentials|sso|cli/cache)|\.docker/config\.json|\.kube/(?:config|cache)|\.gem/credentials"
     r"|\.cargo/credentials|\.config/(?:gh/hosts\.yml|gcloud|op|containers/auth\.json|hub|doctl|rclone|stripe|heroku)"
     r"|\.azure/|\.gnupg(?:/|$)|\.password-store|\.codex/auth\.json|\.gemini/oauth|\.composer/auth\."
@@ -45,7 +46,7 @@ _SECRET_PATHS = re.compile(
     r"|run/secrets/|var/run/secrets|config/master\.key|config/credentials)",
     re.IGNORECASE,
 )
-_SYSTEM_SECRETS = re.compile(
+_SYSTEM_SECRETS = late(
     r"^/(?:etc/(?:g?shadow-?|ssl/private|ssh/ssh_host_\w+_key)|proc/[^/]+/(?:environ|mem)|root/\."
     r"ssh)$|^/etc/ssl/private/"
 )
@@ -54,12 +55,12 @@ _SECRET_FOLDERS = frozenset(
     ("certs", "secrets", ".ssh", ".aws", ".gnupg", "credentials", "private", ".kube", ".secrets", "keys")
 )
 
-_OWN = re.compile(
+_OWN = late(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
     r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?$|snell-hook$)"
 )
-_CLIENT_HOOKS = re.compile(
+_CLIENT_HOOKS = late(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
     r"|\.codex/(?:hooks\.json|config\.toml)|\.cursor/hooks\.json|\.gemini/settings\.json|\.qwen/settings\.json"
     r"|\.factory/(?:hooks|settings)\.json|\.grok/(?:hooks/|config\.toml)|\.github/(?:hooks/|copilot/settings)"
@@ -69,7 +70,7 @@ _CLIENT_HOOKS = re.compile(
 )
 
 
-_STARTS = re.compile(
+_STARTS = late(
     r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
     r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
     r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
@@ -88,7 +89,7 @@ def secret_in(path: str, home: str = "") -> str:
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
 
-_PRIVATE = re.compile(
+_PRIVATE = late(
     r"^/etc/(?:passwd|group|hostname|machine-id|sudoers|ssh/)|/\.(?:bash_history|zsh_history|gitconfig)$|"
     r"/\.ssh/(?:config|known_hosts)$"
 )

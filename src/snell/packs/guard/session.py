@@ -7,10 +7,10 @@ secret was read is asked about.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from snell.kit.late_pattern import late
 from snell.model.ports import Store
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.rule import Finding
@@ -26,7 +26,7 @@ LONGEST_TEXT = 16_384
 _SENDERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
 )
-_UPLOADS = re.compile(
+_UPLOADS = late(
     r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
     r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
 )

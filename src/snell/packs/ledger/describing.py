@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.kit.here import Here
+from snell.kit.late_pattern import late
 from snell.kit.redact import redact, redacted
 from snell.kit.shell_effects import Effects, effects_of
 from snell.machine.json_plain import plain
@@ -25,7 +26,7 @@ from snell.work.side_effects import Found, Rule, classify
 
 MOST_PATHS = 50
 LONGEST_ERROR = 2_000
-_SAFE = re.compile(r"[\w.:@ -]{1,128}", re.ASCII)
+_SAFE = late(r"[\w.:@ -]{1,128}", re.ASCII)
 _CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
 
 

@@ -11,13 +11,14 @@ import re
 
 from snell.kit.authoring import informs
 from snell.kit.here import Here
+from snell.kit.late_pattern import late
 from snell.kit.subjects import Prompt, Session
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.notes.texts import local_notes, restore_notes
 
 FIRST, LOST = "notes/first_prompt", "notes/compacted"
-_NEGATED = re.compile(r"\b(?:don'?t|do not|not|never)\s+(?:\w+\s+)?(?:continue|recap)\b", re.IGNORECASE)
+_NEGATED = late(r"\b(?:don'?t|do not|not|never)\s+(?:\w+\s+)?(?:continue|recap)\b", re.IGNORECASE)
 
 
 @informs("UserPromptSubmit", timeout=3)

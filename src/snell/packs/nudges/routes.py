@@ -3,20 +3,21 @@
 import re
 from collections.abc import Collection, Mapping
 
+from snell.kit.late_pattern import late
 from snell.kit.text import distance, is_typo_of, spoken
 
 META = (
-    re.compile(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
-    re.compile(r"\bnudg(?:e|es|ed|ing)\b", re.IGNORECASE),
-    re.compile(
+    late(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
+    late(r"\bnudg(?:e|es|ed|ing)\b", re.IGNORECASE),
+    late(
         r"\b(?:check|fix|debug|test|review|inspect|change|edit|why)\b[^.\n]{0,40}\b(?:sub)?agents?\b(?!\s+(?:class|module))",
         re.IGNORECASE,
     ),
-    re.compile(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
+    late(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
 )
-DOCUMENTS = re.compile(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]+\.md\b", re.IGNORECASE)
-COMMITS = re.compile(r"\bcommit(?:s|ted|ting)?\b", re.IGNORECASE)
-_README = re.compile(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
+DOCUMENTS = late(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]+\.md\b", re.IGNORECASE)
+COMMITS = late(r"\bcommit(?:s|ted|ting)?\b", re.IGNORECASE)
+_README = late(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
 
 
 def is_meta(prompt: str) -> bool:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from snell.kit.here import Here
+from snell.kit.late_pattern import late
 from snell.kit.subjects import SkillCall, call_of
 from snell.model.effects import Deny, Note
 from snell.model.errors import SnellError
@@ -15,7 +16,7 @@ from snell.work import artefacts, phases, projects, skills, starting
 from snell.work.rows import Record
 
 USAGE = "say `start TASK SKILL [MODE]`, `resume [NUMBER]` or `log TEXT`"
-_PHASE = re.compile(
+_PHASE = late(
     r"\s*(?:snell\s+phase|engine\s+session\s+phase)\s+(\S+)[^\n]*<<-?\s*['\"]?(\w+)['\"]?\n(.*)\n\2\s*", re.DOTALL
 )
 

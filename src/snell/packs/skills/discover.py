@@ -12,6 +12,7 @@ import re
 
 from snell.kit.authoring import informs
 from snell.kit.here import Here
+from snell.kit.late_pattern import late
 from snell.kit.subjects import Prompt, ShellCall
 from snell.model.effects import Note
 from snell.model.events import Event
@@ -28,7 +29,7 @@ FORMATS = {
 }
 
 
-_ANY_FORMAT = re.compile("|".join(FORMATS.values()), re.IGNORECASE)
+_ANY_FORMAT = late("|".join(FORMATS.values()), re.IGNORECASE)
 LONGEST_COMMAND = 20_000
 
 

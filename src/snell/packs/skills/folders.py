@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.machine.files import FileError, read_capped
 
 LARGEST = 200_000
@@ -28,8 +29,8 @@ FOLDERS = (
     ".opencode/skills",
     ".config/goose/skills",
 )
-_KEY = re.compile(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
-_ITEM = re.compile(r"\s*-\s+(.*)")
+_KEY = late(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
+_ITEM = late(r"\s*-\s+(.*)")
 
 
 class Skill(Struct, frozen=True):

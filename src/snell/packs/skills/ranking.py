@@ -6,18 +6,18 @@ they are among all skills, and several of them are needed: one common word is no
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.packs.skills.folders import Skill
 
 ENOUGH = 1.0
 NAME, TRIGGER = 2.0, 1.5
-_WORD = re.compile(r"[a-z0-9][a-z0-9+#-]*")
+_WORD = late(r"[a-z0-9][a-z0-9+#-]*")
 STOP_WORDS = frozenset(
     (
         "with", "when", "from", "this", "that", "your", "user", "users", "using", "used", "uses", "skill", "skills",

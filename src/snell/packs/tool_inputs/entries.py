@@ -6,7 +6,6 @@ Names are compared without case: the whole name, or the part after the last `__`
 """
 
 import json
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,10 +15,11 @@ from typing import Any
 from msgspec import Struct
 
 from snell.engine.schemas import TOOL_SCHEMAS
+from snell.kit.late_pattern import late
 from snell.machine.files import FileError, read_capped
 
 LARGEST = 2_000_000
-_SEPARATORS = re.compile(r"__|[.:/]")
+_SEPARATORS = late(r"__|[.:/]")
 
 
 class Entry(Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import Any
 
 from snell.kit.authoring import informs, judges, rewrites
 from snell.kit.here import Here
+from snell.kit.late_pattern import late
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import Event
 from snell.packs.tool_inputs.entries import Entry, entry_for
@@ -19,14 +20,14 @@ from snell.packs.tool_inputs.shapes import Faults, example_text, faults, repaire
 
 MOST_INNER = 50
 REPLAYING = "runs/replaying"  # a call that is made again was looked at the first time
-_ODD_NAME = re.compile(r"[<>{}\[\]\"'`\s]")
-_MARKUP = re.compile(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
-_INVALID = re.compile(
+_ODD_NAME = late(r"[<>{}\[\]\"'`\s]")
+_MARKUP = late(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
+_INVALID = late(
     r"validation error|field required|input ?validation ?error|required parameter|missing required"
     r"|is a required property|invalid (?:input|argument)s?\b",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
+_UNKNOWN = late(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
 
 
 @rewrites("PreToolUse")

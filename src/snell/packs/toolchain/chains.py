@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.targets import JUSTFILES, MAKEFILES, TASKFILES, just_recipes, make_targets, task_names
 
@@ -152,7 +153,7 @@ def _pyproject_with(pattern: str, *names: str) -> Callable[[Project], bool]:
 
 
 _LOCKFILES = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lockb", "bun.lock")
-_PACKAGE_MANAGER = re.compile(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
+_PACKAGE_MANAGER = late(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
 
 TOOLCHAINS: tuple[Toolchain, ...] = (
     Toolchain("make", "", _having(*MAKEFILES), _targets("make", make_targets), runs_targets=True),

@@ -2,6 +2,7 @@
 
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.toolchain.projects import Project
 
 DETECTORS: tuple[tuple[str, str], ...] = (
@@ -25,7 +26,7 @@ DETECTORS: tuple[tuple[str, str], ...] = (
     (r".*\bcypress\b", "e2e"),
     (r".*\bsmoke\b", "smoke"),
 )
-_DETECTORS = tuple((re.compile(pattern, re.IGNORECASE | re.DOTALL), action) for pattern, action in DETECTORS)
+_DETECTORS = tuple((late(pattern, re.IGNORECASE | re.DOTALL), action) for pattern, action in DETECTORS)
 
 _CARGO = {"test": "cargo test", "build": "cargo build", "lint": "cargo clippy", "e2e": "cargo test --test '*'"}
 _GO = {"test": "go test ./...", "build": "go build ./...", "lint": "go vet ./...", "e2e": "go test -tags=e2e ./..."}

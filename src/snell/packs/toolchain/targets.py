@@ -2,6 +2,7 @@
 
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.toolchain.projects import Project
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
@@ -9,13 +10,13 @@ JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")
 TASKFILES = tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml"))
 MOST_INCLUDES = 20
 
-_RULE = re.compile(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
-_INCLUDE = re.compile(r"\s*(?:-|s)?include\s+(.+)")
-_DEFINE = re.compile(r"\s*(?:override\s+|export\s+)*define\b")
-_ENDEF = re.compile(r"\s*endef\b")
-_RECIPE = re.compile(r"@?([A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)")
-_ALIAS = re.compile(r"alias\s+([A-Za-z_][\w-]*)\s*:=")
-_TASK = re.compile(r"(\s+)(['\"]?)([\w:.-]+)\2\s*:(?:\s|$)")
+_RULE = late(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
+_INCLUDE = late(r"\s*(?:-|s)?include\s+(.+)")
+_DEFINE = late(r"\s*(?:override\s+|export\s+)*define\b")
+_ENDEF = late(r"\s*endef\b")
+_RECIPE = late(r"@?([A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)")
+_ALIAS = late(r"alias\s+([A-Za-z_][\w-]*)\s*:=")
+_TASK = late(r"(\s+)(['\"]?)([\w:.-]+)\2\s*:(?:\s|$)")
 
 
 def make_targets(project: Project) -> frozenset[str]:

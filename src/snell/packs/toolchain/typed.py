@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
+
 MANAGERS = ("npm", "yarn", "pnpm", "bun")
 SCRIPTS = {"test": "test", "t": "test", "tst": "test", "build": "build", "lint": "lint", "e2e": "e2e", "smoke": "smoke"}
 SCRIPTS |= {"integration": "e2e", "test:e2e": "e2e", "test:integration": "e2e", "test:smoke": "smoke"}
@@ -12,7 +14,7 @@ RUNNERS = (("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("python", "-m"), (
 NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), ("bunx",), ())
 
 # Cheaper than reading the line: without one of these there is nothing to find in it.
-TOOLS = re.compile(
+TOOLS = late(
     r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch|gradle|mvn)\b",
     re.IGNORECASE,
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -40,8 +41,8 @@ _CLIENTS = names(
     "bq snowsql cqlsh influx turso wrangler pgcli mycli litecli usql clickhouse surreal neo4j cypher-shell "
     "trino sqlplus isql osql oc mssql-cli"
 )
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_DROPS = re.compile(
+_COMMENT = late(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_DROPS = late(
     (
         r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|index|view|user|role|type|sequence|"
         r"tablespace|owned)|truncate(?:\s+table)?\s+[\w\"`.\[]|alter\s+table\s+\S+\s+drop\b|delete\s+from"
@@ -49,14 +50,12 @@ _DROPS = re.compile(
     ),
     re.IGNORECASE,
 )
-_READS_ONLY = re.compile(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
-_BETWEEN = re.compile(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
-_QUOTED = re.compile(r"'(?:[^']|'')*'")
-_MONGO = re.compile(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
-_REDIS = re.compile(
-    r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE
-)
-_TOOLS = re.compile(
+_READS_ONLY = late(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
+_BETWEEN = late(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
+_QUOTED = late(r"'(?:[^']|'')*'")
+_MONGO = late(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
+_REDIS = late(r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE)
+_TOOLS = late(
     r"^(?:dropdb|dropuser|mysqladmin (?:.* )?drop|prisma (?:migrate reset|db push .*--(?:force-reset|"
     r"accept-data-loss)|db push)|rails db:(?:drop|reset|schema:load|seed:replant|migrate:reset|purge)"
     r"|rake db:(?:drop|reset|purge)|"

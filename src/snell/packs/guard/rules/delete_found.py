@@ -5,9 +5,9 @@ Deleting what a search finds.
 things that a build makes again (`*.pyc`, `__pycache__`, `node_modules`) is fine.
 """
 
-import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import (
     BUILD,
     HOME,
@@ -40,7 +40,7 @@ RULE = Rule(
 )
 
 _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
-_NAMES = re.compile(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
+_NAMES = late(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ time is asked about.
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import (
     ABOVE,
     BUILD,
@@ -72,7 +73,7 @@ _REMOVERS = frozenset(
 )
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
-_WINDOWS = re.compile(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
+_WINDOWS = late(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

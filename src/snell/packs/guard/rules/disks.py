@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -33,7 +34,7 @@ RULE = Rule(
 )
 
 # Every device is one with data on it, but for these.
-_DEVICE = re.compile(
+_DEVICE = late(
     r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
     r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
 )
@@ -42,7 +43,7 @@ _TOOLS = names(
     "cfdisk hdparm blkdiscard nvme badblocks btrfs format diskpart gparted mkswap tune2fs resize2fs newfs"
 )
 _WRITERS = _TOOLS | {"wipefs", "cp", "tee", "mv", "truncate", "shred", "diskutil"}
-_DESTROYS = re.compile(
+_DESTROYS = late(
     r"^(?:lvremove|vgremove|pvremove|lvreduce|vgreduce|blkdiscard|mkswap .*/dev/|newfs|diskpart|cfdisk|gdisk|"
     r"zpool (?:destroy|labelclear|create)|zfs (?:destroy|rollback)"
     r"|mdadm .*(?:--zero-superblock|--stop|-S|--remove|--create)|cryptsetup (?:luksFormat|erase|"

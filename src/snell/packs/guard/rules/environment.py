@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import HERE, Step
@@ -16,7 +17,7 @@ RULE = Rule(
     fine=("env FOO=1 make", "printenv PATH", "env | grep ^PATH", "set -e", "export A=1"),
 )
 
-_SECRET = re.compile(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
+_SECRET = late(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -5,9 +5,9 @@ Throwing away uncommitted work.
 """
 
 import itertools
-import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import git_words
@@ -43,7 +43,7 @@ RULE = Rule(
     ),
 )
 
-_PATHS = re.compile(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
+_PATHS = late(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

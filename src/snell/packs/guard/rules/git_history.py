@@ -7,6 +7,7 @@ Forced pushes, deleted branches and tags, `filter-branch`, an emptied reflog. `-
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import git_words
@@ -45,17 +46,17 @@ RULE = Rule(
 )
 
 
-_REPOSITORY = re.compile(r"(?:^|/)[^/]*\.git/(?:HEAD$|config$|packed-refs$|refs/|objects/|logs/)")
+_REPOSITORY = late(r"(?:^|/)[^/]*\.git/(?:HEAD$|config$|packed-refs$|refs/|objects/|logs/)")
 _OTHERS = {
-    "svn": re.compile(r"revert\b.*(?:-R|--recursive|--depth)|(?:delete|rm|remove) \S+://"),
-    "hg": re.compile(
+    "svn": late(r"revert\b.*(?:-R|--recursive|--depth)|(?:delete|rm|remove) \S+://"),
+    "hg": late(
         r"(?:update|up|checkout|co)\b.*(?:-C|--clean)|purge|strip|rollback|revert\b.*--all|"
         "push\b.*(?:-f|--force)"
     ),
-    "jj": re.compile(r"abandon|restore|op(?:eration)? (?:abandon|restore)|git push\b.*(?:--force|--deleted|--all)"),
-    "bfg": re.compile(r".*--(?:delete|strip|replace)"),
-    "git-filter-repo": re.compile(r".*--"),
-    "git": re.compile(r"lfs prune\b.*(?:-f|--force)"),
+    "jj": late(r"abandon|restore|op(?:eration)? (?:abandon|restore)|git push\b.*(?:--force|--deleted|--all)"),
+    "bfg": late(r".*--(?:delete|strip|replace)"),
+    "git-filter-repo": late(r".*--"),
+    "git": late(r"lfs prune\b.*(?:-f|--force)"),
 }
 
 
@@ -73,11 +74,11 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 
 
 # Branches that a build fills; nobody works on them.
-_GENERATED = re.compile(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
+_GENERATED = late(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
 
 
 # Branches that others work from.
-_SHARED = re.compile(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable)$")
+_SHARED = late(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable)$")
 
 
 def _push(words: list[str]) -> str:

@@ -8,6 +8,7 @@ nobody encodes what they want others to read. Code that cannot be known is asked
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import HERE, Step
@@ -76,9 +77,9 @@ def _unknown_program(step: Step) -> Iterator[Finding]:
 
 
 _HARMLESS = frozenset(("--help", "-h", "--version", "-V", "version", "help"))
-_DANGEROUS = re.compile(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
+_DANGEROUS = late(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
 # `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: a tool is where it is written which one.
-_TOOL = re.compile(
+_TOOL = late(
     r"(?:variable (?:\w+_)?(?:PYTHON\d*|PIP\d*|CC|CXX|CPP|LD|AR|NM|STRIP|MAKE|NINJA|CMAKE|CTEST|GO|GOLANG|NODE|NPM|"
     r"NPX|YARN"
     r"|PNPM|BUN|DENO|CARGO|RUSTC|RUSTUP|JAVAC?|MVN|GRADLEW?|DOTNET|PHP|RUBY|PERL|SHELL|EDITOR|VISUAL|PAGER|BROWSER|"

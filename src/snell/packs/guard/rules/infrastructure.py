@@ -7,6 +7,7 @@ Reading, planning and dry runs are fine.
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -47,9 +48,7 @@ RULE = Rule(
     ),
 )
 
-_DRY = re.compile(
-    r"(?:^|\s)(?:--dry-?run(?:=(?:client|server|true))?|--dryrun|--help|-h|--what-if|--check|plan)(?:\s|$)"
-)
+_DRY = late(r"(?:^|\s)(?:--dry-?run(?:=(?:client|server|true))?|--dryrun|--help|-h|--what-if|--check|plan)(?:\s|$)")
 _DENIED = (
     (
         r"(?:terraform|tofu|terragrunt|cdktf|cdk|pulumi|sls|serverless|sst|eksctl|kops|copilot) (?:\S"
@@ -170,7 +169,7 @@ _DENIED = (
 _RULES = dict[str, list[re.Pattern[str]]]()  # by the words in them: most programs are in none
 for _pattern in _DENIED:
     for _word in set(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
-        _RULES.setdefault(_word, []).append(re.compile(rf"^(?:{_pattern})", re.IGNORECASE))
+        _RULES.setdefault(_word, []).append(late(rf"^(?:{_pattern})", re.IGNORECASE))
 # Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
@@ -195,7 +194,7 @@ _MANAGERS = names(
     "zerotier-cli "
     "bq cbt datastore dataproc kafka-delete-records nsupdate route53 haproxy nginx-ingress databricks snow snowsql dbt"
 )
-_VERB = re.compile(
+_VERB = late(
     r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
     r"unpublish|teardown|"
     r"undeploy|uninstall|deprovision|decommission|repo-delete|wipe|nuke|flush|truncate|removenode|drop|remove-all|"
@@ -213,7 +212,7 @@ def _takes_value(option: str) -> bool:
     return option in _VALUE_OF or (is_long and not _SWITCH.match(option))
 
 
-_SWITCH = re.compile(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
+_SWITCH = late(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
 
 
 def _verb(args: tuple[str, ...]) -> str:
@@ -273,7 +272,7 @@ def _is_small(text: str) -> bool:
 
 
 # Ports behind which a data store, a secret store or a cluster listens, on this machine or another.
-_STORES = re.compile(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
+_STORES = late(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
 
 
 def _is_own_service(text: str) -> bool:
@@ -281,6 +280,6 @@ def _is_own_service(text: str) -> bool:
     return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
 
 
-_LOCAL_REQUEST = re.compile(
+_LOCAL_REQUEST = late(
     r"(?:curl|http|https|xh|wget) (?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)"
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -26,15 +27,15 @@ RULE = Rule(
 )
 
 _POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
-_GUARDS = re.compile(
+_GUARDS = late(
     r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*)(?:\.|$)",
     re.IGNORECASE,
 )
-_ESSENTIAL = re.compile(
+_ESSENTIAL = late(
     r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
     r"apt|init|udev|\.?\*)$"
 )
-_REMOVES = re.compile(
+_REMOVES = late(
     r"(?:apt(?:-get)?|dnf|yum|zypper|apk|pacman|dpkg|rpm|snap|brew) .*?(?:\b(?:remove|purge|erase|del|uninstall)\b|"
     r"-R\w*|-e\b|-r\b)"
 )
@@ -42,7 +43,7 @@ _KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
 _SERVICE_VERBS = frozenset(
     ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")
 )
-_TEXTS = re.compile(
+_TEXTS = late(
     r"^(?:iptables .*(?:-F|--flush|-X|-P \w+ ACCEPT)|ip6tables .*-F|nft (?:flush|delete)|"
     r"ufw (?:disable|reset)|pfctl .*-[dF]|setenforce 0|sysctl .*-w kernel\.(?:panic|core_pattern|"
     r"modules|kexec|sysrq|randomize)"

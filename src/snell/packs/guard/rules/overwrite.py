@@ -8,6 +8,7 @@ whole folder away.
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import (
     ABOVE,
     BUILD,
@@ -52,10 +53,8 @@ RULE = Rule(
     ),
 )
 
-_SYSTEM = re.compile(
-    r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
-)
-_FINE = re.compile(
+_SYSTEM = late(r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)")
+_FINE = late(
     r"^/etc/(?:apt/|udev/rules\.d/|docker/daemon\.json|fuse\.conf|gai\.conf|profile\.d/\w+-ci)|"
     r"^/usr/share/keyrings/|^/sys/fs/cgroup|^/proc/sys/(?:vm/|fs/inotify/|kernel/(?:apparmor_restrict|"
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
@@ -84,7 +83,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield from _synced(step, ground)
 
 
-_NOTHING = re.compile(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
+_NOTHING = late(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
 def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:

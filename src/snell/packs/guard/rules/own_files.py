@@ -8,6 +8,7 @@ it (`snell trust`, `snell pause`, `snell setup`): those are for a person at a te
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -58,7 +59,7 @@ _READS = names(
 _LOOSENS = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
 )
-_VARIABLES = re.compile(r"^SNELL_(?!IDLE$)")
+_VARIABLES = late(r"^SNELL_(?!IDLE$)")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ Opening up, taking over or locking away files by their permissions.
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.scene import CONTAINER, Step
@@ -27,8 +28,8 @@ RULE = Rule(
     fine=("chmod +x script.sh", "chmod 644 a.txt", "chmod 755 bin/tool", "chown me file.txt", "chmod -R u+w build"),
 )
 
-_SETUID = re.compile(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
-_OPEN = re.compile(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
+_SETUID = late(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
+_OPEN = late(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -27,11 +28,11 @@ _ACCOUNTS = names(
     "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
     "passwd visudo chsh dscl vipw"
 )
-_FILES = re.compile(
+_FILES = late(
     r"^/etc/(?:sudoers|passwd|shadow|group|gshadow|pam\.d|security)|/\.ssh/authorized_keys$|"
     r"/etc/ssh/sshd_config|/etc/ld\.so\.preload"
 )
-_HOST_ROOT = re.compile(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
+_HOST_ROOT = late(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import ABOVE, HOME, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -58,7 +59,7 @@ _WRITERS = frozenset(
     ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
 )
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
-_PUBLIC_ONLY = re.compile(r"^(?:-y|-l|-lf|-e)$")
+_PUBLIC_ONLY = late(r"^(?:-y|-l|-lf|-e)$")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
@@ -170,12 +171,12 @@ def _printed(step: Step) -> Iterator[Finding]:
 
 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
-_HUNTED = re.compile(
+_HUNTED = late(
     r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
     re.IGNORECASE,
 )
-_KEPT_LINES = re.compile(r"/\.\w+_history$")
+_KEPT_LINES = late(r"/\.\w+_history$")
 
 
 def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ makers of well-known tool chains (rustup, uv, nvm, ...) are let pass when their 
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -40,7 +41,7 @@ RULE = Rule(
 )
 
 # Makers of tool chains whose own installer is run this way, by everybody, for the user alone.
-_PUBLISHER = re.compile(
+_PUBLISHER = late(
     r"https://(?:sh\.rustup\.rs|astral\.sh/(?:uv|ruff)/|bun\.(?:sh|com)/install|deno\.land/(?:x/)?install|"
     r"get\.pnpm\.io/|"
     r"install\.python-poetry\.org|claude\.ai/install\.sh|opencode\.ai/install|cursor\.com/install|"
@@ -55,8 +56,8 @@ _PUBLISHER = re.compile(
     r"golangci/golangci-lint|helm/helm|aquasecurity/trivy|anchore/(?:syft|grype)|leanprover/elan|reviewdog/reviewdog)/)"
     r"[^@]*$"
 )
-_SHELL = re.compile(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECASE)
-_DEV_TCP = re.compile(r"^/dev/(?:tcp|udp)/")
+_SHELL = late(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECASE)
+_DEV_TCP = late(r"^/dev/(?:tcp|udp)/")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
@@ -96,11 +97,11 @@ _ATTACKS = names(
 )
 
 
-_PROGRAMS = re.compile(r"/s?bin/[^/]+$")
+_PROGRAMS = late(r"/s?bin/[^/]+$")
 _INSTALLERS = names(
     "pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm kubectl apt apt-get"
 )
-_UNPROTECTED = re.compile(
+_UNPROTECTED = late(
     r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
 )
 

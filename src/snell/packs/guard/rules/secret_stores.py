@@ -7,6 +7,7 @@ Keychains, password managers and cloud secret stores when they are told to print
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -27,7 +28,7 @@ RULE = Rule(
     fine=("gh auth status", "kubectl get pods", "aws s3 ls", "security list-keychains", "op run -- make deploy"),
 )
 
-_PRINTS = re.compile(
+_PRINTS = late(
     r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
     r"secret-tool (?:lookup|search)\b|gh auth token\b"
     r"|gcloud auth (?:application-default )?print-(?:access|identity)-token|"
@@ -46,7 +47,7 @@ _PRINTS = re.compile(
 )
 
 
-_METADATA = re.compile(
+_METADATA = late(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )

@@ -8,6 +8,7 @@ DNS name or a mail; directly, through a pipe, a variable, a copy or an archive.
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -48,8 +49,8 @@ _PIPES = names("openssl nc ncat netcat socat telnet websocat ssh mail mailx send
 _COPIES = names("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
 _LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "ping", "getent"))
 _ENVELOPE = ("TAR_OPTIONS", "TAPE")
-_REMOTE = re.compile(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
-_HEADER = re.compile(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
+_REMOTE = late(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
+_HEADER = late(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

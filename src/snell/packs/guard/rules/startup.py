@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive import runs_by_itself
@@ -26,14 +27,14 @@ RULE = Rule(
     fine=("crontab -l", "cat ~/.bashrc", "systemctl status nginx", "source ~/.bashrc", "launchctl list"),
 )
 
-_EXPORTS = re.compile(
+_EXPORTS = late(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
 )
 _LOADERS = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )
-_HARMLESS_PRELOAD = re.compile(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
+_HARMLESS_PRELOAD = late(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -2,9 +2,9 @@
 Hiding what was done: the shell's history, the system's logs and records.
 """
 
-import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.scene import HERE, Step
@@ -30,9 +30,9 @@ RULE = Rule(
     ),
 )
 
-_HISTORY = re.compile(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
-_LOGS = re.compile(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
-_WHO = re.compile(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
+_HISTORY = late(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
+_LOGS = late(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
+_WHO = late(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 

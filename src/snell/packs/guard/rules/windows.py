@@ -5,6 +5,7 @@ What destroys, weakens or takes over a Windows machine, in `cmd` and in PowerShe
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
@@ -27,7 +28,7 @@ RULE = Rule(
     fine=("reg query HKLM/Software", "net use", "Get-Process", "schtasks /query", "sc query", "taskkill /im node.exe"),
 )
 
-_DENIED = re.compile(
+_DENIED = late(
     r"(?:reg (?:delete|add .*/run\b|add .*\\run\b|save|unload|import)|vssadmin (?:delete|resize)|"
     r"wmic (?:.* )?(?:delete|uninstall)"
     r"|wbadmin (?:delete|disable)|bcdedit .*(?:/set|/delete|-set)|(?:set|add)-mppreference .*-(?:disable|exclusion)"
@@ -50,7 +51,7 @@ _DENIED = re.compile(
     r"winlogon|-name \*))",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = late(
     r"(?:set-executionpolicy|stop-service|set-service .*disabled|reg add|set-itemproperty .*hk(?:lm|cu)|"
     r"start-process .*runas"
     r"|new-itemproperty .*hk(?:lm|cu)|clear-content|dism .*/(?:disable|remove)|enable-psremoting|attrib .*[+-][shr])",
@@ -86,7 +87,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` changes the machine for everybody")
 
 
-_FETCHES_AND_RUNS = re.compile(
+_FETCHES_AND_RUNS = late(
     r"^\s*(?:iex|invoke-expression)\b.*(?:downloadstring|downloadfile|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
     r"|^\s*\(?(?:new-object|iwr|irm|invoke-webrequest|invoke-restmethod)\b.*\|\s*(?:iex|invoke-expression)\b",
     re.IGNORECASE,

@@ -1,11 +1,10 @@
 """Brace expansion: `{a,b}` and `{1..9}`."""
 
-import re
-
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.tree import Part, Text, Word
 
 MOST_WORDS = 64
-_INNER = re.compile(r"\{([^{}]*(?:,[^{}]*)+|-?\d+\.\.-?\d+(?:\.\.-?\d+)?|\w\.\.\w)\}")
+_INNER = late(r"\{([^{}]*(?:,[^{}]*)+|-?\d+\.\.-?\d+(?:\.\.-?\d+)?|\w\.\.\w)\}")
 _PLACE = 0xE100
 
 

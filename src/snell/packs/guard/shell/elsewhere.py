@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.inits import is_init
@@ -109,7 +110,7 @@ def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
     return _printed(texts)
 
 
-_LISTS = re.compile(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
+_LISTS = late(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
 
 
 def _printed(texts: list[str]) -> Value:

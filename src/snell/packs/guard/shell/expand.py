@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.braces import braced
 from snell.packs.guard.shell.scene import MOST_ALTERNATIVES, Scene
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
@@ -151,7 +152,7 @@ def _unset(name: str) -> Value:
     return Value(UNKNOWN, frozenset((f"variable {name}",)))
 
 
-_TEMPORARY = re.compile(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root|home)(?:ectory)?)?", re.IGNORECASE)
+_TEMPORARY = late(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root|home)(?:ectory)?)?", re.IGNORECASE)
 
 
 def _lookup(name: str, scene: Scene) -> tuple[Value, ...] | None:
@@ -168,7 +169,7 @@ def _lookup(name: str, scene: Scene) -> tuple[Value, ...] | None:
     return scene.lookup(name)
 
 
-_KEYED = re.compile(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")
+_KEYED = late(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")
 
 
 def _element(text: str, index: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.heredocs import read_heredocs
 from snell.packs.guard.shell.text import LONGEST_LINE, Budget, Source, TooMuchError
 from snell.packs.guard.shell.tree import (
@@ -22,25 +23,25 @@ from snell.packs.guard.shell.tree import (
 )
 from snell.packs.guard.shell.words import WordReader
 
-_RESERVED = re.compile(
+_RESERVED = late(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|\[\[|[{}!])"
     r"(?=[ \t\n\r;&|()<>]|\Z)"
 )
 _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 _CASE_ENDS = frozenset((";;", ";&", ";;&", "esac"))
-_CASE_BREAK = re.compile(";;&|;;|;&")
-_SEPARATOR = re.compile(r"&&|\|\||;(?![;&])|&(?![&>])|\n")
-_PIPE = re.compile(r"\|&|\|(?!\|)")
-_FUNCTION = re.compile(r"""([^ \t\n\r|&;<>()$`'"\\=]+)[ \t]*\([ \t]*\)""")
-_FUNCTION_WORD = re.compile(r"""function[ \t]+([^ \t\n\r|&;<>()$`'"\\]+)(?:[ \t]*\([ \t]*\))?""")
-_REDIRECT = re.compile(r"([0-9]+(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
-_ENDLESS = re.compile(r"\(\([^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
-_ARITHMETIC = re.compile(r"\(\((?:[^()]|\([^()]*\))*\)\)")
-_TEST_END = re.compile(r"\]\](?=[ \t\n\r;&|)]|\Z)")
-_NAME = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)")
-_ODD = re.compile(r"[|&;)]+|.", re.DOTALL)
-_COPROC_NAME = re.compile(r"[A-Za-z_]\w*[ \t]+(?=[({]|while|until|for|if|case)")
+_CASE_BREAK = late(";;&|;;|;&")
+_SEPARATOR = late(r"&&|\|\||;(?![;&])|&(?![&>])|\n")
+_PIPE = late(r"\|&|\|(?!\|)")
+_FUNCTION = late(r"""([^ \t\n\r|&;<>()$`'"\\=]+)[ \t]*\([ \t]*\)""")
+_FUNCTION_WORD = late(r"""function[ \t]+([^ \t\n\r|&;<>()$`'"\\]+)(?:[ \t]*\([ \t]*\))?""")
+_REDIRECT = late(r"([0-9]+(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
+_ASSIGNMENT = late(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
+_ENDLESS = late(r"\(\([^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
+_ARITHMETIC = late(r"\(\((?:[^()]|\([^()]*\))*\)\)")
+_TEST_END = late(r"\]\](?=[ \t\n\r;&|)]|\Z)")
+_NAME = late(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)")
+_ODD = late(r"[|&;)]+|.", re.DOTALL)
+_COPROC_NAME = late(r"[A-Za-z_]\w*[ \t]+(?=[({]|while|until|for|if|case)")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import of_make
@@ -59,19 +60,19 @@ _CODE = {
 _CODE["scp"] = _CODE["sftp"] = _CODE["ssh-keyscan"] = _CODE["autossh"] = _CODE["mosh"] = _CODE["ssh"]
 _CODE["ncat"] = _CODE["nc"] = _CODE["netcat"] = r"(?:^|\x1f)(?:-\w*c\x1f|-\w*e\x1f|--(?:sh-)?exec[=\x1f])([^\x1f]+)"
 _CODE["gvim"] = _CODE["vi"] = _CODE["nvim"] = _CODE["ex"] = _CODE["vim"]
-_PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in _CODE.items()}
+_PATTERNS = {name: late(pattern, re.DOTALL) for name, pattern in _CODE.items()}
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
 # Programs whose input has commands in it.
 _FED = {
-    "ed": re.compile(r"^!(.+)", re.MULTILINE),
-    "ex": re.compile(r"^:?!(.+)", re.MULTILINE),
-    "make": re.compile(r"^\t[@-]?(.+)", re.MULTILINE),
-    "tclsh": re.compile(r"\bexec (.+)", re.MULTILINE),
-    "gdb": re.compile(r"^(?:shell |!)(.+)", re.MULTILINE),
-    "psql": re.compile(r"^\\! ?(.+)", re.MULTILINE),
-    "sqlite3": re.compile(r"^\.(?:shell|system) (.+)", re.MULTILINE),
-    "mysql": re.compile(r"^(?:\\!|system) (.+)", re.MULTILINE),
+    "ed": late(r"^!(.+)", re.MULTILINE),
+    "ex": late(r"^:?!(.+)", re.MULTILINE),
+    "make": late(r"^\t[@-]?(.+)", re.MULTILINE),
+    "tclsh": late(r"\bexec (.+)", re.MULTILINE),
+    "gdb": late(r"^(?:shell |!)(.+)", re.MULTILINE),
+    "psql": late(r"^\\! ?(.+)", re.MULTILINE),
+    "sqlite3": late(r"^\.(?:shell|system) (.+)", re.MULTILINE),
+    "mysql": late(r"^(?:\\!|system) (.+)", re.MULTILINE),
 }
 _SHELL_WORDS = frozenset(("adb", "wsl", "xterm", "nix"))
 
@@ -91,9 +92,7 @@ _LANGUAGE_CODE = {
 _LANGUAGE_CODE["python3"] = _LANGUAGE_CODE["python"]
 _LANGUAGE_CODE["django-admin"] = _LANGUAGE_CODE["manage.py"]
 _LANGUAGE_CODE["nvim"] = _LANGUAGE_CODE["vi"] = _LANGUAGE_CODE["ex"] = _LANGUAGE_CODE["vim"]
-_LANGUAGE_PATTERNS = {
-    name: (language, re.compile(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()
-}
+_LANGUAGE_PATTERNS = {name: (language, late(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()}
 
 
 def _look_for_code(walk: Walk, call: Call, scene: Scene, program: str, text: str) -> None:

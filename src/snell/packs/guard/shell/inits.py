@@ -1,7 +1,6 @@
 """Programs whose output is made to be run by the shell that started them: `eval "$(ssh-agent)"`."""
 
-import re
-
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 
 # Always, and only when a word says so.
@@ -17,7 +16,7 @@ _INITS_BY_WORD = names(
     "stack "
     "rustc tmux hub deno bun aws gcloud terraform vault eksctl flux argocd git hatch pdm just task"
 )
-_INIT_WORD = re.compile(
+_INIT_WORD = late(
     r"(?:completions?|shellenv|init|hook|env|docker-env|podman-env|print-dev-env|activate|"
     r"generate-shell-completion|alias"
     r"|show-environment|-Mlocal::lib.*|-I.*|export-credentials|--completion.*|shell-hook)$"

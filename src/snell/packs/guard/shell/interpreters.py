@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import recipes
@@ -46,7 +47,7 @@ LANGUAGES = {
     "elixir": "-e",
     "groovy": "-e",
 }
-_VERSIONED = re.compile(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
+_VERSIONED = late(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
 _ATTACHED = {
     "python": r"-[a-zA-Z]*?c(.+)",
@@ -254,7 +255,7 @@ def run_versioned(walk: Walk, call: Call, scene: Scene) -> Value:
 
 
 # awk, and one-liners of other languages, that run the lines that they read.
-_RUNS_INPUT = re.compile(
+_RUNS_INPUT = late(
     r"system\s*\(\s*\$|system\s*[( ]\$_|print\s*\|\s*\"(?:ba)?sh|\|\s*\"(?:ba)?sh\"|exec\(.*(?:stdin|input\(\))|"
     r"eval\(.*STDIN"
 )

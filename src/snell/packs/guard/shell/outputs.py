@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from snell.kit import shell_ansi
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.sensitive import secret_folder, secret_in
 from snell.packs.guard.shell import calls
@@ -34,7 +35,7 @@ from snell.packs.guard.shell.values import (
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
 
-_SPECIFIER = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
+_SPECIFIER = late(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
 _FILTERS = names(
     "cat tac head tail grep egrep fgrep rg sed awk gawk mawk sort uniq cut tr jq yq gzip gunzip zcat bzip2 xz "
     "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
@@ -43,8 +44,8 @@ _FILTERS = names(
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
 _FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
-_ELSEWHERE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
-_HIDES = re.compile(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
+_ELSEWHERE = late(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
+_HIDES = late(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
 _PACKERS = names("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
 _SQUEEZERS = {
     "gzip": ".gz",
@@ -101,8 +102,8 @@ def leave_files(program: str, call: Call, scene: Scene, output: Value) -> None:
         scene.write(written, Value(UNKNOWN, labels))
 
 
-_OUTPUT = re.compile(r"(?:--output|--out|of|--outfile)=.")
-_SED_WRITES = re.compile(r"(?:\bw |> ?\"?)([\w./-]+)")
+_OUTPUT = late(r"(?:--output|--out|of|--outfile)=.")
+_SED_WRITES = late(r"(?:\bw |> ?\"?)([\w./-]+)")
 _REDUCERS = frozenset(
     ("wc", "md5sum", "sha256sum", "sha1sum", "cksum", "test", "[", "stat", "ls", "file", "du", "shasum", "cmp")
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.scene import Scene
@@ -29,56 +30,56 @@ _TOKENS = (
     r"""|(?P<word>%[xwW]\(([^)]*)\)|qx[{(/]([^})/]*)[})/])"""
 )
 _FLAGS = re.DOTALL | re.MULTILINE
-_HASH = re.compile(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
-_SLASHES = re.compile(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
-_DASHES = re.compile(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
-_ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
+_HASH = late(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
+_SLASHES = late(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
+_DASHES = late(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
+_ESCAPE = late(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
 _SLASHED = frozenset(("node", "nodejs", "deno", "bun", "go", "c", "rust", "java", "groovy", "swift", "kotlin", "php"))
 _S = r"«(\d+)»"
-_ASSIGNED = re.compile(
+_ASSIGNED = late(
     rf"(?:^|[\s;,({{])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
 )
-_USED = re.compile(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
-_USED_WITH_SIGN = re.compile(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
-_JOINED = re.compile(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
-_WRAPPED = re.compile(
+_USED = late(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
+_USED_WITH_SIGN = late(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
+_JOINED = late(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
+_WRAPPED = late(
     rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
     rf"expand_path|str|String|path\.resolve|(?:new )?File|Paths\.get|Path\.of|Path::new|filesystem::path)"
     rf"\(\s*{_S}\s*\)"
     rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
 )
-_PATH_JOIN = re.compile(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
-_GLOBBED = re.compile(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
-_ITERATED = re.compile(
+_PATH_JOIN = late(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
+_GLOBBED = late(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
+_ITERATED = late(
     rf"{_S}\.(?:r?glob|iterdir|each)\b|\b(?:listdir|scandir|walk|readdirSync|Dir\.(?:children|entries))\(\s*{_S}"
     rf"|\b(?:finddepth|find)\s*\(?\s*(?:sub\s*\{{[^}}]{{0,500}}\}}|\\&\w+)\s*,\s*{_S}"
 )
-_DELETES_EACH = re.compile(
+_DELETES_EACH = late(
     r"(?:\bunlink|\bremove|rmtree|rm_rf|rmSync|unlinkSync|\brmdir|FileUtils\.rm\w*|File\.delete)\s*\(?\s*[a-z_$]|"
     r"\w\.(?:unlink|rmdir)\("
 )
-_ANGLED = re.compile(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
-_DELETION = re.compile(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
-_CALLS_OUT = re.compile(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
-_FORKS = re.compile(r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
-_MAPPED = re.compile(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s*\[?\s*{_S}")
-_SHELL_LIKE = re.compile(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
-_SOCKET = re.compile(
+_ANGLED = late(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
+_DELETION = late(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
+_CALLS_OUT = late(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
+_FORKS = late(r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
+_MAPPED = late(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s*\[?\s*{_S}")
+_SHELL_LIKE = late(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
+_SOCKET = late(
     r"TCPSocket|socket\.(?:socket|tcp|connect|create_connection)|\bsocket\s*\(|use Socket|IO::Socket|fsockopen|"
     r"\.tcp\(\)|stream_socket_client|net\.(?:connect|createConnection|Socket)|TCPServer|socket\.AF_INET"
 )
-_SPAWNS = re.compile(
+_SPAWNS = late(
     r"dup2|pty\.spawn|popen|Popen|subprocess|spawn|\bexec\b|\bsystem\b|os\.execute|proc_open|child_process|`"
 )
-_ANY_SHELL = re.compile(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
-_HOME = re.compile(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
-_VARIABLE = re.compile(
+_ANY_SHELL = late(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
+_HOME = late(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
+_VARIABLE = late(
     rf"(?:os\.environ(?:\[|\.get\()|\b(?:os\.)?getenv\(|(?:Deno|Bun)\.env\.get\(|\bENV(?:\[|\.fetch\()|os\.Getenv\(|"
     rf"System\.get(?:env|Property)\(|process\.env\[|\$ENV\{{|env::var\()\s*(?:{_S}|(\w+))\s*(?:,[^)\]}}]{{0,80}})?[)\]}}]"
     r"|\bprocess\.env\.(\w+)"
 )
 
-_SHELL = re.compile(
+_SHELL = late(
     rf"\b(?:os\.system|os\.popen|getoutput|getstatusoutput|system|popen2?|shell_exec|passthru|"
     rf"proc_open|execSync|exec|spawnSync|spawn|os\.exec\w+|os\.spawn\w+|posix_spawnp?"
     rf"|execFileSync|execFile|check_output|check_call|subprocess\.call|subprocess\.run|run|Popen|IO\."
@@ -87,7 +88,7 @@ _SHELL = re.compile(
     rf"CommandSync)?|shelljs\.exec)\s*\(?\s*"
     rf"(\[[^\]]*\]|{_S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))"
 )
-_DELETES = re.compile(
+_DELETES = late(
     rf"\b(?:rmtree|os\.remove|os\.unlink|os\.rmdir|removedirs|(?:fs|fse|fsp|promises|fs\.promises|require\(«\d+»\)(?:\.promises)?)\."
     rf"(?:rm|rmSync|unlink|unlinkSync|rmdir|rmdirSync|remove|removeSync|emptyDirSync?)"
     rf"|rmSync|rmdirSync|unlinkSync|rimraf(?:\.sync)?|rm_rf|rm_r|FileUtils\.rm(?:_f)?|remove_dir|remove_entry\w*"
@@ -97,58 +98,58 @@ _DELETES = re.compile(
     rf"|call delete|(?<![\w.])rm(?=\())"
     rf"\s*\(?\s*\[?\s*{_S}"
 )
-_METHOD_DELETES = re.compile(rf"{_S}\.(?:unlink|rmdir|rmtree|delete|deleteDir|deleteRecursively|deleteOnExit)\(")
-_BUILT = re.compile(rf"Command::new\(\s*{_S}\s*\)((?:\s*\.args?\(&?[^)]*\))+)")
-_OPENED = re.compile(
+_METHOD_DELETES = late(rf"{_S}\.(?:unlink|rmdir|rmtree|delete|deleteDir|deleteRecursively|deleteOnExit)\(")
+_BUILT = late(rf"Command::new\(\s*{_S}\s*\)((?:\s*\.args?\(&?[^)]*\))+)")
+_OPENED = late(
     rf"\b(?:open|fopen|File\.open|File\.new|io\.open)\s*\(\s*(?:\w+\s*,\s*)?{_S}(?:\s*,\s*(?:mode\s*=\s*)?{_S})?"
 )
-_PERL_OPENED = re.compile(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S})?")
-_WRITES = re.compile(
+_PERL_OPENED = late(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S})?")
+_WRITES = late(
     rf"\b(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|"
     rf"file_put_contents|Deno\.writeTextFile(?:Sync)?|os\.truncate|truncateSync)\s*\(\s*{_S}"
     rf"|{_S}\.(?:write_text|write_bytes|touch)\("
     rf"|\bwriteLines\(\s*(?:«\d+»|\w+)\s*,\s*(?:con\s*=\s*)?{_S}|\bwrite\.\w+\(\s*\w+\s*,\s*{_S}"
 )
-_MOVES = re.compile(
+_MOVES = late(
     rf"\b(?:os\.(?:rename|replace)|shutil\.(?:move|copy\w*)|renameSync|copyFileSync|FileUtils\.(?:mv|"
     rf"cp|cp_r)|rename|copy)\s*\(\s*{_S}\s*,\s*{_S}"
 )
-_READS = re.compile(
+_READS = late(
     rf"\b(?:readFile(?:Sync)?|File\.read(?:lines)?|IO\.read(?:lines)?|file_get_contents|readfile|Deno"
     rf"\.readTextFile(?:Sync)?|createReadStream|slurp|loadtxt|read_csv)\s*\(\s*{_S}"
     rf"|{_S}\.(?:read_text|read_bytes)\("
 )
-_MODES = re.compile(
+_MODES = late(
     rf"\b(?:os\.chmod|chmodSync|File\.chmod|FileUtils\.chmod\w*|chmod)\s*\(?\s*(?:{_S}\s*,\s*(0?o?\d+)"
     rf"|(0?o?\d+)\s*,\s*{_S})"
 )
-_RUNS_TEXT = re.compile(
+_RUNS_TEXT = late(
     rf"\b(?:eval|exec|load|loadstring|instance_eval|class_eval|Function|assert|runInThisContext|"
     rf"runInNewContext)\s*\(\s*(?:compile\(\s*)?{_S}"
 )
-_RUNS_DECODED = re.compile(
+_RUNS_DECODED = late(
     (
         rf"\b(?:eval|exec|loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
         rf"decode_base64|base64_decode|atob|Buffer\.from|decode64|fromhex|unhexlify|a2b_\w+)\s*\(\s*{_S}"
     ),
     re.DOTALL,
 )
-_NET = re.compile(
+_NET = late(
     r"\b(?:urlopen|urllib|requests\.\w+|httpx\.\w+|http\.client|fetch\s*\(|https?\.(?:request|get)|"
     r"socket\.\w+|net\.(?:connect|createConnection)"
     r"|Net::HTTP|URI\.open|open-uri|LWP|curl_exec|axios|aiohttp|TCPSocket|fsockopen|IO::Socket|"
     r"XMLHttpRequest|smtplib|ftplib)"
 )
-_FROM_ADDRESS = re.compile(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
-_RUNS = re.compile(
+_FROM_ADDRESS = late(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
+_RUNS = late(
     r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$)|\.then\(\s*eval|\bsystem\s*\(|os"
     r"\.system\(|\bload\s*\("
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = late(
     r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
     r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
 )
-_AWK = re.compile(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
+_AWK = late(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
 
 
 def follow(walk: Walk, call: Call, scene: Scene, language: str, code: str, depth: int = 0) -> None:

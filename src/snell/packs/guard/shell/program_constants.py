@@ -13,6 +13,7 @@ import codecs
 import re
 from collections.abc import Callable
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.values import UNKNOWN
 
 _S = r"«(\d+)»"
@@ -39,8 +40,8 @@ _BACKWARDS = (
     rf"|(?:{_S}\.split\(\s*«\d+»\s*\)|\[\.\.\.\s*{_S}\s*\])\.reverse\(\)\.join\(\s*«\d+»\s*\)"
 )
 _SAME = rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
-_REPLACED = re.compile(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
-_ANY = re.compile(
+_REPLACED = late(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
+_ANY = late(
     r"fromhex|unhexlify|a2b_|hex2bin|64|atob|Buffer\.from|codecs|pack|fromCharCode|bytes|bytearray|chr\b|\[::-1\]|"
     r"rev|\.replace|gsub|\.tr\("
 )
@@ -117,7 +118,7 @@ def _first(given: list[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
-    (re.compile(pattern), decode)
+    (late(pattern), decode)
     for pattern, decode in (
         (_CODES, _of_codes),
         (_HEX, _of_hex),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from snell.kit.late_pattern import late
+
 _S = r"«(\d+)»"
-_STATEMENT = re.compile(
+_STATEMENT = late(
     rf"(?:\.|->|::)\$?(?:execute(?:many|script|_sql|RawUnsafe|Raw)?|exec_driver_sql|query(?:RawUnsafe|Raw)?|raw|run|"
     rf"exec(?:_query)?|Exec(?:Context)?|unsafe|prepare|statement|unprepared|sql|executeUpdate)\s*\(?\s*"
     rf"(?:\w+\s*,\s*)?(?:(?:[\w.]*\btext|sql\.SQL)\(\s*)?{_S}"
     rf"|\b(?:mysqli_query|pg_query|mysql_query|sqlite_query)\(\s*\$?\w+\s*,\s*{_S}|\bsql\s*{_S}"
 )
-_CHANGES = re.compile(r"\s*(?:drop|truncate|delete|update|alter)\b", re.IGNORECASE)
-_EMPTIES = re.compile(
+_CHANGES = late(r"\s*(?:drop|truncate|delete|update|alter)\b", re.IGNORECASE)
+_EMPTIES = late(
     r"(?:\.|->|::)(?:flushall|flushdb|flushAll|flushDb|FlushAll|FlushDB|drop_database|dropDatabase|drop_all|dropAll"
     r"|dropSchema|drop_collection|dropCollection|deleteDatabase|dropAllTables|dropAllSchemas)\s*\("
     r"|\b[A-Z]\w*(?:\.|::)(?:unscoped\.)?(?:delete_all|destroy_all|truncate)\b(?!\s*\(\s*[^)\s])"
@@ -21,15 +23,13 @@ _EMPTIES = re.compile(
     r"|\.(?:deleteMany|delete_many|remove)\(\s*(?:\{\s*(?:where\s*:\s*\{\s*\}\s*)?\})?\s*\)"
     r"|::table\([^)]*\)->(?:truncate|delete)\(\s*\)"
 )
-_CLOUDS = re.compile(
+_CLOUDS = late(
     r"\b(?:boto3|botocore|google\.cloud|googleapiclient|azure\.\w+|kubernetes|aws-sdk|digitalocean|"
     r"from_env\(\)|AWS\.\w+)|@aws-sdk|@google-cloud|@azure/|@kubernetes|firebase-admin|stripe"
 )
-_TAKES_DOWN = re.compile(
-    r"(?:\.|\bnew )((?:[dD]elete|[tT]erminate|[dD]estroy|[pP]urge|[dD]eregister|begin_delete)\w*)\s*\("
-)
-_REQUEST = re.compile(rf"\b(?:requests|httpx|axios|session|client|http)\.delete\(\s*{_S}")
-_MEMORY = re.compile(r"^:memory:$|mode=memory|sqlite://$|sqlite:///:memory:")
+_TAKES_DOWN = late(r"(?:\.|\bnew )((?:[dD]elete|[tT]erminate|[dD]estroy|[pP]urge|[dD]eregister|begin_delete)\w*)\s*\(")
+_REQUEST = late(rf"\b(?:requests|httpx|axios|session|client|http)\.delete\(\s*{_S}")
+_MEMORY = late(r"^:memory:$|mode=memory|sqlite://$|sqlite:///:memory:")
 
 
 def service_commands(masked: str, strings: list[str], at: Callable[[str], str]) -> Iterator[tuple[str, ...]]:

@@ -11,10 +11,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-_TARGET = re.compile(r"^(?!\t|\s*#)([^\s:=#][^:=#\n]*?)\s*::?(?!=)\s*([^;#\n=]*)(?:;(.*))?$")
-_JUST = re.compile(r"^@?([\w-]+)[^:=\n]*:(?!=)\s*([^#\n]*)$")
-_SCRIPT = re.compile(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
-_TASK_LINE = re.compile(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+)\]?\s*$")
+from snell.kit.late_pattern import late
+
+_TARGET = late(r"^(?!\t|\s*#)([^\s:=#][^:=#\n]*?)\s*::?(?!=)\s*([^;#\n=]*)(?:;(.*))?$")
+_JUST = late(r"^@?([\w-]+)[^:=\n]*:(?!=)\s*([^#\n]*)$")
+_SCRIPT = late(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
+_TASK_LINE = late(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+)\]?\s*$")
 _MOST_TARGETS = 50
 
 _INSTALLING = ("preinstall", "install", "postinstall", "prepublish", "prepare")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.calls import Performer, file_value, program_of
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.scene import Scene
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_FILTERS = re.compile(
+_FILTERS = late(
     r"-(?:i?name|i?path|i?regex|i?wholename|[acm]time|[acm]min|newer\w*|size|empty|user|group|perm|inum|lname)$"
 )
 _MOST_ITEMS = 20

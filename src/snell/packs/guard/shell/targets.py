@@ -3,9 +3,10 @@
 import itertools
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.transfers import saved_as
 
-_IN_PLACE = re.compile(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
+_IN_PLACE = late(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
 
 
 def written(program: str, args: tuple[str, ...]) -> list[str]:

@@ -2,14 +2,15 @@
 
 import re
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.tree import Redirect
 
 LONGEST_LINE = 262_144
 DEEPEST_NESTING = 60
 MOST_COMMANDS = 6_000
 
-_BLANKS = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
+_BLANKS = late(r"(?:[ \t\r]|\\\r?\n)+")
+_COMMENT = late(r"#[^\n]*")
 
 
 class TooMuchError(Exception):

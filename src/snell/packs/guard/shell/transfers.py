@@ -8,6 +8,7 @@ import re
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.sensitive import secret_in
 from snell.packs.guard.shell.scene import Scene
@@ -18,18 +19,18 @@ DOWNLOADERS = names(
     "w3m links axel tftp ftp sftp invoke-webrequest iwr irm invoke-restmethod curlie grpcurl gsutil dig "
     "nslookup host drill"
 )
-_LOCAL = re.compile(
+_LOCAL = late(
     r"^(?:\w+://)?(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal)(?:[:/?]|$)"
 )
-_SENDS = re.compile(
+_SENDS = late(
     r"^(?:-d|--data(?:-[a-z]+)?|--json|-F|--form(?:-string)?|-T|--upl[a-z-]*|--post-[a-z]+|--body-[a-z]+|-H|"
     r"--header|-b|--cookie|-K|--config|-u|--user|-A|--url-query)(?:=(.*))?$",
     re.DOTALL,
 )
-_ATTACHED = re.compile(r"^-([dFTbHu])(.+)$", re.DOTALL)
-_CLUSTER = re.compile(r"^-[a-zA-Z]*([dFTbHuA])$")
-_FIELD_FILE = re.compile(r"^[\w.-]*=?@(.+)")
-_URL_FILE = re.compile(r"^file://(?:localhost)?(/.*)")
+_ATTACHED = late(r"^-([dFTbHu])(.+)$", re.DOTALL)
+_CLUSTER = late(r"^-[a-zA-Z]*([dFTbHuA])$")
+_FIELD_FILE = late(r"^[\w.-]*=?@(.+)")
+_URL_FILE = late(r"^file://(?:localhost)?(/.*)")
 
 
 class Sending(Struct, frozen=True):

@@ -11,6 +11,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.packs.guard.sensitive import runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
@@ -39,10 +40,8 @@ MOST_STEPS = 2_000
 MOST_ROUNDS = 8
 DEEPEST_CALL = 24
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
-_ASSIGNS = re.compile(
-    r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b"
-)
+_PLAIN = late(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
+_ASSIGNS = late(r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b")
 
 
 class Call(Struct, frozen=True):

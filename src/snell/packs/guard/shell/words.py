@@ -4,24 +4,25 @@ import re
 from collections.abc import Callable
 
 from snell.kit import shell_ansi
+from snell.kit.late_pattern import late
 from snell.packs.guard.shell.text import Budget, Source
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 
 Reader = Callable[[Source, frozenset[str]], Node]
 
-_PLAIN = re.compile("[^ \t\n\r\\\\'\"$`|&;<>()]+")
-_PLAIN_QUOTED = re.compile('[^\\\\"$`]+')
-_PLAIN_HEREDOC = re.compile("[^\\\\$`]+")
-_PLAIN_BRACED = re.compile("[^\\\\'\"$`}]+")
-_SINGLE = re.compile("'([^']*)'")
-_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_BACKTICK_ESCAPE = re.compile(r"\\([$`\\])")
-_NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED_NAME = re.compile(r"\$\{([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?")
-_BRACED_OPERATOR = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@|:")
-_EXTENDED = re.compile(r"[?*+@!]\Z")
-_PARENTHESES = re.compile(r"\([^()]*\)")
+_PLAIN = late("[^ \t\n\r\\\\'\"$`|&;<>()]+")
+_PLAIN_QUOTED = late('[^\\\\"$`]+')
+_PLAIN_HEREDOC = late("[^\\\\$`]+")
+_PLAIN_BRACED = late("[^\\\\'\"$`}]+")
+_SINGLE = late("'([^']*)'")
+_ANSI = late(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKTICKS = late(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_BACKTICK_ESCAPE = late(r"\\([$`\\])")
+_NAME = late(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_BRACED_NAME = late(r"\$\{([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?")
+_BRACED_OPERATOR = late(r":[-=?+]|[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@|:")
+_EXTENDED = late(r"[?*+@!]\Z")
+_PARENTHESES = late(r"\([^()]*\)")
 
 
 class WordReader:
