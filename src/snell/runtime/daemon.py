@@ -17,6 +17,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import snell.machine.quick_msgspec  # noqa: F401 - before anybody else imports msgspec
+
+# isort: split
 from snell.machine.activation import Listener, adopt, listen
 from snell.machine.paths import Places, make_private, places
 from snell.model.errors import SnellError

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import regex
 from msgspec import Struct
 
 from snell.work.idempotency import Identity
@@ -109,6 +108,8 @@ def _rule(tool: Identity, rules: Sequence[Rule], effects: SideEffects | None) ->
 
 
 def _fits(pattern: str, name: str) -> bool:
+    import regex  # slow to import, and not needed before the first answer
+
     try:
         return regex.fullmatch(pattern, name, regex.IGNORECASE, timeout=PATTERN_SECONDS) is not None
     except TimeoutError:

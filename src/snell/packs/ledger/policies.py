@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import regex
 from msgspec import Struct
 
 from snell.kit.here import Here
@@ -64,6 +63,8 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
         rules = msgspec.convert(table or {}, _File).rule
     except (OSError, FileError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from None
+    import regex  # slow to import, and not needed before the first answer
+
     for rule in rules:
         try:
             regex.compile(rule.tool)
