@@ -23,6 +23,10 @@ QUIRKS = (
     ),
     Quirk("with `failClosed` an empty answer blocks, so `{}` is printed", "read in its hook module, SDK 1.0.32"),
     Quirk("context of more than 10,000 characters is dropped, so it is cut", "read in its hook module, SDK 1.0.32"),
+    Quirk(
+        "of a changed input it takes the path, the command, the pattern or the URL; the text of a file stays",
+        "read in its hook runtime, SDK 1.0.32",
+    ),
     Quirk("one event name that it does not know drops the whole file", "read in its hook module, SDK 1.0.32"),
     Quirk("a tool of an MCP server does not say which server", "read in its hook module, SDK 1.0.32"),
     Quirk("it runs the hooks in Claude settings too when third-party files are enabled", "its documentation"),
@@ -105,12 +109,26 @@ DIALECT = Dialect(
     response_text=("output",),
     tools={
         "Shell": Tool("Bash"),
-        "Read": Tool("Read", {"path": "file_path", "target_file": "file_path"}),
-        "Write": Tool("Write", {"path": "file_path", "contents": "content"}),
-        "Grep": Tool("Grep"),
+        "Read": Tool("Read", {"file_path": "file_path", "path": "file_path", "target_file": "file_path"}),
+        "Write": Tool(
+            "Write", {"file_path": "file_path", "path": "file_path", "content": "content", "contents": "content"}
+        ),
+        "Delete": Tool("Delete", {"file_path": "file_path", "path": "file_path"}),
+        "Grep": Tool("Grep", {"file_path": "path"}),
+        "List": Tool("LS", {"file_path": "path"}),
         "Task": Tool("Task"),
+        "Fetch": Tool("WebFetch"),
         "WebFetch": Tool("WebFetch"),
         "WebSearch": Tool("WebSearch"),
+    },
+    merges_input=True,
+    rewritable={
+        "Shell": frozenset({"command", "cwd", "timeout"}),
+        "Grep": frozenset({"pattern", "file_path"}),
+        "Fetch": frozenset({"url"}),
+        "ListMcpResources": frozenset({"server"}),
+        "FetchMcpResource": frozenset({"server", "uri", "download_path"}),
+        **dict.fromkeys(("Read", "Write", "Delete", "List", "ReadLints"), frozenset({"file_path"})),
     },
     answers={
         "PreToolUse": Answers(

@@ -11,6 +11,7 @@ KINDS: Mapping[str, str] = {
     "Bash": "shell",
     "PowerShell": "shell",
     "Edit": "edit",
+    "Delete": "edit",  # not Claude Code's, which has none; whoever guards a file wants to hear of it
     "MultiEdit": "edit",
     "NotebookEdit": "edit",
     "Write": "write",
@@ -35,6 +36,7 @@ _ALSO = {
     "Task": ("Agent",),
     "Agent": ("Task",),
     "apply_patch": ("Edit", "Write"),
+    "Delete": ("Edit", "Write"),
     "ApplyPatch": ("Edit", "Write"),
     "patch": ("Edit", "Write"),
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.clients.dialect.inputs import native_input
+from snell.clients.dialect.inputs import native_input, takes_change
 from snell.clients.dialect.reading import texts_in
 from snell.clients.dialect.table import Answers, Dialect, Form, Slot
 from snell.clients.dialect.wording import (
@@ -172,7 +172,7 @@ class _Speech(Struct):
         if not isinstance(value, dict):
             return False
         takes_away = isinstance(before, dict) and before.keys() - value.keys()
-        if table.merges_input and takes_away:
+        if (table.merges_input and takes_away) or not takes_change(table, decision.event.tool_name, before, value):
             return False
         return decision.verdict is Verdict.ALLOW or not table.rewrite_allows or self._is_free
 

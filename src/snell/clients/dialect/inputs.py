@@ -66,6 +66,16 @@ def native_input(table: Dialect, name: str, value: Any, before: Any) -> Any:
     return {theirs.get(key, key): each for key, each in kept.items()}
 
 
+def takes_change(table: Dialect, name: str, before: Any, after: Any) -> bool:
+    """Does the client read every key that differs? What it does not read would run as it was."""
+    if table.rewritable is None or (table.mcp_name and name.startswith(table.mcp_name[0])):
+        return True
+    old, new = (native_input(table, name, value, before) for value in (before, after))
+    read = table.rewritable.get(name, frozenset())
+    is_known = isinstance(old, dict) and isinstance(new, dict)
+    return is_known and all(key in read for key in new if key not in old or old[key] != new[key])
+
+
 def _tool(table: Dialect, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
     tool = table.tools.get(name)
     if tool is None or tool.creates is None:

@@ -78,6 +78,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     neutral: Form = Form()  # for events that have no row
     response_text: tuple[str, ...] = ()  # where the text stands in the client's `tool_response`
     merges_input: bool = False  # a rewritten input is laid over the old one, so that no key can be taken away
+    # The client's tool -> the keys of its input that an answer can change; a tool that is absent takes none. Those of
+    # MCP servers take all. None: every tool takes every key.
+    rewritable: Mapping[str, frozenset[str]] | None = None
     rewrite_allows: bool = False  # a rewrite goes out with an approval
     free_modes: frozenset[str] = (
         frozenset()
