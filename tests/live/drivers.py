@@ -247,6 +247,13 @@ def _pi(stage: Stage, url: str) -> Mapping[str, str]:
     return {"PI_SKIP_VERSION_CHECK": "1", "PI_OFFLINE": "1"}
 
 
+def _cursor(stage: Stage, url: str) -> Mapping[str, str]:
+    stage.write("home/.cursor/argv.json", "{}")
+    return {"MODEL_URL": url}
+
+
+CURSOR_AGENT = Path(__file__).parent / "cursor_agent.mjs"
+
 DROID = Package("@factory/cli-linux-x64" if sys.platform == "linux" else "@factory/cli-darwin-arm64", "0.225.2")
 
 DRIVERS = (
@@ -355,5 +362,14 @@ DRIVERS = (
             *("node", node_program("pi")(folder), "--model", "scripted/scripted", "-p", prompt)
         ],
         cannot={"stop continued": "with `-p` it does not wait for the hook at the end of a turn"},
+    ),
+    Driver(
+        client="cursor",
+        package=Package("@cursor/sdk", "1.0.32"),
+        shell=lambda command: ("Shell", {"command": command}),
+        prepare=_cursor,
+        command=lambda folder, _, prompt: ["node", str(CURSOR_AGENT), str(folder), prompt],
+        cannot={"prompt blocked": "its SDK runs the hook and goes on whatever it says; the IDE and the CLI do not"},
+        notes_at=("tool",),
     ),
 )

@@ -1,5 +1,7 @@
 """Clients that run each other's hook files: set up for both, a hook still fires once a call."""
 
+import json
+
 import pytest
 
 from tests.live.drivers import DRIVERS
@@ -27,8 +29,14 @@ def after_tool():
 """
 
 
+# With a matcher of the person's own: Cursor knows a Claude file by one.
+OWN = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]}}
+
+
 @pytest.mark.parametrize(
-    ("client", "scope"), [("grok", "user"), ("copilot", "project")], ids=["grok and Claude's", "copilot and Claude's"]
+    ("client", "scope"),
+    [("grok", "user"), ("copilot", "project"), ("cursor", "user"), ("cursor", "project")],
+    ids=["grok and Claude's", "copilot and Claude's", "cursor and Claude's", "cursor and the project's of Claude"],
 )
 def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, stage, model, client_folder):
     driver = next(each for each in DRIVERS if each.client == asked_for(client))
@@ -36,6 +44,7 @@ def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, sta
     stage.configure(hooks=COUNTING)
     stage.write("project/precious.txt", "keep me")
     env = driver.prepare(stage, model.url)
+    stage.write(f"{'home' if scope == 'user' else 'project'}/.claude/settings.json", json.dumps(OWN))
     stage.snell("setup", client, "--yes")
     stage.snell("setup", "claude-code", "--scope", scope, "--yes")
     model.begin([Said("Working.", (driver.shell(command),)) for command in ("echo one", "rm -f precious.txt")])

@@ -155,7 +155,7 @@ DIALECT = Dialect(
         ),
         "Stop": Answers(deny=_GO_ON),
         "SubagentStop": Answers(deny=_GO_ON),
-        "PostToolUseFailure": Answers(),
+        "PostToolUseFailure": Answers(note=_CONTEXT),
         "SubagentStart": Answers(),
         "PreCompact": Answers(),
         "SessionEnd": Answers(),
