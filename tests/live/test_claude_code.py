@@ -129,7 +129,7 @@ def test_a_refusal_that_comes_late_reaches_the_agent(stage, claude):
 
 def test_a_plugin_folder_works_by_itself(asked_for, stage, model, client_folder):
     folder = client_folder(next(each for each in DRIVERS if each.client == asked_for("claude-code")))
-    stage.configure(hooks=PYTHON_HOOK)
+    stage.configure(REWAKE, PYTHON_HOOK)
     stage.snell("setup", "claude-code", "--plugin", "plug")
     env = CLAUDE.prepare(stage, model.url)
     path = os.pathsep.join([os.path.dirname(sys.executable), stage.env()["PATH"]])
@@ -137,6 +137,7 @@ def test_a_plugin_folder_works_by_itself(asked_for, stage, model, client_folder)
     words = [*CLAUDE.command(folder, stage, "Please work."), "--plugin-dir", str(stage.project / "plug")]
     ran = stage.run(words, {**env, "PATH": path})
     assert "REFUSED-BY-PYTHON" in model.shown, ran
+    assert "REFUSED-LATE" in model.shown, ran
     assert [path.name for path in stage.project.glob("*.txt")] == ["free.txt"]
 
 

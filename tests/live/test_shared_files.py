@@ -26,6 +26,11 @@ def once_more(call):
 @informs("PostToolUse")
 def after_tool():
     return Note("TOLD-AFTER-TOOL")
+
+@informs("SessionStart", "UserPromptSubmit")
+def count_events(event, cwd: str):
+    with Path(cwd, "events.log").open("a", encoding="utf-8") as log:
+        log.write(event.name + "\\n")
 """
 
 
@@ -51,6 +56,8 @@ def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, sta
     stage.run(driver.command(folder, stage, "Please work."), env)
     judged = (stage.project / "judged.log").read_text(encoding="utf-8").splitlines()
     assert judged == ["echo again; echo one", "rm -f precious.txt"]
+    events = (stage.project / "events.log").read_text(encoding="utf-8").splitlines()
+    assert sorted(events) == ["SessionStart", "UserPromptSubmit"]
     assert (stage.project / "precious.txt").exists()
     assert "REFUSED-ONCE" in model.shown
     assert "TOLD-AFTER-TOOL" in model.shown

@@ -150,6 +150,16 @@ def test_the_same_delivery_is_decided_once_even_while_it_is_being_decided(machin
     assert log.read_text(encoding="utf-8") == "ran\n"
 
 
+def test_a_prompt_that_two_files_report_is_decided_once_and_the_same_prompt_later_again(machine, tmp_path):
+    log = tmp_path / "log"
+    machine.write("snell.toml", f'[[hooks]]\nevent="UserPromptSubmit"\ncommand="echo ran >> {log}; sleep 0.2"\n')
+    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "go on"}
+    for rounds in (1, 2):
+        with ThreadPoolExecutor(2) as pool:  # from the settings and from a plugin
+            list(pool.map(lambda words: machine.hook(prompt, *words), [(), ("--plugin",)]))
+        assert log.read_text(encoding="utf-8") == "ran\n" * rounds
+
+
 @pytest.mark.proves("S2-136")
 def test_a_killed_daemon_is_replaced_by_the_next_hook(machine):
     machine.hook()

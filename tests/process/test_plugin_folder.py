@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from snell.model.catalogue import CATALOGUE
+from snell.runtime.install import Options
 from snell.runtime.install_plugin import plugin_files, write_plugin
 
 
@@ -44,6 +45,15 @@ def test_every_hook_of_the_plugin_calls_a_script_that_it_brings(plugin: Path) ->
     commands = {handler["command"] for groups in hooks.values() for group in groups for handler in group["hooks"]}
     assert commands == {"${CLAUDE_PLUGIN_ROOT}/scripts/snell-hook.sh"}
     assert os.access(plugin / "scripts/snell-hook.sh", os.X_OK)
+
+
+def test_the_plugin_has_what_its_makers_hooks_need_and_no_more() -> None:
+    files = plugin_files(Options(rewakes=("PostToolUse",), worktrees=True, session_start=False), platform="linux")
+    hooks = json.loads(files["hooks/hooks.json"])["hooks"]
+    first, second = (group["hooks"][0] for group in hooks["PostToolUse"])
+    assert second == {**first, "args": [*first["args"], "--rewake"], "asyncRewake": True}
+    assert [event for event, groups in hooks.items() if len(groups) > 1] == ["PostToolUse"]
+    assert set(hooks) == set(CATALOGUE) - {"SessionStart"}
 
 
 def test_the_installed_shim_is_found_first(plugin: Path, tmp_path: Path) -> None:

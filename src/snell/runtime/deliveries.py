@@ -13,9 +13,44 @@ from snell.model.effects import Verdict
 from snell.model.events import Event
 
 KEPT = 1024
+PAIRS = 256
+TOGETHER = 60.0  # seconds within which a client asks what is in the second file too
 MOST_BYTES = 32 * 1024 * 1024  # of payloads; a thousand large ones would fill the machine
 
 _encoder = msgspec.json.Encoder(order="deterministic")
+
+
+class Pair(msgspec.Struct):
+    """A call that says nothing to be known by, and from where it came so far."""
+
+    request_id: str
+    at: float
+    sources: set[tuple[str, ...]]
+
+
+class Pairs:
+    """
+    A prompt or a stop may carry neither id nor time. Read from two files it comes twice, word for word the same, but by
+    two commands; the same command again is the next prompt.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Pair] = OrderedDict()
+
+    def request_of(self, event: Event, source: tuple[str, ...], request_id: str, now: float) -> str:
+        """The id of the first of two calls that are one."""
+        if event.tool_use_id or event.payload.get("timestamp"):
+            return request_id
+        key, _ = delivery_of(event, "one of two")
+        known = self._known.get(key)
+        if known and source not in known.sources and now - known.at < TOGETHER:
+            known.sources.add(source)
+            return known.request_id
+        self._known[key] = Pair(request_id, now, {source})
+        self._known.move_to_end(key)
+        while len(self._known) > PAIRS:
+            self._known.popitem(last=False)
+        return request_id
 
 
 def delivery_of(event: Event, request_id: str = "") -> tuple[str, int]:

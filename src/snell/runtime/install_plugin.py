@@ -15,18 +15,21 @@ from pathlib import Path
 from snell.clients.installs import install_of
 from snell.machine.files import write_atomically
 from snell.model.errors import SetupError
+from snell.runtime.install import WORKTREE_EVENTS, Options
 
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
+# Who is also set up in the settings is called by two commands, which are told apart by this.
+FROM_HERE = "--plugin"
 # There, a plugin's SessionStart hook freezes the terminal, whatever it does.
 FREEZES_ON_WINDOWS = "SessionStart"
 
 
-def plugin_files(*, include_session_start: bool = True, platform: str = sys.platform) -> dict[str, str]:
-    """The plugin's files by name."""
+def plugin_files(options: Options | None = None, *, platform: str = sys.platform) -> dict[str, str]:
+    """The plugin's files by name. What depends on its maker's hooks is as `options` say: worktrees, late refusals."""
     is_windows = platform == "win32"
     return {
         ".claude-plugin/plugin.json": _json(_manifest()),
-        "hooks/hooks.json": _json(_hooks(is_windows, include_session_start)),
+        "hooks/hooks.json": _json(_hooks(is_windows, options or Options())),
         "skills/snell/SKILL.md": SKILL,
         "scripts/snell-hook.sh": SHIM_SH,
         "scripts/find_python.sh": FIND_SH,
@@ -56,16 +59,19 @@ def _manifest() -> dict[str, object]:
     }
 
 
-def _hooks(is_windows: bool, include_session_start: bool) -> dict[str, object]:
+def _hooks(is_windows: bool, options: Options) -> dict[str, object]:
     install = install_of("claude_code")
-    left_out = {FREEZES_ON_WINDOWS} if is_windows or not include_session_start else set()
+    left_out = {FREEZES_ON_WINDOWS} if is_windows or not options.session_start else set()
     script = f"{ROOT}\\scripts\\snell-hook.cmd" if is_windows else f"{ROOT}/scripts/snell-hook.sh"
-    entry = {"type": "command", "command": script, "args": ["--client", "claude-code"]}
-    hooks = {
-        event: [{"hooks": [{**entry, "timeout": install.timeouts.get(event, install.timeout)}]}]
-        for event in install.events
-        if event not in left_out
-    }
+    words = ["--client", "claude-code", FROM_HERE]
+    entry: dict[str, object] = {"type": "command", "command": script, "args": words}
+    late = {**entry, "args": [*words, "--rewake"], "asyncRewake": True}
+    hooks = {}
+    for event in (*install.events, *(WORKTREE_EVENTS if options.worktrees else ())):
+        if event not in left_out:
+            limit = {"timeout": install.timeouts.get(event, install.timeout)}
+            entries = [entry, late] if event in options.rewakes else [entry]
+            hooks[event] = [{"hooks": [{**each, **limit}]} for each in entries]
     return {"description": "Every event goes to snell-hook, which asks Snell.", "hooks": hooks}
 
 

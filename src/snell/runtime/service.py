@@ -19,6 +19,7 @@ from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
 from snell.runtime.crew import Landing
+from snell.runtime.deliveries import Pairs
 from snell.runtime.drive import Deciding, Wait, advance
 from snell.runtime.hook_call import bug, parsed, refusal
 from snell.runtime.house import House, Work
@@ -47,6 +48,7 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
         # Those who wait for a delivery that is being decided now, because they sent the same.
         self._deciding: dict[str, list[Send]] = {}
+        self._pairs = Pairs()
 
     def start(self, loop: "asyncio.AbstractEventLoop") -> None:
         """From now on what can wait is done in this loop; until then, it waits."""
@@ -88,7 +90,8 @@ class Service:
     def _serve_event(
         self, client: Client, event: Event, request: Request, env: "Variables", send: Send
     ) -> Coroutine[Any, Any, None] | None:
-        work = self.house.begin(event, request.request_id, env)
+        request_id = self._pairs.request_of(event, request.argv, request.request_id, time.monotonic())
+        work = self.house.begin(event, request_id, env)
         if len(request.stdin) > LARGE:
             work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.earlier:

@@ -2,7 +2,7 @@
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.deliveries import KEPT, MOST_BYTES, Deliveries, delivery_of
+from snell.runtime.deliveries import KEPT, MOST_BYTES, PAIRS, TOGETHER, Deliveries, Pairs, delivery_of
 
 EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 
@@ -33,3 +33,33 @@ def test_the_same_delivery_again_counts_once() -> None:
 def test_a_delivery_without_identity_is_none() -> None:
     assert delivery_of(EVENT) == ("", 0)
     assert delivery_of(EVENT, "r1")[1] > 50
+
+
+PROMPT = event_from({"session_id": "s1", "prompt": "go on"}, "UserPromptSubmit", "cursor")
+OWN, OTHER = ("--client", "cursor", "--event", "beforeSubmitPrompt"), ()
+
+
+def test_two_commands_that_say_the_same_are_one_call_and_one_command_that_says_it_again_is_the_next() -> None:
+    pairs = Pairs()
+    came = [(OWN, "1"), (OTHER, "2"), (OWN, "3"), (OTHER, "4"), (OTHER, "5"), (OWN, "6"), (OWN, "7")]
+    found = [pairs.request_of(PROMPT, source, request_id, 0.0) for source, request_id in came]
+    assert found == ["1", "1", "3", "3", "5", "5", "7"]
+
+
+def test_what_differs_comes_late_or_has_an_id_is_a_call_of_its_own() -> None:
+    pairs = Pairs()
+    other = event_from({"session_id": "s1", "prompt": "stop"}, "UserPromptSubmit", "cursor")
+    known = event_from({"session_id": "s1", "prompt": "go on", "timestamp": 5}, "UserPromptSubmit", "cursor")
+    assert pairs.request_of(PROMPT, OWN, "1", 0.0) == "1"
+    assert pairs.request_of(other, OTHER, "2", 0.0) == "2"
+    assert pairs.request_of(known, OTHER, "3", 0.0) == "3"
+    assert pairs.request_of(PROMPT, OTHER, "4", TOGETHER + 1) == "4"
+
+
+def test_only_the_last_calls_are_waited_for() -> None:
+    pairs = Pairs()
+    prompts = [event_from({"prompt": str(number)}, "UserPromptSubmit") for number in range(PAIRS + 1)]
+    for prompt in prompts:
+        pairs.request_of(prompt, OWN, prompt.prompt, 0.0)
+    assert pairs.request_of(prompts[0], OTHER, "new", 0.0) == "new"
+    assert pairs.request_of(prompts[-1], OTHER, "new", 0.0) == prompts[-1].prompt

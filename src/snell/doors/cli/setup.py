@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     env = dict(os.environ)
     where, site = places(env), Site.here(env, _project(env))
     if args.plugin:
-        return _plugin(args, env)
+        return _plugin(args, where, env)
     chosen = [resolved(name) for name in args.client]
     installs = list({each.name: each for each in chosen}.values()) or found_here(site)
     if not installs:
@@ -162,10 +162,10 @@ def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> 
     return 0
 
 
-def _plugin(args: argparse.Namespace, env: dict[str, str]) -> int:
+def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int:
     if [resolved(name).name for name in args.client] not in ([], ["claude_code"]):
         raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
-    files = plugin_files(include_session_start=args.include_session_start)
+    files = plugin_files(_options(args, where, env))
     if not args.print:
         require_person(env, "writing a plugin")
         write_plugin(Path(args.plugin), files)
