@@ -61,3 +61,31 @@ def test_a_hook_fires_once_where_two_files_name_it(client, scope, asked_for, sta
     assert (stage.project / "precious.txt").exists()
     assert "REFUSED-ONCE" in model.shown
     assert "TOLD-AFTER-TOOL" in model.shown
+
+
+SUBAGENTS = """
+from pathlib import Path
+
+from snell import informs
+
+@informs("SubagentStart")
+def count(event, cwd: str):
+    with Path(cwd, "started.log").open("a", encoding="utf-8") as log:
+        log.write(f"{event.client} {event.payload.get('agent_type')}\\n")
+"""
+
+
+@pytest.mark.parametrize("files", [("claude-code",), ("claude-code", "copilot")], ids=["Claude's alone", "both"])
+def test_a_subagent_of_copilot_is_reported_once(files, asked_for, stage, model, client_folder):
+    driver = next(each for each in DRIVERS if each.client == asked_for("copilot"))
+    folder = client_folder(driver)
+    stage.configure(hooks=SUBAGENTS)
+    env = driver.prepare(stage, model.url)
+    for name in files:
+        stage.snell("setup", name, "--scope", "project", "--yes")
+    task = {"agent_type": "explore", "name": "child", "description": "child", "prompt": "look", "mode": "sync"}
+    model.begin([Said("Working.", (("task", task),)), Said("The child is done.")])
+    ran = stage.run(driver.command(folder, stage, "Please work."), env)
+    log = stage.project / "started.log"
+    assert log.exists(), ran
+    assert log.read_text(encoding="utf-8") == "copilot explore\n"

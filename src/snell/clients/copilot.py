@@ -20,7 +20,7 @@ QUIRKS = (
     Quirk("before a tool any exit code but 0 denies, a crash included", "seen in 1.0.102"),
     Quirk("exit code 2 loses its reason, and does nothing at a prompt or a stop", "seen in 1.0.102"),
     Quirk("context is taken beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
-    Quirk("SubagentStart and PermissionRequest do not name themselves; the command line has to", "seen in 1.0.102"),
+    Quirk("SubagentStart does not name itself; the command line has to, or its fields show it", "seen in 1.0.102"),
     Quirk("it runs the hooks in a project's Claude settings too, without their `args`", "seen in 1.0.102"),
     Quirk("a hook is shown the call as the one before it changed it", "seen in 1.0.102"),
     Quirk("it sends no id with a tool call", "seen in 1.0.102"),
@@ -58,6 +58,7 @@ DIALECT = Dialect(
     name=NAME,
     title=TITLE,
     event_fields=("hook_event_name", "hookName"),
+    nameless={"SubagentStart": frozenset({"agentName", "agent_id", "parent_agent_id"})},
     events={"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop", "errorOccurred": "StopFailure"},
     fields={
         "session_id": ("session_id", "sessionId"),

@@ -49,6 +49,15 @@ def test_claude_code_is_taken_for_itself_even_inside_another_agents_terminal(pat
     assert caller_of("claude_code", payload, {**COPILOT_ENV, "GROK_SESSION_ID": "g"}) == "claude_code"
 
 
+def test_an_event_that_copilot_does_not_name_is_known_by_its_fields_where_the_command_has_lost_its_words() -> None:
+    payload = raw_payload(FOLDER / "copilot/SubagentStart-subagent.json")
+    ours, theirs = (
+        parsed(words).received(payload, "/home/dev", COPILOT_ENV)[1]
+        for words in (["--client", "copilot", "--event", "SubagentStart"], [])
+    )
+    assert theirs == ours
+
+
 def test_a_client_whose_file_nobody_else_reads_is_believed() -> None:
     assert caller_of("gemini", {"cursor_version": "1"}, {}) == "gemini"
 

@@ -17,7 +17,7 @@ OWN_NAMES = ("hook_event_name", "hookEventName")  # understood whatever the clie
 def decoded(table: Dialect, payload: bytes, event: str = "") -> Event:
     """The event that a payload reports; `event` is its name where the payload does not say."""
     given, flags = read_payload(payload)
-    native = _event_name(table, given) or event
+    native = _event_name(table, given) or event or _nameless(table, given)
     if not native:
         advice = "give its name as `hook_event_name`, or with `--event` on the command line"
         raise PayloadError("the payload names no event", advice=advice)
@@ -63,6 +63,10 @@ def texts_in(parts: list[Any]) -> list[str]:
 def _event_name(table: Dialect, given: Payload) -> str:
     names = (text_in(given, field) for field in (*table.event_fields, *OWN_NAMES))
     return next((name for name in names if name), "")
+
+
+def _nameless(table: Dialect, given: Payload) -> str:
+    return next((name for name, fields in table.nameless.items() if fields <= given.keys()), "")
 
 
 def _canonical(table: Dialect, native: str, shaped: Payload) -> str:

@@ -64,6 +64,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     title: str
     events: Mapping[str, str] = {}  # the client's name -> ours; names that are the same but for their case need no row
     event_fields: tuple[str, ...] = ("hook_event_name",)
+    # An event that does not name itself -> the fields by which it is known where the command line is silent too.
+    nameless: Mapping[str, frozenset[str]] = {}
     fields: Mapping[str, tuple[str, ...]] = {}  # our field -> where the client has it, such as `workspace_roots.0`
     drops: frozenset[str] = frozenset()  # objects of the payload of which nothing is left when `fields` is through
     values: Mapping[str, Mapping[str, str]] = {}  # our field -> the client's word -> ours
