@@ -23,15 +23,16 @@ from snell.adapters.openai_agents import hooked  # noqa: E402 - same
 class Script(Model):
     """Calls the tool once with these arguments, then repeats what it was told."""
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, tool="shout"):
         self.arguments = arguments
+        self.tool = tool
         self.asked = 0
 
     async def get_response(self, system_instructions, input, *args, **kwargs):  # noqa: A002 - the library's name
         self.asked += 1
         if self.asked == 1:
             output = ResponseFunctionToolCall(
-                arguments=self.arguments, call_id="c1", name="shout", type="function_call"
+                arguments=self.arguments, call_id=f"call of {self.tool}", name=self.tool, type="function_call"
             )
         else:
             told = str(input[-1]["output"])
@@ -129,3 +130,16 @@ def test_agents_that_are_handed_over_to_have_the_hooks_as_well():
 
     (tool,) = asyncio.run(tools())
     assert asyncio.run(tool.on_invoke_tool(None, '{"text": "secret"}')) == "that is a secret"
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["by the agent", "by a handoff of its own"])
+def test_a_run_that_is_handed_over_goes_on_with_the_hooks(wrapped):
+    agents.set_tracing_disabled(True)
+    stage = Stage()
+    tool = agents.function_tool(stage.shout)
+    second = agents.Agent(name="second", tools=[tool], model=Script('{"text": "secret"}'))
+    over = agents.handoff(second, tool_name_override="pass_on") if wrapped else second
+    tool_name = "pass_on" if wrapped else "transfer_to_second"
+    first = agents.Agent(name="first", handoffs=[over], model=Script("{}", tool_name))
+    done = asyncio.run(agents.Runner.run(hooked(first, stage.house), "go"))
+    assert (done.last_agent.name, done.final_output, stage.shouted) == ("second", "that is a secret", [])

@@ -66,12 +66,25 @@ def guardrail(at: Embedding) -> Any:
 def _hooked(agent: Any, at: Embedding, done: dict[int, Any]) -> Any:
     """Agents may hand over to each other in circles."""
     sdk = library("agents", PACKAGE)
+    if isinstance(agent, sdk.Handoff):
+        return _handoff(agent, at, done)
     if id(agent) in done or not isinstance(agent, sdk.Agent):
         return done.get(id(agent), agent)
     fields = {field.name: getattr(agent, field.name) for field in dataclasses.fields(agent) if field.init}
     other = done[id(agent)] = _agent_class(type(agent), at)(**fields)
     other.input_guardrails = [guardrail(at), *agent.input_guardrails]
     other.handoffs = [_hooked(each, at, done) for each in agent.handoffs]
+    return other
+
+
+def _handoff(handoff: Any, at: Embedding, done: dict[int, Any]) -> Any:
+    """Which agent it leads to is known when it is taken."""
+
+    async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
+        return _hooked(await handoff.on_invoke_handoff(context, given), at, done)
+
+    other = copy.copy(handoff)
+    other.on_invoke_handoff = on_invoke_handoff
     return other
 
 
