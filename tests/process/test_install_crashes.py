@@ -48,7 +48,7 @@ def _survives(name: str, folder: Path, step: int) -> bool:
 
     def take() -> None:
         for file in files:
-            uninstall(planned_removal(file, name, state), name, state)
+            uninstall(planned_removal(file, {name}, state), name, state)
 
     was_killed = _killed_at(step, put)
     _each_is_old_or_new(files, [planned(file) for file in files])

@@ -89,6 +89,28 @@ def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> Non
     assert snapshot(owner.user_home) == before
 
 
+def test_clients_that_share_a_file_are_set_up_and_taken_out_in_one_go(owner: Owner) -> None:
+    (owner.project / "AGENTS.md").write_text("# Mine\n", encoding="utf-8")
+    before = snapshot(owner.project)
+    sharing = ("copilot", "vscode-copilot", "zed", "warp", "roo", "codex", "--scope", "project", "--include-rules")
+    code, out, _ = owner.snell("setup", *sharing, "--yes")
+    assert (code, out.count(": written")) == (0, 6)
+    assert owner.snell("setup", *sharing, "--check")[0] == 0
+    code, out, _ = owner.snell("setup", "zed", "--scope", "project", "--uninstall", "--yes")
+    assert code == 0
+    assert "## Snell" in (owner.project / "AGENTS.md").read_text(encoding="utf-8")  # the others still need it
+    assert owner.snell("setup", *sharing[:-1], "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.project) == before
+
+
+def test_a_file_that_cannot_be_written_does_not_keep_the_other_clients_waiting(owner: Owner) -> None:
+    owner.settings.chmod(0o400)
+    code, out, _ = owner.snell("setup", "claude-code", "codex", "--yes")
+    assert code == 1
+    assert f"Claude Code: left alone: `{owner.settings}`: is read-only; `chmod u+w` it first" in out
+    assert "Codex CLI: written" in out
+
+
 def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")

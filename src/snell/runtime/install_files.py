@@ -8,7 +8,7 @@ bytes back when nobody else touched the file since, and otherwise removes only w
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -54,11 +54,11 @@ def planned(file: FileEdit) -> Change:
     return Change(file, before, _edited(file, before))
 
 
-def planned_removal(file: FileEdit, client: str, state: Path) -> Change:
-    """What taking ours out would change."""
+def planned_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Change:
+    """What taking ours out would change once all of these clients are left."""
     before = _read(Path(file.path))
     record = _record(state, _real(file.path))
-    if record and [each for each in record.clients if each != client]:
+    if record and set(record.clients) - set(leaving):
         return Change(file, before, before)  # somebody else still needs it
     if record and before is not None and _digest(before) == record.after:
         return Change(file, before, _kept(state, _real(file.path)) if record.had_file else None)

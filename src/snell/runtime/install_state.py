@@ -1,6 +1,6 @@
 """How clients stand on this machine: found, installed, current, and what set-up would change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,13 +53,18 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
     return ClientState(install, found, changes, others)
 
 
-def removal_of(install: Install, options: Options, site: Site, where: Places) -> ClientState:
-    """What taking everything of ours out of this client's files would change, whatever was chosen at set-up."""
+def removal_of(
+    install: Install, options: Options, site: Site, where: Places, leaving: Collection[str] = ()
+) -> ClientState:
+    """
+    What taking everything of ours out of this client's files would change, whatever was chosen at set-up; `leaving`
+    are the clients that go with it, which may share a file.
+    """
     found = find(install, site)
     everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
     try:
         files = plan(install, everything, site)
-        changes = tuple(planned_removal(file, install.name, where.state) for file in files)
+        changes = tuple(planned_removal(file, {install.name, *leaving}, where.state) for file in files)
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     return ClientState(install, found, changes)

@@ -34,7 +34,7 @@ def set_up(client: Install, options: Options, site: Site, state: Path) -> None:
 
 
 def take_out(client: Install, options: Options, site: Site, state: Path) -> None:
-    for change in [planned_removal(file, client.name, state) for file in plan(client, options, site)]:
+    for change in [planned_removal(file, {client.name}, state) for file in plan(client, options, site)]:
         uninstall(change, client.name, state)
 
 

@@ -67,7 +67,7 @@ def test_what_was_written_meanwhile_stays_when_ours_goes(tmp_path: Path) -> None
     path.write_bytes(b'{\n  "a": 1\n}')
     install(planned(member(path)), "x", state)
     path.write_bytes(path.read_bytes().replace(b'"a": 1', b'"a": 2, "b": 3'))
-    uninstall(planned_removal(member(path), "x", state), "x", state)
+    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
     assert path.read_bytes() == b'{\n  "a": 2, "b": 3\n}'
 
 
@@ -75,7 +75,7 @@ def test_a_file_that_was_made_for_us_goes_even_if_it_was_reformatted(tmp_path: P
     path, state = tmp_path / "new" / "deep" / "settings.json", tmp_path / "state"
     install(planned(member(path)), "x", state)
     path.write_bytes(b'{"snell":1}')
-    uninstall(planned_removal(member(path), "x", state), "x", state)
+    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
     assert not (tmp_path / "new").exists()
 
 
@@ -84,7 +84,7 @@ def test_a_newer_version_of_ours_still_gives_the_first_bytes_back(tmp_path: Path
     path.write_bytes(b'{"a":   1}\n')
     for value in (1, 2, 3):
         install(planned(member(path, value)), "x", state)
-    uninstall(planned_removal(member(path), "x", state), "x", state)
+    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
     assert path.read_bytes() == b'{"a":   1}\n'
 
 
@@ -92,7 +92,7 @@ def test_without_our_records_ours_is_found_and_taken_out(tmp_path: Path) -> None
     path = tmp_path / "settings.json"
     path.write_bytes(b'{"a": 1}')
     install(planned(member(path)), "x", tmp_path / "state")
-    uninstall(planned_removal(member(path), "x", tmp_path / "other"), "x", tmp_path / "other")
+    uninstall(planned_removal(member(path), {"x"}, tmp_path / "other"), "x", tmp_path / "other")
     assert path.read_bytes() == b'{"a": 1}'
 
 
@@ -121,7 +121,7 @@ def test_a_link_to_nowhere_gets_its_file(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "later" / "file.json")
     install(planned(member(link)), "x", state)
     assert json.loads((tmp_path / "later" / "file.json").read_bytes()) == {"snell": 1}
-    uninstall(planned_removal(member(link), "x", state), "x", state)
+    uninstall(planned_removal(member(link), {"x"}, state), "x", state)
     assert link.is_symlink()
     assert not (tmp_path / "later").exists()
 

@@ -18,7 +18,7 @@ from snell.machine.paths import Places, places
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.runtime.install import Options, Site, check_scope, found_here, generate, resolved
-from snell.runtime.install_files import install, uninstall
+from snell.runtime.install_files import Change, install, planned, uninstall
 from snell.runtime.install_plugin import plugin_files, write_plugin
 from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
 from snell.settings.locate import home_of
@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         return _json(args, installs, site)
     if args.uninstall:
-        states = [removal_of(each, options, site, where) for each in installs]
+        names = [each.name for each in installs]
+        states = [removal_of(each, options, site, where, names) for each in installs]
     else:
         states = [state_of(each, options, site) for each in installs]
     if args.check:
@@ -98,22 +99,35 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
         print("nothing was changed")
         return 1
-    for state in states:
-        _write(args, state, where)
-    return 1 if has_problems else 0
+    touched: set[str] = set()
+    failed = [state for state in states if not _write(args, state, where, touched)]
+    return 1 if has_problems or failed else 0
 
 
-def _write(args: argparse.Namespace, state: ClientState, where: Places) -> None:
+def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:
+    """One client's files. What goes wrong with them is no reason to leave the other clients out."""
     if state.problem:
-        return
-    for change in state.changes:
-        (uninstall if args.uninstall else install)(change, state.install.name, where.state)
-    if args.uninstall:
-        print(f"{state.install.title}: taken out")
-        return
-    print(f"{state.install.title}: written")
-    for step in state.install.after:
+        return True
+    try:
+        for change in state.changes:
+            _write_file(args, change, state.install.name, where, touched)
+    except SetupError as error:
+        print(f"{state.install.title}: left alone: {error}")
+        return False
+    print(f"{state.install.title}: {'taken out' if args.uninstall else 'written'}")
+    for step in () if args.uninstall else state.install.after:
         print(f"  next: {step}")
+    return True
+
+
+def _write_file(args: argparse.Namespace, change: Change, client: str, where: Places, touched: set[str]) -> None:
+    if args.uninstall:
+        uninstall(change, client, where.state)
+        return
+    # Clients share files. Who comes second finds there what was written for the first one a moment ago.
+    path = os.path.realpath(change.file.path)
+    install(planned(change.file) if path in touched else change, client, where.state)
+    touched.add(path)
 
 
 def _check(states: Sequence[ClientState]) -> int:
