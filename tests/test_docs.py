@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from snell.clients.installs import install_of
 from snell.doors.cli import COMMANDS
 from snell.handlers import HANDLERS as RUNNABLE
 from snell.model.catalogue import CATALOGUE
 from snell.settings.schema import HANDLERS
 from snell.testing import run_path
+from tests.live.conversation import COLUMNS
+from tests.live.drivers import DRIVERS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -196,3 +199,16 @@ def snell(project: Path, *words: str, code: int = 0) -> str:
     )
     assert done.returncode == code, (done.stdout, done.stderr)
     return done.stdout
+
+
+def test_the_table_of_real_clients_is_what_their_drivers_say() -> None:
+    text = (ROOT / "docs/howto/set-up-clients.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "| yes" in line]
+    shown = {row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]]) for row in rows}
+    assert shown == {
+        install_of(driver.client.replace("-", "_")).title: (
+            driver.package.version,
+            [column not in driver.cannot for column in COLUMNS],
+        )
+        for driver in DRIVERS
+    }
