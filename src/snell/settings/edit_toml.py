@@ -6,7 +6,7 @@ Nothing is written before the result has been read again and found to mean what 
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -132,6 +132,13 @@ def _names(text: str) -> tuple[str, ...]:
         names.append(name)
         found = found[name]
     return tuple(names)
+
+
+def first_line_of(text: str, names: Sequence[str]) -> int:
+    """Where one of these names is first given a value or a table; the last line when none is."""
+    lines = text.split("\n")
+    given = re.compile(rf"""[ \t]*\[*[ \t]*["']?(?:{"|".join(map(re.escape, names))})["']?[ \t]*[=.\]]""")
+    return next((number for number, line in enumerate(lines, 1) if given.match(line)), len(lines))
 
 
 def refuse_if_taken(values: Mapping[str, Any], path: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from snell.model.installs import Block, Edit, Entries, FileEdit, Lists, Member, 
 from snell.settings.complaints import WrongError
 from snell.settings.edit_json import JsonText
 from snell.settings.edit_markdown import has_block, with_block, without_block
-from snell.settings.edit_toml import appended, checked, refuse_if_taken, toml_table, without
+from snell.settings.edit_toml import appended, checked, first_line_of, refuse_if_taken, toml_table, without
 from snell.settings.edit_yaml import with_entry, without_entry, yaml_values
 from snell.settings.our_commands import others_in, runs_only_shim, runs_shim, wrapped_command
 from snell.settings.tree import text_of
@@ -58,6 +58,8 @@ def foreign_hooks(data: bytes | None, file: FileEdit) -> list[str]:
     if data is None or file.format == "whole":
         return []
     text = _text(data).removeprefix(BOM)
+    if not text.strip():
+        return []
     if file.format == "toml":
         names = [edit.name for edit in file.edits if isinstance(edit, Entries)]
         items = [item for name in names for item in checked(text).get(name, ()) if isinstance(item, Mapping)]
@@ -191,7 +193,7 @@ def _toml_in(text: str, file: FileEdit) -> str:
     values = checked(text)
     if _toml_ours(values, file) == _wanted(file):
         return text
-    text = _toml_out(text, file)
+    text = before = _toml_out(text, file)
     values = checked(text)
     for edit in file.edits:
         if isinstance(edit, Member):
@@ -201,9 +203,13 @@ def _toml_in(text: str, file: FileEdit) -> str:
             text = appended(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
     try:
         result = checked(text)
-    except WrongError as wrong:
+    except WrongError:
         message = "what is there is written so that nothing can be added"
-        raise WrongError(message, wrong.line, "write it as tables, with headers in brackets") from None
+        names = [edit.name for edit in file.edits if isinstance(edit, Entries)]
+        names += [edit.at[0] for edit in file.edits if isinstance(edit, Member)]
+        raise WrongError(
+            message, first_line_of(before, names), "write it as tables, with headers in brackets"
+        ) from None
     if _toml_ours(result, file) != _wanted(file):
         raise WrongError("what is there is written so that nothing can be added", 1, "write it as tables")
     return text

@@ -109,7 +109,7 @@ def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
         ("jsonc", '{"a": 1 /* never', 1, "a comment that does not end"),
         ("toml", "a = 1\nb = \n", 2, "not valid TOML"),
         ("toml", "mcp_servers = 1\n", 1, "`mcp_servers.snell` is not a table"),
-        ("toml", 'mcp_servers = { other = { command = "x" } }\n', 3, "nothing can be added"),
+        ("toml", 'a = 1\nmcp_servers = { other = { command = "x" } }\nb = 2\n', 2, "nothing can be added"),
         ("yaml", "a: [1\n", 2, "not valid YAML"),
         ("yaml", "extensions: {dev: {a: 1}}\n", 1, "written on one line"),
         ("markdown", "<!-- snell: begin; written by `snell setup`, do not edit -->\nx", 1, "does not end"),
@@ -119,6 +119,16 @@ def test_a_malformed_file_is_refused_with_its_line(kind: Format, text: str, line
     with pytest.raises(WrongError) as caught:
         put_in(text.encode(), file(kind))
     assert (caught.value.line, says in caught.value.message) == (line, True), caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", " \r\n", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("kind", ["json", "jsonc", "toml", "yaml", "markdown"])
+def test_a_file_that_is_there_and_empty_is_like_none(kind: Format, text: str) -> None:
+    data = text.encode()
+    assert foreign_hooks(data, file(kind)) == []
+    assert taken_out(data, file(kind)) == data
+    full = put_in(data, file(kind))
+    assert put_in(full, file(kind)) == full != data
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b'{"a": "\xff"}', b"\x00"])

@@ -26,5 +26,8 @@ INSTALL = Install(
     mcp={"user": "{base}/mcp.json", "project": ".cursor/mcp.json"},
     rules={"project": "AGENTS.md"},
     after=("restart Cursor, and look at the Hooks page of its settings",),
-    remarks=("with third-party configurations switched on it also runs Claude Code's hook files",),
+    remarks=(
+        "with third-party configurations switched on it also runs Claude Code's hook files",
+        "in a project it reads no hook file that is a link, or that is in a linked folder",
+    ),
 )
