@@ -106,6 +106,18 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -
     assert path.read_bytes() == b'{"a": 2}'
 
 
+def test_what_another_set_up_has_just_written_need_not_be_written_again(tmp_path: Path) -> None:
+    path, state = tmp_path / "settings.json", tmp_path / "state"
+    path.write_bytes(b'{"a": 1}')
+    first, second = planned(member(path)), planned(member(path))
+    install(first, "x", state)
+    install(second, "y", state)
+    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
+    assert b"snell" in path.read_bytes()
+    uninstall(planned_removal(member(path), {"y"}, state), "y", state)
+    assert path.read_bytes() == b'{"a": 1}'
+
+
 def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> None:
     real, link, state = tmp_path / "dotfiles.json", tmp_path / "settings.json", tmp_path / "state"
     real.write_bytes(b"{}")
