@@ -93,9 +93,8 @@ def adapters(rest: Sequence[str]) -> int:
 
 def test_live(clients: Sequence[str], rest: Sequence[str]) -> int:
     """Only these: they install hundreds of megabytes, once. Without npm they are skipped, and say so."""
-    where = ["tests/live"] if clients else ["tests/live", "tests/process/test_live_model_programs.py"]
     env = {"SNELL_LIVE_CLIENTS": " ".join(clients)}
-    return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", *where, *rest, env=env)
+    return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", "tests/live", *rest, env=env)
 
 
 def lint(rest: Sequence[str]) -> int:

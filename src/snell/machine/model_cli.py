@@ -24,6 +24,7 @@ CHARACTERS_A_TOKEN = 4  # roughly; these programs do not say what they used
 class Program(Struct, frozen=True):
     name: str
     words: Callable[[Question], list[str]]
+    trusts: Mapping[str, str] = {}  # variables by which it works in a folder that it does not know
 
 
 def program_for(wanted: str, env: Mapping[str, str]) -> tuple[Program, str] | None:
@@ -45,7 +46,7 @@ def ask_program(
     if not question.tools or not os.path.isdir(project_dir):
         # Elsewhere, because these programs read what a project wants to tell them, and here it is the one judged.
         with tempfile.TemporaryDirectory(prefix="snell-ask-") as folder:
-            return _asked(program, place, question, env, folder, patience)
+            return _asked(program, place, question, {**env, **program.trusts}, folder, patience)
     return _asked(program, place, question, env, project_dir, patience)
 
 
@@ -91,4 +92,8 @@ def _gemini(question: Question) -> list[str]:
     return [*words, *(["--model", question.model] if question.model else []), "-p", "answer the question on stdin"]
 
 
-PROGRAMS = (Program("claude", _claude), Program("codex", _codex), Program("gemini", _gemini))
+PROGRAMS = (
+    Program("claude", _claude),
+    Program("codex", _codex),
+    Program("gemini", _gemini, {"GEMINI_CLI_TRUST_WORKSPACE": "true"}),
+)
