@@ -175,7 +175,7 @@ def test_every_fault_fails_in_its_way_and_approves_nothing(faults, outcomes):
     }
 
 
-def test_every_cell_has_its_exact_decision_and_says_why(faults, outcomes):
+def test_every_cell_has_its_exact_decision_and_says_why(faults, outcomes, figure):
     wrong, cells = [], 0
     for fault, scope, setting, on in product(faults, Scope, SETTINGS, EVENTS):
         decision = decided(fault.hook(scope, setting, on.name), outcomes[fault.name], on)
@@ -188,6 +188,7 @@ def test_every_cell_has_its_exact_decision_and_says_why(faults, outcomes):
     assert wrong == []
     assert cells == len(faults) * 4 * 4 * 3
     assert cells >= 1_500
+    figure(fault_matrix_cells=cells, faults=len(faults), wrong=len(wrong))
 
 
 def test_a_hook_that_nobody_approved_does_not_run_whatever_its_handler(faults):
