@@ -25,21 +25,21 @@ class Pair(msgspec.Struct):
 
     request_id: str
     at: float
-    sources: set[tuple[str, ...]]
+    sources: set[str]
 
 
 class Pairs:
     """
-    A prompt or a stop may carry neither id nor time. Read from two files it comes twice, word for word the same, but by
-    two commands; the same command again is the next prompt.
+    A prompt or a stop may carry neither id nor time. Read from two files it comes twice, word for word the same; from
+    the same file again it is the next prompt. A program of one's own reads no files.
     """
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Pair] = OrderedDict()
 
-    def request_of(self, event: Event, source: tuple[str, ...], request_id: str, now: float) -> str:
+    def request_of(self, event: Event, source: str, request_id: str, now: float) -> str:
         """The id of the first of two calls that are one."""
-        if event.tool_use_id or event.payload.get("timestamp"):
+        if event.client == "generic" or event.tool_use_id or event.payload.get("timestamp"):
             return request_id
         key, _ = delivery_of(event, "one of two")
         known = self._known.get(key)

@@ -23,6 +23,12 @@ class HookCall(Struct, frozen=True):
     is_rewake: bool = False  # the client's second call for an event, which may wake its agent
     event: str = ""  # the event's name, for clients whose payloads do not say it
     is_bare: bool = False  # the call names no client
+    is_plugin: bool = False  # the command stands in a plugin
+
+    @property
+    def source(self) -> str:
+        """In which of the files that a client reads the command stands."""
+        return "" if self.is_bare else f"{self.client.NAME}{' plugin' if self.is_plugin else ''}"
 
     def received(self, payload: bytes, cwd: str, env: Mapping[str, str]) -> tuple[Client, Event]:
         """Who sent this, and what it reports. It need not be the client whose file our command stood in."""
@@ -56,7 +62,7 @@ def _parsed(words: tuple[str, ...]) -> HookCall:
             key, _, given[key] = word.partition("=")
     client, is_rewake = client_named(given["--client"]), "--rewake" in words
     is_bare = not any(word.startswith("--client") for word in words)
-    return HookCall(client, given["--request-id"], is_rewake, given["--event"], is_bare)
+    return HookCall(client, given["--request-id"], is_rewake, given["--event"], is_bare, "--plugin" in words)
 
 
 def placed(event: Event, cwd: str) -> Event:

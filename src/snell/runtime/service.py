@@ -85,14 +85,16 @@ class Service:
         client, event = call.received(request.stdin, request.cwd, env)
         if call.is_rewake:
             return self._serve_rewake(event, send)
-        return self._serve_event(client, event, request, env, send)
+        return self._serve_event(client, event, call.source, request, env, send)
 
     def _serve_event(
-        self, client: Client, event: Event, request: Request, env: "Variables", send: Send
+        self, client: Client, event: Event, source: str, request: Request, env: "Variables", send: Send
     ) -> Coroutine[Any, Any, None] | None:
-        request_id = self._pairs.request_of(event, request.argv, request.request_id, time.monotonic())
+        is_large, request_id = len(request.stdin) > LARGE, request.request_id
+        if not is_large:  # to look for its twin is to read the payload once more
+            request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
         work = self.house.begin(event, request_id, env)
-        if len(request.stdin) > LARGE:
+        if is_large:
             work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.earlier:
             send(client.encode(work.earlier))
@@ -145,7 +147,7 @@ class Service:
         async with self._reading:  # one after the other, or small ones would hardly get their turn
             assert self._loop
             client, event = await self._loop.run_in_executor(None, read)
-        waiting = self._serve_event(client, event, request, env, send)
+        waiting = self._serve_event(client, event, call.source, request, env, send)
         if waiting:
             await waiting
 

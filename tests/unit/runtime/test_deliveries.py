@@ -36,10 +36,10 @@ def test_a_delivery_without_identity_is_none() -> None:
 
 
 PROMPT = event_from({"session_id": "s1", "prompt": "go on"}, "UserPromptSubmit", "cursor")
-OWN, OTHER = ("--client", "cursor", "--event", "beforeSubmitPrompt"), ()
+OWN, OTHER = "cursor", ""
 
 
-def test_two_commands_that_say_the_same_are_one_call_and_one_command_that_says_it_again_is_the_next() -> None:
+def test_the_same_from_two_files_is_one_call_and_from_one_file_again_it_is_the_next() -> None:
     pairs = Pairs()
     came = [(OWN, "1"), (OTHER, "2"), (OWN, "3"), (OTHER, "4"), (OTHER, "5"), (OWN, "6"), (OWN, "7")]
     found = [pairs.request_of(PROMPT, source, request_id, 0.0) for source, request_id in came]
@@ -54,11 +54,13 @@ def test_what_differs_comes_late_or_has_an_id_is_a_call_of_its_own() -> None:
     assert pairs.request_of(other, OTHER, "2", 0.0) == "2"
     assert pairs.request_of(known, OTHER, "3", 0.0) == "3"
     assert pairs.request_of(PROMPT, OTHER, "4", TOGETHER + 1) == "4"
+    generic = event_from({"session_id": "s1", "prompt": "go on"}, "UserPromptSubmit")
+    assert [pairs.request_of(generic, source, source, 0.0) for source in ("generic", "")] == ["generic", ""]
 
 
 def test_only_the_last_calls_are_waited_for() -> None:
     pairs = Pairs()
-    prompts = [event_from({"prompt": str(number)}, "UserPromptSubmit") for number in range(PAIRS + 1)]
+    prompts = [event_from({"prompt": str(number)}, "UserPromptSubmit", "cursor") for number in range(PAIRS + 1)]
     for prompt in prompts:
         pairs.request_of(prompt, OWN, prompt.prompt, 0.0)
     assert pairs.request_of(prompts[0], OTHER, "new", 0.0) == "new"
