@@ -2,8 +2,9 @@
 What a hook printed, read as effects.
 
 Several forms are understood, because hooks are written for several systems: Claude Code's object (with
-`hookSpecificOutput` or the same fields at the top), tagged results (`{"Reject": {...}}`, `{"action": "reject"}`), and
-plain text where the client shows that to the model. An answer that cannot be read is a failure, never an approval.
+`hookSpecificOutput` or the same fields at the top), Cursor's (`{"permission": "deny"}`), tagged results
+(`{"Reject": {...}}`, `{"action": "reject"}`), and plain text where the client shows that to the model. An answer that
+cannot be read is a failure, never an approval.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
@@ -70,7 +72,9 @@ def outcome_of_object(answer: Mapping[str, Any], event: Event) -> Outcome:
 
 def _clear_refusal(given: Mapping[str, Any]) -> tuple[Effect, ...]:
     """Something is wrong with the answer, but what it wants is plain."""
-    words = {given.get(key) for key in ("decision", "permissionDecision") if isinstance(given.get(key), str)}
+    words = {
+        given.get(key) for key in ("decision", "permissionDecision", "permission") if isinstance(given.get(key), str)
+    }
     return (Deny("the hook refused, in an answer that could not be read whole"),) if words & {"block", "deny"} else ()
 
 
@@ -199,7 +203,9 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
     if answer.get("blocking_error"):
         effects.append(Deny(_text(answer, "blocking_error")))
     if _flag(answer, "continue") is False or _flag(answer, "prevent_continuation"):
-        effects.append(Stop(_text(answer, "stop_reason") or _text(outer, "reason")))
+        effects.append(Stop(_text(answer, "stop_reason") or _text(outer, "reason") or _text(answer, "user_message")))
+    if event.name in TURN_ENDS and (text := _text(answer, "followup_message")):
+        effects.append(Deny(text))
     effects += _rewrite(answer, event)
     if text := _text(answer, "additional_context"):
         effects.append(Note(text))
@@ -214,8 +220,8 @@ def _effects(outer: Mapping[str, Any], inner: Mapping[str, Any], event: Event) -
 
 
 def _judgements(answer: Mapping[str, Any]) -> list[Effect]:
-    reason = _text(answer, "permission_decision_reason") or _text(answer, "reason") or _text(answer, "message")
-    verdicts = (key for key in ("decision", "permission_decision", "behavior") if answer.get(key) is not None)
+    reason = next((text for key in _REASONS if (text := _text(answer, key))), "")
+    verdicts = (key for key in _VERDICTS if answer.get(key) is not None)
     found = [_judgement(key, answer[key], reason) for key in verdicts]
     if _flag(answer, "ok") is False:  # the form in which prompt hooks answer
         found.append(Deny(reason or "the hook refused without a reason"))
@@ -234,8 +240,10 @@ def _rewrite(answer: Mapping[str, Any], event: Event) -> list[Effect]:
     return [Rewrite(answer[given[0]])] if given else []
 
 
+_VERDICTS = ("decision", "permission_decision", "behavior", "permission")
+_REASONS = ("permission_decision_reason", "reason", "message", "agent_message", "user_message")
 _REWRITE_KEYS = {
-    "tool_input": ("updated_input",),
+    "tool_input": ("updated_input", "modified_args"),
     "tool_response": ("updated_tool_output", "updated_mcp_tool_output", "updated_output"),
     "prompt": ("updated_prompt", "updated_input"),
     "delta": ("display_content",),
@@ -245,6 +253,7 @@ _KNOWN = frozenset(
     {
         "action",
         "additional_context",
+        "agent_message",
         "async",
         "async_timeout",
         "behavior",
@@ -256,10 +265,13 @@ _KNOWN = frozenset(
         "display_content",
         "env",
         "env_vars",
+        "followup_message",
         "hook_specific_output",
         "message",
+        "modified_args",
         "new_input",
         "ok",
+        "permission",
         "permission_decision",
         "permission_decision_reason",
         "prevent_continuation",
@@ -272,6 +284,7 @@ _KNOWN = frozenset(
         "updated_output",
         "updated_prompt",
         "updated_tool_output",
+        "user_message",
     }
 )
 

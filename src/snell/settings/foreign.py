@@ -46,7 +46,7 @@ FORMS: Mapping[str, ForeignForm] = {
         ("hooks.json",),
         (".cursor/hooks.json",),
         events={"beforeSubmitPrompt": "UserPromptSubmit"},
-        remark="an answer in Cursor's own words (`permission`) is not understood; exit code 2 refuses",
+        remark="hooks are given Claude Code's fields; answers in Cursor's own words (`permission`) are understood",
     ),
     "gemini": ForeignForm(
         ".gemini",

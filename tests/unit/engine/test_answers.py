@@ -360,3 +360,24 @@ def test_a_promise_to_go_on_in_the_background_is_read_with_its_limit_in_millisec
 
 def test_the_real_answer_comes_after_the_promise() -> None:
     assert after_async('{"async": true}\n{"systemMessage": "done"}') == '\n{"systemMessage": "done"}'
+
+
+@pytest.mark.parametrize(
+    ("on", "answer", "expected"),
+    [
+        ("PreToolUse", {"permission": "deny", "user_message": "u", "agent_message": "a"}, (Deny("a"),)),
+        ("PreToolUse", {"permission": "ask", "user_message": "u"}, (Ask("u"),)),
+        ("PreToolUse", {"permission": "allow", "updated_input": NEW}, (Allow(""), Rewrite(NEW))),
+        ("PreToolUse", {"permissionDecision": "allow", "modifiedArgs": NEW}, (Allow(""), Rewrite(NEW))),
+        ("UserPromptSubmit", {"continue": False, "user_message": "not now"}, (Stop("not now"),)),
+        ("Stop", {"followup_message": "go on"}, (Deny("go on"),)),
+        ("PostToolUse", {"additional_context": "x", "followup_message": "nobody stops here"}, (Note("x"),)),
+    ],
+)
+def test_the_words_of_other_clients_are_understood(on: str, answer: Any, expected: tuple[Effect, ...]) -> None:
+    assert effects(answer, on) == expected
+
+
+def test_a_permission_that_is_no_word_of_anybodys_is_a_failure_and_no_approval() -> None:
+    outcome = read({"permission": "maybe"})
+    assert (outcome.effects, outcome.failure and outcome.failure.kind) == ((), "output")
