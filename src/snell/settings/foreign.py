@@ -5,6 +5,7 @@ Entries that run `snell-hook` are left out: they are how that client calls us.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class ForeignForm(Struct, frozen=True):
     project: tuple[str, ...]
     variable: str = ""  # moves `base`
     events: Mapping[str, str] = {}  # where a name is not one of ours in another spelling
+    tools: Mapping[str, str] = {}  # what its matchers call a tool -> Claude Code's name, which every client's has here
     in_milliseconds: bool = False
     remark: str = ""
 
@@ -40,12 +42,14 @@ FORMS: Mapping[str, ForeignForm] = {
         (".github/hooks/*.json",),
         variable="COPILOT_HOME",
         events={"agentStop": "Stop", "userPromptSubmitted": "UserPromptSubmit", "errorOccurred": "StopFailure"},
+        tools={"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"},
     ),
     "cursor": ForeignForm(
         ".cursor",
         ("hooks.json",),
         (".cursor/hooks.json",),
         events={"beforeSubmitPrompt": "UserPromptSubmit"},
+        tools={"Shell": "Bash"},
         remark="hooks are given Claude Code's fields; answers in Cursor's own words (`permission`) are understood",
     ),
     "gemini": ForeignForm(
@@ -59,8 +63,15 @@ FORMS: Mapping[str, ForeignForm] = {
             "AfterAgent": "Stop",
             "PreCompress": "PreCompact",
         },
+        tools={
+            "run_shell_command": "Bash",
+            "read_file": "Read",
+            "write_file": "Write",
+            "replace": "Edit",
+            "grep_search": "Grep",
+            "list_directory": "LS",
+        },
         in_milliseconds=True,
-        remark="matchers name Gemini's tools (`run_shell_command`); in other clients they match by those names only",
     ),
 }
 
@@ -112,9 +123,21 @@ def _entry(node: Node, form: ForeignForm) -> Node | None:
         if inner.value and not kept.value:
             return None
         fields["hooks"] = kept
+    if (matcher := fields.get("matcher")) and isinstance(matcher.value, str):
+        fields["matcher"] = Node(_everywhere(matcher.value, form.tools), matcher.line)
     if "bash" in fields and "command" not in fields:
         fields["command"] = fields.pop("bash")
     return Node(fields, node.line)
+
+
+def _everywhere(matcher: str, tools: Mapping[str, str]) -> str:
+    """The matcher with Claude Code's names of the same tools beside the client's own."""
+    if not tools:
+        return matcher
+    is_list = re.fullmatch(r"[\w|-]+", matcher)
+    both = "{}|{}" if is_list else "(?:{}|{})"
+    names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, tools))})(?![\w-])")
+    return names.sub(lambda found: both.format(found[0], tools[found[0]]), matcher)
 
 
 def _key(name: str, form: ForeignForm) -> str:

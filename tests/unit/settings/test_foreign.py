@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from snell.clients import client_named
 from snell.model.hooks import Command
+from snell.settings.foreign import FORMS
 from tests.unit.settings.workbench import World, command, inert, said, written
 
 SHIM = {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]}
@@ -57,6 +59,32 @@ def test_a_clients_own_hooks_run_elsewhere_once_the_user_says_so(
     assert isinstance(hook.handler, Command)
     assert (hook.event, hook.handler.command, hook.time_limit) == expected
     assert (hook.source.layer, [text for text in said(loaded.problems) if "error" in text]) == (f"{client}:user", [])
+
+
+@pytest.mark.parametrize(
+    ("client", "file", "event", "matcher", "expected"),
+    [
+        ("gemini", ".gemini/settings.json", "BeforeTool", "run_shell_command", "run_shell_command|Bash"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "write_file|replace", "write_file|Write|replace|Edit"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "^replace$", "^(?:replace|Edit)$"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "replace_all", "replace_all"),
+        ("cursor", ".cursor/hooks.json", "preToolUse", "Shell", "Shell|Bash"),
+        ("copilot", ".copilot/hooks/mine.json", "preToolUse", "bash|view", "bash|Bash|view|Read"),
+        ("claude-code", ".claude/settings.json", "PreToolUse", "Bash|Edit", "Bash|Edit"),
+    ],
+)
+def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
+    world: World, client: str, file: str, event: str, matcher: str, expected: str
+) -> None:
+    written(world.home / file, json.dumps({"hooks": {event: [group("a", matcher=matcher)]}}))
+    world.user(f'import_hooks = ["{client}"]\n')
+    assert [hook.matcher for hook in world.load().hooks] == [expected]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if FORMS[name].tools])
+def test_the_names_of_tools_are_those_that_the_client_module_has(name: str) -> None:
+    tools = client_named(name).DIALECT.tools  # type: ignore[attr-defined] # these have one
+    assert {theirs: tools[theirs].name for theirs in FORMS[name].tools} == FORMS[name].tools
 
 
 def test_how_that_client_calls_us_is_not_a_hook(world: World) -> None:
