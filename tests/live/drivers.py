@@ -369,7 +369,7 @@ DRIVERS = (
         shell=lambda command: ("Shell", {"command": command}),
         prepare=_cursor,
         command=lambda folder, _, prompt: ["node", str(CURSOR_AGENT), str(folder), prompt],
-        cannot={"prompt blocked": "its SDK runs the hook and goes on whatever it says; the IDE and the CLI do not"},
+        cannot={"prompt blocked": "its SDK runs the hook and goes on whatever it says"},
         notes_at=("tool",),
     ),
 )
