@@ -111,6 +111,15 @@ class Stage:
     def close(self) -> None:
         command = [sys.executable, "-m", "snell", "daemon", "stop"]
         subprocess.run(command, env=self.env(), cwd=self.project, capture_output=True, timeout=60)
+        self._end_what_stays()
+
+    def _end_what_stays(self) -> None:
+        """A client may leave a service of its own behind; it is known by the home that only this stage has."""
+        mine = f"HOME={self.home}".encode()
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):
+                if mine in path.read_bytes().split(b"\0"):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
 
 
 def _content(path: Path) -> tuple[int, bytes]:
