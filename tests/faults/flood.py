@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-from snell.machine.wire import Request
+from snell.machine.wire import SIGN, Request
 
 
 def main(home: str, project: str, events: str) -> None:
@@ -18,7 +18,11 @@ def main(home: str, project: str, events: str) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(f"{home}/run/snell.sock")
             connection.sendall(frame)
-            assert b"SNR1" in iter(lambda: connection.recv(65536).lstrip(b".")[:4], b"")
+            answer = b""
+            while not answer.lstrip(SIGN):
+                answer = connection.recv(65536)
+                assert answer
+            assert answer.lstrip(SIGN)[:4] == b"SNR1"
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ class Front:
         self._tasks: set[asyncio.Task[None]] = set()
         self._bridged: set[asyncio.Task[None]] = set()
         self._open: set[Connection] = set()
-        self.at_work: set[Connection] = set()  # whose answer takes a while
+        self.at_work: set[Connection] = set()  # who waits for an answer
+        self._still_at_work: set[Connection] = set()  # who did when signs of life were last due
         # From before there was a loop.
         self._early: list[Request] = []
         self._held: list[Connection] = []
@@ -102,8 +103,9 @@ class Front:
     def _show_life(self) -> None:
         """A hook may take minutes. Whoever waits for it must be able to tell that from a daemon that hangs."""
         assert self.loop
-        for connection in tuple(self.at_work):
+        for connection in self.at_work & self._still_at_work:
             connection.show_life()
+        self._still_at_work = set(self.at_work)
         self.loop.call_later(LIFE_SIGNS, self._show_life)
 
     def stop_accepting(self) -> None:
