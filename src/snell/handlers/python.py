@@ -4,9 +4,8 @@ Python hooks that run in this process: those of built-in packs and of a program 
 Everybody else's run in a warm child process, see `machine/worker.py`.
 """
 
-import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from snell.machine.python_worker import UNNOTICEABLE
@@ -39,7 +38,7 @@ def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook
 
 
 def _outcome(result: Any, seconds: float, limit: float) -> Outcome:
-    if inspect.isawaitable(result):
+    if isinstance(result, Awaitable):
         import asyncio  # slow to import, and most hooks are plain functions
 
         start = time.perf_counter()
@@ -81,7 +80,7 @@ def _is_in_loop() -> bool:
 
 
 def _not_here(result: Any) -> Failure:
-    if inspect.iscoroutine(result):
+    if isinstance(result, Coroutine):
         result.close()
     return Failure("crash", "an async hook cannot be waited for inside a running event loop; use `decide_async`")
 

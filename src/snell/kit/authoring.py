@@ -8,8 +8,8 @@ The function stays an ordinary function. What it may ask for (`event`, `call`, `
 checked when it is loaded, not when the first event comes.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert
@@ -249,14 +249,27 @@ def _check_values(function: Callable[..., Any], role: str, options: dict[str, An
 def _parameters(function: Callable[..., Any]) -> list[str]:
     """The parameters that must be supplied; raises when one of them cannot be."""
     names = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
+    for name, has_default in _named_parameters(function):
         if name in SUPPLIES:
             names.append(name)
-        elif parameter.default is parameter.empty:
+        elif not has_default:
             raise _wrong(function, f"there is nothing called `{name}` to hand over{_or(nearest(name, SUPPLIES))}")
     return names
+
+
+def _named_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
+    """Each one, and whether it may be left out."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        code = function.__code__  # as `inspect` would find it, which is slow to import
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        needed = code.co_argcount - len(function.__defaults__ or ())
+        with_default = {*names[needed : code.co_argcount], *(function.__kwdefaults__ or ())}
+        return [(name, name in with_default) for name in names]
+    import inspect
+
+    found = inspect.signature(function).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [(each.name, each.default is not each.empty) for each in found if each.kind not in several]
 
 
 def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,14 +7,13 @@ from the bytes that the parent checked, not read again. Whatever a hook prints g
 for an answer.
 """
 
-import inspect
 import json
 import mmap
 import os
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, BinaryIO
 
 import msgspec
@@ -112,7 +111,15 @@ def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
 
 def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
-    return {"name": name, "line": line, "doc": inspect.getdoc(function) or "", "declared": list(declarations(function))}
+    return {"name": name, "line": line, "doc": _doc(function), "declared": list(declarations(function))}
+
+
+def _doc(function: Callable[..., Any]) -> str:
+    if not function.__doc__:
+        return ""
+    import inspect  # slow to import
+
+    return inspect.cleandoc(function.__doc__)
 
 
 def _planned(address: Address, loaded: Functions) -> Planned:
@@ -165,7 +172,7 @@ def _is_same(payload: Any, came: bytes) -> bool:
 def _answer(result: Any, path: str) -> dict[str, Any] | None:
     if result is _NOT_LOADED:
         return {"error": f"{path} has not been loaded"}
-    if inspect.isawaitable(result):
+    if isinstance(result, Awaitable):
         result = _waited_for(result)
     effects = effects_as_data(result)
     return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None

@@ -5,7 +5,6 @@ Functions of this process run at once, in order; everything slower runs beside i
 cost as much as the slowest. Outcomes come back in the order of the hooks.
 """
 
-import inspect
 import os
 import threading
 import time
@@ -258,7 +257,7 @@ async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> 
     start = time.perf_counter()
     try:
         result = handler.function(event)
-        if inspect.isawaitable(result):
+        if isinstance(result, Awaitable):
             async with asyncio.timeout(hook.time_limit):
                 result = await (_unless(cancel, result) if cancel else result)
     except TimeoutError:
