@@ -33,3 +33,8 @@ class Paint:
 
 def _unchanged(text: str) -> str:
     return text
+
+
+def visible(text: object) -> str:
+    """What somebody else wrote, so that it tells the terminal nothing."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in str(text))

@@ -6,7 +6,7 @@ import time
 
 import msgspec
 
-from snell.doors.paint import Paint
+from snell.doors.paint import Paint, visible
 from snell.machine.paths import places
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
@@ -15,6 +15,7 @@ from snell.runtime.store_journal import StoreJournal
 from snell.settings.pause import current_pause
 from snell.work.decisions import Row
 
+LONGEST = 160  # characters of a reason
 EXAMPLE = "snell log --verdict deny"
 
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     rows = journal.recent(**asked)[::-1]
     paint = Paint.for_stdout()
     for row in rows:
-        print(msgspec.json.encode(row).decode() if args.json else _line(row, paint))
+        print(msgspec.json.encode(row).decode() if args.json else _line(row, paint, _spoken(journal, row)))
     if not rows and not args.json:
         print("there is no such decision yet")
     if (pause := current_pause(places(os.environ))) and not args.json:
@@ -44,12 +45,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _line(row: Row, paint: Paint) -> str:
+def _spoken(journal: StoreJournal, row: Row) -> str:
+    """Which hook decided, and in what words."""
+    if row.verdict == "silent":
+        return ""
+    runs = [run for each in journal.find(row.id).get("rounds", ()) for run in each["runs"]]
+    told = (f"{run['hook']}: {effect}" for run in runs for effect in run.get("effects", ()) if _decided(effect, row))
+    return visible(next(told, "")).replace(f": {row.verdict}: ", ": ")
+
+
+def _decided(effect: object, row: Row) -> bool:
+    return str(effect).partition(":")[0] == row.verdict
+
+
+def _line(row: Row, paint: Paint, spoken: str) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed" if row.failures else "")
     colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(row.verdict, paint.dim)
     verdict = colour(f"{row.verdict:<6}")
-    return f"{when}  {verdict} {row.event:<18} {row.tool:<14} {row.ms:>7.1f} ms  {row.id}  {signs}".rstrip()
+    start = f"{when}  {verdict} {row.event:<18} {row.tool:<14} {row.ms:>7.1f} ms  {row.session_id[:8]:<8}  {row.id}"
+    return f"{start}  {signs}{spoken[:LONGEST]}".rstrip()
 
 
 _VERDICTS = "only with this verdict: silent, allow, ask, defer or deny"

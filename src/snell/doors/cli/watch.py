@@ -11,12 +11,12 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from snell.doors.follow import Follower, Seen
-from snell.doors.paint import Paint
+from snell.doors.paint import Paint, visible
 from snell.machine.paths import places
 from snell.model.errors import SnellError
 from snell.runtime.house import database_of
@@ -129,7 +129,7 @@ def _cells(seen: Seen) -> tuple[str, ...]:
     when = time.strftime("%H:%M:%S", time.localtime(seen.at / 1000))
     hooks = _hooks(seen)
     verdict = f"{seen.verdict}*" if seen.rewritten else seen.verdict
-    return when, seen.event, seen.tool, verdict, f"{seen.ms:.1f}", seen.session_id[:8], _visible(hooks)
+    return when, seen.event, seen.tool, verdict, f"{seen.ms:.1f}", seen.session_id[:8], visible(hooks)
 
 
 def _hooks(seen: Seen) -> str:
@@ -138,7 +138,3 @@ def _hooks(seen: Seen) -> str:
     told = [f"{run.hook}: {run.said or 'failed'} {run.ms:.1f} ms" for run in loud]
     silent = len(seen.hooks) - len(loud)
     return ", ".join([*told, *([f"{silent} silent"] if silent else [])])
-
-
-def _visible(text: Any) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in str(text))
