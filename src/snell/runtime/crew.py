@@ -74,6 +74,7 @@ class Crew:
         self.around = around or Surroundings(env=dict(os.environ))
         self.here = Here()
         self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._late_jobs: set[Future[None]] = set()  # like the pools, shared by all copies
         self._later_worker = self.worker.twin()  # has no child until it is needed
         self._large_worker = self.worker.twin()
         self._sorted: dict[int, Sorted] = {}
@@ -139,7 +140,15 @@ class Crew:
 
     def later(self, job: Callable[[], None]) -> "Future[None]":
         """Do something when the answer has left."""
-        return self._threads("later", 2).submit(job)
+        future = self._threads("later", 2).submit(job)
+        self._late_jobs.add(future)
+        future.add_done_callback(self._late_jobs.discard)
+        return future
+
+    @property
+    def backlog(self) -> int:
+        """Jobs for later that are not done yet."""
+        return len(self._late_jobs)
 
     def close(self) -> None:
         """Wait for what is still to be done, then end the threads and the child."""

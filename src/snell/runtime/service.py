@@ -35,6 +35,7 @@ WAIT_FOR_QUIET = 0.5  # seconds after which it is done however busy we are
 MANY = 128  # decisions after which, likewise
 TOGETHER = 8  # decisions whose traces are written at a time; whoever comes meanwhile waits for them
 QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
+BACKLOG = 200  # events whose watchers are still at work; the next ones wait in the queue
 LARGE = 100_000  # bytes of payload whose reading would be noticed by others
 
 
@@ -178,6 +179,9 @@ class Service:
 
     def follow_up(self, *, all_at_once: bool = False) -> None:
         """Do what can wait, a few events at a time, so that nobody who comes meanwhile waits for long."""
+        if self.house.crew.backlog >= BACKLOG and not all_at_once and self._loop:
+            self._loop.call_later(QUIET_FOR, self.follow_up)  # watchers do not keep up
+            return
         while self._to_follow:
             some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
             self.house.follow_up_all(some)
