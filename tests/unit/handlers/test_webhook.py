@@ -292,6 +292,9 @@ def test_a_connection_that_breaks_off_is_a_failure():
         visitor, _ = listener.accept()
         visitor.recv(10_000)
         visitor.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+        visitor.shutdown(socket.SHUT_WR)
+        while visitor.recv(10_000):  # what is closed with something unread resets the connection
+            pass
         visitor.close()
 
     thread = threading.Thread(target=hang_up, daemon=True)
