@@ -23,6 +23,22 @@ def test_a_loop_outlives_the_process_that_keeps_it(snell):
     assert snell("loop", "stop")[1] == "there was no loop\n"
 
 
+@pytest.mark.proves("S3-69", "S3-75")
+def test_the_limits_of_a_session_still_count_when_it_was_ended_and_resumed(snell):
+    def hook(name: str, **fields: object) -> str:
+        payload = {"hook_event_name": name, "session_id": "s", "cwd": "/", **fields}
+        return str(snell("hook", "--client", "claude-code", given=payload)[1])
+
+    snell("loop", "start", "--promise", "KEPT", "--max", "3", "--session", "s")
+    snell("runs", "start", "r", "--calls", "1", "--session", "s")
+    assert "Iteration 1/3" in hook("Stop", last_assistant_message="no")
+    hook("SessionEnd", reason="prompt_input_exit")
+    hook("SessionStart", source="resume")
+    assert "Iteration 2/3" in hook("Stop", last_assistant_message="no")
+    calls = [hook("PreToolUse", tool_name="Read", tool_use_id=f"t{n}", tool_input={"file_path": "/x"}) for n in (1, 2)]
+    assert ["used up its 1 tool calls" in each for each in calls] == [False, True]
+
+
 def test_an_agent_cannot_begin_or_end_a_loop(snell):
     for what in (("start", "--promise", "x"), ("stop",)):
         code, _, err = snell("loop", *what, CLAUDECODE="1")

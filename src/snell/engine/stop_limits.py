@@ -10,6 +10,7 @@ from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.events import Event, text_in
 from snell.model.ports import Store
+from snell.model.scopes import lasting
 
 PER_TURN = 3
 PER_SESSION = 10
@@ -42,7 +43,7 @@ def limited(decision: Decision, marks: Store) -> Decision:
 
 def _is_a_persons_loop(decision: Decision, marks: Store) -> bool:
     asked = any(reason.hook == LOOP_HOOK for reason in decision.reasons)
-    return asked and bool(marks.get(_scope(decision.event), LOOP_MARK))
+    return asked and bool(marks.get(lasting(decision.event.session_id), LOOP_MARK))
 
 
 def _limit_reached(in_turn: int, in_session: int) -> str:

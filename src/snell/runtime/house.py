@@ -263,7 +263,7 @@ class House:
         return self.unregister(group=_skill_group(path, session_id))
 
     def forget_session(self, session_id: str) -> None:
-        """Drop a session's marks and the hooks that were registered for it."""
+        """Drop a session's marks, but for the lasting ones, and the hooks that were registered for it."""
         self.store.drop(f"session:{session_id}")
         if session_id:
             self._registry.remove(lambda hook: hook.session_id == session_id)

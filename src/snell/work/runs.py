@@ -12,10 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.ports import Store, Transaction
+from snell.model.scopes import lasting
 
 MINUTES, STEPS, CALLS = 90, 50, 250
 LEASE_MS = 60_000
-MARK = "runs/run"  # of a session: the run that it works for
+MARK = "runs/run"  # of a session, also when it is resumed: the run that it works for
 ENDED = ("cancelled", "succeeded", "failed")
 STATUSES = ("queued", "running", "waiting_for_human", "cancel_requested", *ENDED)
 MINUTE_MS = 60_000
@@ -208,5 +209,5 @@ def _json(value: Any) -> str:
 
 def run_of(session_id: str, marks: Store, env: Mapping[str, str]) -> str:
     """The run that a session works for: named by whoever started it, or in a mark; else the session is its own run."""
-    named = env.get("SNELL_RUN_ID") or marks.get(f"session:{session_id}", MARK)
+    named = env.get("SNELL_RUN_ID") or marks.get(lasting(session_id), MARK)
     return named if isinstance(named, str) and named else session_id

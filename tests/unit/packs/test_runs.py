@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
+from snell.model.scopes import lasting
 from snell.work import ledger, replays, runs
 from snell.work.runs import Run
 from tests.ledger_desk import LETTER, MAIL, Desk
@@ -19,7 +20,7 @@ DAY = 86_400_000
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     at = Desk(tmp_path, "durable", packs=("runs", "tool_inputs"))
-    at.house.store.put("session:s", runs.MARK, "r")
+    at.house.store.put(lasting("s"), runs.MARK, "r")
     yield at
     at.close()
 

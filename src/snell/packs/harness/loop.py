@@ -1,10 +1,11 @@
-"""A promise loop as it is kept in a session's marks: who wants what, and how far it is."""
+"""A promise loop as it is kept for a session, also over its end: who wants what, and how far it is."""
 
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from snell.model.ports import Store
+from snell.model.scopes import lasting
 
 MARK = "harness/loop"
 
@@ -21,7 +22,7 @@ class Loop(Struct, frozen=True):
 
 def loop_of(session_id: str, marks: Store) -> Loop | None:
     """The loop of a session, if it has one."""
-    kept: Any = marks.get(f"session:{session_id}", MARK)
+    kept: Any = marks.get(lasting(session_id), MARK)
     try:
         return convert(kept, Loop) if isinstance(kept, dict) else None
     except ValidationError:
@@ -29,8 +30,8 @@ def loop_of(session_id: str, marks: Store) -> Loop | None:
 
 
 def keep(session_id: str, loop: Loop, marks: Store) -> None:
-    marks.put(f"session:{session_id}", MARK, to_builtins(loop))
+    marks.put(lasting(session_id), MARK, to_builtins(loop))
 
 
 def end(session_id: str, marks: Store) -> None:
-    marks.drop(f"session:{session_id}", MARK)
+    marks.drop(lasting(session_id), MARK)

@@ -10,6 +10,7 @@ from msgspec.json import encode
 from snell.machine.wall_clock import now_ms
 from snell.model.errors import SnellError
 from snell.model.ports import T, Transaction
+from snell.model.scopes import lasting
 from snell.runtime.builtin_packs import builtin_packs
 from snell.runtime.house import House
 from snell.work import decisions, replays, runs
@@ -37,7 +38,7 @@ def start(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[st
     if not _do(house, lambda tx: runs.start(tx, run)):
         raise SnellError(f"there is a run `{run.run_id}` already", advice="choose another name")
     if session:
-        house.store.put(f"session:{session}", runs.MARK, run.run_id)
+        house.store.put(lasting(session), runs.MARK, run.run_id)
     return to_builtins(run)  # type: ignore[no-any-return] # a dict, since Run is a Struct
 
 
