@@ -97,6 +97,16 @@ def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends
     assert (code, len(desk.windows()), "given up after 1 restarts" in err) == (1, 2, True)
 
 
+@pytest.mark.proves("S3-74")
+def test_a_loop_goes_on_in_a_new_window_when_the_client_ends_the_turn(desk: Desk):
+    code, _, err = desk.run("loops")
+    assert (code, "the window is over (loop)" in err) == (0, True)
+    assert "Iteration 9/10: the work is not finished" in desk.windows()[1]
+    said = [each for each in desk.notes.read_text("utf-8").split("\n---\n") if each.startswith("stop ")]
+    assert [each.split(":")[0] for each in said] == ["stop 9", "stop 2"]
+    assert ("in a new window" in said[0], "10 rounds are used up" in said[1]) == (True, True)
+
+
 def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):
     code, _, err = desk.run("stale", "--resume", "gone")
     assert (code, "starting a fresh one" in err) == (0, True)

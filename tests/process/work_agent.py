@@ -39,6 +39,14 @@ def windows() -> int:
     return NOTES.read_text("utf-8").count("## window") if NOTES.exists() else 0
 
 
+def stops_are_held(most: int) -> None:
+    """Until one is not, which the supervisor may have something to say to."""
+    for number in range(1, most + 1):
+        if "decision" not in (said := fire("Stop", last_assistant_message="not yet")):
+            note(f"stop {number}: {said['systemMessage']}")
+            break
+
+
 def wait_to_be_ended() -> None:
     time.sleep(60)
     sys.exit(99)
@@ -53,6 +61,10 @@ def main() -> None:
     if PART == "exhausted" or (PART == "exhausted once" and first):
         TRANSCRIPT.write_text(json.dumps(FULL) + "\n", encoding="utf-8")
         sys.exit(1)
+    if PART == "loops":
+        if first:
+            fire("UserPromptSubmit", prompt="/harness write the parser")
+        stops_are_held(9 if first else 3)
     if not first:
         sys.exit(0)
     if PART == "dehydrates":

@@ -18,6 +18,7 @@ from snell.work import replays, runs
 from snell.work.idempotency import args_hash
 from snell.work.replays import Replay
 from snell.work.runs import Run
+from snell.work.supervised import take_over
 
 REPLAYING = "runs/replaying"  # of a session: its input was checked when it was first made
 _RESULTS = ("TaskOutput", "TaskResult")
@@ -35,6 +36,12 @@ def control(event: Event, here: Here) -> Deny | None:
         return Deny(f"run `{run_id}` cannot be looked up, so nothing of it runs: {error}", instead="tell the user")
     here.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
     return refusal
+
+
+@informs("SessionStart")
+def next_window(event: Event, here: Here) -> None:
+    """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
+    take_over(event, here.marks, here.env, runs.MARK)
 
 
 @informs("UserPromptSubmit")

@@ -13,8 +13,9 @@ from snell.machine.transcripts import tail_of
 from snell.model.effects import Tell
 from snell.model.events import Event
 from snell.packs.sessions.callers import is_idle
-from snell.packs.sessions.supervised import SUPERVISOR, ask_for_restart
+
 from snell.work.hooks_session import restart_prompt
+from snell.work.supervised import SUPERVISOR, ask_for_restart
 from snell.work.transcript_tails import trouble_in
 
 TEXTS = {
@@ -32,5 +33,5 @@ def ending(event: Event, here: Here) -> Tell | None:
     trouble = trouble_in(tail_of(event.transcript_path))
     here.marks.put(f"session:{event.session_id}", "trouble", trouble)
     if trouble == "exhausted" and run:
-        ask_for_restart(here, event, "exhausted", restart_prompt(None))
+        ask_for_restart(event, here.marks, here.env, "exhausted", restart_prompt(None))
     return Tell(TEXTS[trouble]) if trouble else None

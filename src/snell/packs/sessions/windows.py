@@ -16,9 +16,10 @@ from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.callers import caller_of, common, done, is_idle
 from snell.packs.sessions.speaking import said_at_start
-from snell.packs.sessions.supervised import SUPERVISOR, ask_for_restart, begin_supervised
+
 from snell.work import artefacts, hook_calls, hooks_session, shared_names
 from snell.work.rows import Record
+from snell.work.supervised import SUPERVISOR, ask_for_restart, begin_supervised
 
 FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
 
@@ -28,7 +29,7 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
     """Begin a session for the effort that is active here, and say where it stands."""
     run = here.env.get(SUPERVISOR)
     if run:
-        begin_supervised(here, event, run)
+        begin_supervised(event, here.marks, run)
     if is_idle(here, event):
         return None
     done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
@@ -58,7 +59,7 @@ def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     if not run:
         return None
     prompt = said.get("restartPrompt") or hooks_session.restart_prompt(None)
-    ask_for_restart(here, event, "compact", prompt)
+    ask_for_restart(event, here.marks, here.env, "compact", prompt)
     return Deny("the context is full; a new window takes over")
 
 
