@@ -19,6 +19,7 @@ from snell.model.hooks import Hook, Scope, Source
 from snell.settings.packs import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
+COMPLAINTS = "complaints"  # the file of a pack that looks at what users tell it
 FOLDER = Path(__file__).parent.parent / "packs"
 
 
@@ -53,7 +54,17 @@ def _read(folder: Path) -> Pack:
 def pack_hooks(name: str, options: Options | None = None) -> tuple[Hook, ...]:
     """The hooks of one pack, with these options over its own."""
     pack = builtin_packs()[name]
-    return _made(name, msgspec.json.encode({**pack.options, **(options or {})}))
+    return _made(name, msgspec.json.encode(_chosen(pack, {**pack.options, **(options or {})})))
+
+
+def _chosen(pack: Pack, options: Options) -> Options:
+    """
+    Where there is a choice, one that does not exist is taken for the last, which is the strictest or does the least.
+
+    Whoever mistyped it wanted something, and must not find out by accident that nothing was on.
+    """
+    mistyped = {name: known[-1] for name, known in pack.choices.items() if options.get(name) not in known}
+    return {**options, **mistyped} if mistyped else options
 
 
 def is_builtin(path: Path) -> bool:
@@ -109,12 +120,24 @@ def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:
             near = nearest(name, pack.options)
             hint = f"did you mean `{near}`?" if near else "remove it"
             problems.append(f"[pack.{pack.name}]: `{name}` is not an option of this pack; {hint}")
+        elif (choices := pack.choices.get(name)) and value not in choices:
+            problems.append(f"[pack.{pack.name}]: `{name}` is one of {', '.join(choices)}; `{choices[-1]}` holds")
+            good[name] = value
         elif not _fits(value, pack.options[name]):
             wanted = type(pack.options[name]).__name__
             problems.append(f"[pack.{pack.name}]: `{name}` is {type(value).__name__}, not {wanted}; the default holds")
         else:
             good[name] = value
+    problems += [f"[pack.{pack.name}]: {each}" for each in _complaints(pack, good)]
     return good
+
+
+def _complaints(pack: Pack, options: Options) -> list[str]:
+    """What the pack itself finds wrong with its options: a file that cannot be read, an entry that says nothing."""
+    if not any(path.stem == COMPLAINTS for path in pack.files):
+        return []
+    found: list[str] = import_module(f"snell.packs.{pack.name}.{COMPLAINTS}").complaints(options)
+    return found
 
 
 def _fits(value: Any, default: Any) -> bool:

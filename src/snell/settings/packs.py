@@ -29,6 +29,7 @@ PACK_KEYS: tuple[Key, ...] = (
     Key("purpose", "text", "one line on what the pack is for", default=""),
     Key("enabled", "flag", "whether its hooks run where nobody decided otherwise", default=True),
     Key("options", "table", "what its hooks want to be told"),
+    Key("choices", "table", "what an option of Snell's own packs may be; any other value counts as the last of these"),
 )
 
 _KEYS = Spellings(PACK_KEYS)
@@ -42,6 +43,7 @@ class Pack(Struct, frozen=True):
     purpose: str = ""
     enabled: bool = True
     options: dict[str, Any] = {}
+    choices: dict[str, list[str]] = {}
     files: tuple[Path, ...] = ()
 
 

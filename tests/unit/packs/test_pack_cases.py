@@ -1,6 +1,7 @@
 """Every built-in pack: its manifest, its cases, and that its hooks load."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,37 @@ def test_what_nobody_knows_about_packs_is_reported_with_what_was_probably_meant(
     assert problems == [
         "[pack.toolchian]: there is no such pack; did you mean `toolchain`?",
         "[pack.toolchain]: `mod` is not an option of this pack; did you mean `mode`?",
-        "[pack.toolchain]: `mode` is int, not str; the default holds",
+        "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pack", "wrong", "strictest"),
+    [("ledger", "durabel", "durable"), ("ledger", True, "durable"), ("tool_inputs", "strickt", "strict")],
+)
+def test_a_mode_that_does_not_exist_is_reported_and_the_strictest_one_holds(pack: str, wrong: Any, strictest: str):
+    problems: list[str] = []
+    off = {name: {"enabled": False} for name in PACKS}
+    mistyped = builtin_hooks({**off, pack: {"mode": wrong}}, problems)
+    assert mistyped == list(pack_hooks(pack, {"mode": strictest}))
+    assert (len(problems), problems[0].endswith(f"`{strictest}` holds")) == (1, True)
+
+
+def test_files_and_entries_that_say_nothing_are_reported(tmp_path: Path):
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", encoding="utf-8")
+    tools = {
+        "good": {"required": ["a"], "example": {"a": 1}},
+        "typo": {"requird": ["a"]},
+        "odd": {"min_lengths": {"a": "5"}},
+        "text": "no",
+        "schema": {"type": "objekt"},
+    }
+    problems: list[str] = []
+    said = {"files": [str(broken), "/no/such/file.json"], "tools": tools}
+    builtin_hooks({"tool_inputs": said, "ledger": {"policies": ["/no/such.toml"]}}, problems)
+    named = ("such.toml", str(broken), "/no/such/file.json", "`requird`", "`min_lengths`", "`text`", "`schema`")
+    assert [part in problem for part, problem in zip(named, problems, strict=True)] == [True] * len(named)
 
 
 def test_a_pack_that_is_switched_off_brings_no_hooks():

@@ -6,6 +6,7 @@ Names are compared without case: the whole name, or the part after the last `__`
 """
 
 import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -99,7 +100,7 @@ def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
     written: dict[str, Any] = {}
     files = options.get("files")
     for path in files if isinstance(files, list) else ():
-        written |= _schemas_in(str(path))
+        written |= schemas_in(str(path))[0]
     tools = options.get("tools")
     written |= tools if isinstance(tools, dict) else {}
     return {str(name).lower(): entry_from(each) for name, each in written.items() if isinstance(each, dict)}
@@ -107,7 +108,7 @@ def _own(options: Mapping[str, Any]) -> dict[str, Entry]:
 
 def entry_from(written: Mapping[str, Any]) -> Entry:
     """An entry as somebody wrote it: the short form, or a JSON Schema. What is not understood is left out."""
-    if "type" in written or "properties" in written or "$schema" in written:
+    if is_schema(written):
         return Entry(schema=written, example=_example_in(written))
     lengths = written.get("min_lengths")
     least = {str(k): v for k, v in lengths.items() if isinstance(v, int)} if isinstance(lengths, dict) else {}
@@ -123,6 +124,10 @@ def entry_from(written: Mapping[str, Any]) -> Entry:
     )
 
 
+def is_schema(written: Mapping[str, Any]) -> bool:
+    return "type" in written or "properties" in written or "$schema" in written
+
+
 def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     examples = schema.get("examples")
     first = examples[0] if isinstance(examples, list) and examples else {}
@@ -130,20 +135,24 @@ def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
+    """A single text is as good as a list of one: what somebody asked for must not be lost on a bracket."""
+    value = [value] if isinstance(value, str) else value
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
-def _schemas_in(path: str) -> dict[str, Any]:
+def schemas_in(path: str) -> tuple[dict[str, Any], str]:
+    """The entries of a file, and why there are none when it cannot be read."""
+    path = os.path.expanduser(path)
     try:
         return _read(path, Path(path).stat().st_mtime_ns)
-    except OSError:
-        return {}
+    except OSError as error:
+        return {}, f"it cannot be read: {error.strerror}"
 
 
 @lru_cache(maxsize=16)
-def _read(path: str, _changed: int) -> dict[str, Any]:
+def _read(path: str, _changed: int) -> tuple[dict[str, Any], str]:
     try:
         found = json.loads(read_capped(Path(path), LARGEST))
-    except (ValueError, OSError, FileError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    except (ValueError, OSError, FileError, RecursionError) as error:
+        return {}, f"it cannot be read: {error}"
+    return (found, "") if isinstance(found, dict) else ({}, "it holds no table of tools")

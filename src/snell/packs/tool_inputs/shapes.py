@@ -116,6 +116,19 @@ def _schema_faults(given: Any, schema: Mapping[str, Any]) -> list[str]:
         return []  # a schema that is none, or that points elsewhere, says nothing about the call
 
 
+def unusable(schema: Mapping[str, Any]) -> str:
+    """Why a schema says nothing about any call; empty for a good one."""
+    try:
+        from jsonschema_rs import ValidationError
+    except ImportError:
+        return ""
+    try:
+        _validator(json.dumps(schema, sort_keys=True))
+    except (ValidationError, ValueError, TypeError) as error:
+        return str(error).split("\n", maxsplit=1)[0][:300]
+    return ""
+
+
 @lru_cache(maxsize=128)
 def _validator(schema: str) -> Any:
     """Made once for a schema, since every call of a tool asks for it."""
