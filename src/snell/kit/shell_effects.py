@@ -4,12 +4,16 @@ What does a command line create or change? Read from the line itself, without ru
 A guess to the safe side: what is listed is there; a program that is not known here is taken to change something near.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from snell.kit.late_pattern import late
 from snell.kit.shell import Command, read
+from snell.kit.shell_given import Given, given_to
+from snell.kit.shell_reach import remote
 
 Reach = Literal["external", "local", "read_only"]
 
@@ -33,6 +37,20 @@ _LOOKING = _names(
 _EVERY_OPERAND = frozenset(("touch", "mkdir", "tee", "rm", "rmdir", "truncate", "mkfifo", "unlink", "shred"))
 _LAST_OPERAND = frozenset(("cp", "mv", "ln", "install", "rsync", "scp"))
 _AFTER_THE_FIRST = frozenset(("chmod", "chown", "chgrp", "setfacl"))
+_NAMED_BY_OPTION = {"sort": ("-o", "--output"), "tree": ("-o",)}
+# Programs that look, unless they are told this.
+_CHANGES_WITH = {
+    "find": ("-delete",), "date": ("-s", "--set"), "fd": ("-x", "-X", "--exec", "--exec-batch"), "rg": ("--pre",),
+    "file": ("-C", "--compile"), "base64": ("-o", "--output"),
+}  # fmt: skip
+_SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk", "nawk"))
+_FIND_WRITES = ("-fprint", "-fprint0", "-fprintf", "-fls")
+# `s/a/b/w file` and, where a command may begin, `w file`; the same with `e`, which runs something.
+_SED_S = late(r"s([^\w\s])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpIiMm0-9e]*)(?:w[ \t]*([^\n]+))?")
+_SED_COMMAND = late(r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\\])*/I?)[,~+!\s]*)*([wWe])(?:[ \t]+([^\n]+)|\s*$)")
+_LONGEST_SCRIPT = 4_000  # of awk or sed; a longer one is taken to change something
+_AWK_WRITES = late(r"print[^\n;}>|]*>{1,2}\s*\"([^\"]+)\"")
+_AWK_RUNS = late(r"\bsystem\s*\(|print[^\n;}]*[>|]|\"\s*\|\s*getline")
 _INSTALLERS = frozenset(("apt", "apt-get", "apk", "brew", "dnf", "yum", "pacman", "zypper", "snap", "port"))
 _LANGUAGE_INSTALLS = {
     "pip": ("install", "uninstall", "download"), "pip3": ("install", "uninstall", "download"),
@@ -42,30 +60,11 @@ _LANGUAGE_INSTALLS = {
     "cargo": ("install", "add", "remove", "update"), "go": ("get", "install", "mod"), "gem": ("install", "uninstall"),
     "composer": ("install", "require", "update"), "conda": ("install", "create", "remove", "update"),
 }  # fmt: skip
-# Words after which a program reaches beyond this machine.
-_SENDING = {
-    "git": ("push",), "npm": ("publish", "unpublish", "deprecate"), "pnpm": ("publish",), "yarn": ("publish",),
-    "cargo": ("publish", "yank"), "twine": ("upload",), "gem": ("push",), "docker": ("push",), "podman": ("push",),
-    "uv": ("publish",), "poetry": ("publish",), "terraform": ("apply", "destroy"), "pulumi": ("up", "destroy"),
-    "kubectl": ("apply", "create", "delete", "patch", "replace", "scale", "rollout", "edit", "set", "annotate"),
-    "helm": ("install", "upgrade", "uninstall", "rollback"),
-}  # fmt: skip
-_REMOTE = frozenset(("ssh", "sftp", "ftp", "mail", "mailx", "sendmail", "mutt", "msmtp", "nc", "ncat", "telnet"))
 _GIT_LOOKING = _names(
     "blame branch cat-file describe diff for-each-ref grep help log ls-files ls-remote ls-tree merge-base "
     "name-rev reflog remote rev-list rev-parse shortlog show show-ref status tag version whatchanged "
     "config stash"
 )
-_GH_CHANGING = _names("create close comment delete edit merge reopen review run upload lock unlock transfer rerun set")
-_CLOUD_LOOKING = ("list", "describe", "get", "ls", "show")
-_VALUED = {
-    "curl": ("-o", "-d", "-X", "-H", "-F", "-T", "-u", "-A", "-b", "-c", "--output", "--data", "--request"),
-    "wget": ("-O", "-P", "-o", "-U", "--output-document", "--directory-prefix"),
-    "tar": ("-f", "-C", "--file", "--directory"), "unzip": ("-d", "-x"), "install": ("-m", "-o", "-g", "-t"),
-    "mkdir": ("-m",), "touch": ("-d", "-r", "-t"), "cp": ("-t", "-S"), "mv": ("-t", "-S"), "ln": ("-t", "-S"),
-    "truncate": ("-s", "-r"), "git": ("-C", "-c", "--git-dir", "--work-tree"), "rsync": ("-e", "--exclude"),
-    "scp": ("-i", "-P", "-o", "-F"), "sed": ("-e", "-f"),
-}  # fmt: skip
 
 
 class Effects(Struct, frozen=True):
@@ -84,8 +83,9 @@ def effects_of(line: str) -> Effects:
     why: dict[str, None] = {}
     for command in known.commands:
         inner = command.unwrapped
-        own = [*_redirected(inner), *_changed(inner)]
-        found = _reach(inner, own)
+        given = given_to(inner.program, inner.arguments)
+        own = [*_redirected(inner), *_changed(inner, given)]
+        found = _reach(inner, given, own)
         paths.update(dict.fromkeys(path for path in own if path))
         if found != "read_only":
             why[inner.program or ">"] = None
@@ -105,65 +105,119 @@ def _redirected(command: Command) -> Iterator[str]:
             yield redirect.target
 
 
-def _changed(command: Command) -> list[str]:
+def _changed(command: Command, given: Given) -> list[str]:
     """Paths that the program creates or changes, as far as its words tell."""
-    program, operands = command.program, _operands(command)
+    program, operands = command.program, given.operands
     if program in _EVERY_OPERAND:
-        return [path for path in operands if not path.startswith(_TO_NOWHERE)]
+        return _files(*operands)
     if program in _LAST_OPERAND:
-        folder = _value(command, "-t", "--target-directory")
+        folder = given.value("-t", "--target-directory")
         return [folder] if folder else operands[-1:] if len(operands) > 1 or program in ("ln", "install") else []
     if program in _AFTER_THE_FIRST:
         return operands[1:]
+    if program in _NAMED_BY_OPTION:
+        return _files(*given.values(*_NAMED_BY_OPTION[program]))
     if program == "dd":
-        return [word[3:] for word in command.arguments if word.startswith("of=") and word[3:] not in _TO_NOWHERE]
-    if program in ("sed", "perl"):
-        return _edited_in_place(command, operands)
+        return _files(*(word[3:] for word in command.arguments if word.startswith("of=")))
     special = _SPECIAL.get(program)
-    return special(command, operands) if special else []
+    return special(command, given) if special else []
 
 
-def _edited_in_place(command: Command, operands: list[str]) -> list[str]:
-    in_place = any(word.startswith(("-i", "--in-place")) or _has_letter(word, "i") for word in command.arguments)
-    has_script = any(word in ("-e", "-f", "--expression", "--file") for word in command.arguments)
-    return (operands if has_script else operands[1:]) if in_place else []
+def _files(*names: str) -> list[str]:
+    """Those of the names that are files: not a stream, and not the null device."""
+    return [name for name in names if name and name != "-" and not name.startswith(_TO_NOWHERE)]
 
 
-def _curl(command: Command, operands: list[str]) -> list[str]:
-    named = _value(command, "-o", "--output")
+def _sed(command: Command, given: Given) -> list[str]:
+    in_place = any(name == "-i" or name.startswith("--in-place") for name, _ in given.options)
+    has_script = given.has("-e", "-f", "--expression", "--file")
+    operands = given.operands if has_script else given.operands[1:]
+    written = [name for script in _scripts(given) for name in _sed_writes(script)]
+    return [*(operands if in_place else []), *_files(*written)]
+
+
+def _scripts(given: Given) -> list[str]:
+    """What sed or awk are told to do, where the line says it."""
+    named = given.values("-e", "--expression")
+    scripts = named or ([] if given.has("-f", "--file") else given.operands[:1])
+    return [script[:_LONGEST_SCRIPT] for script in scripts]
+
+
+def _sed_writes(script: str) -> list[str]:
+    rest = _SED_S.sub("", script)
+    return [
+        *(found[2] for found in _SED_S.findall(script)),
+        *(name for letter, name in _SED_COMMAND.findall(rest) if letter != "e"),
+    ]
+
+
+def _runs_something(command: Command, given: Given) -> bool:
+    """A script may run programs, or write to a file whose name only run time knows."""
+    scripts = _scripts(given)
+    if any(len(script) == _LONGEST_SCRIPT for script in scripts) or (not scripts and given.has("-f", "--file")):
+        return True
+    if command.program != "sed":
+        return any(_AWK_RUNS.search(script) for script in scripts)
+    letters = [found[1] for script in scripts for found in _SED_S.findall(script)]
+    return any("e" in each for each in letters) or any(
+        found[0] == "e" for script in scripts for found in _SED_COMMAND.findall(_SED_S.sub("", script))
+    )
+
+
+def _perl(command: Command, given: Given) -> list[str]:
+    files = given.operands if given.has("-e", "-E") else given.operands[1:]
+    return files if given.has("-i") else []
+
+
+def _awk(command: Command, given: Given) -> list[str]:
+    return _files(*(name for script in _scripts(given) for name in _AWK_WRITES.findall(script)))
+
+
+def _curl(command: Command, given: Given) -> list[str]:
+    folder = given.value("--output-dir")
+    named = given.values("-o", "--output")
+    beside = given.values("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--etag-save")
+    if not named and given.has("-O", "--remote-name", "--remote-name-all"):
+        named = [_name_in(url) for url in given.operands]
+    return [*(f"{folder}/{name}" if folder else name for name in _files(*named)), *_files(*beside)]
+
+
+def _wget(command: Command, given: Given) -> list[str]:
+    if given.has("--spider"):
+        return []
+    named = given.values("-O", "--output-document")
     if named:
-        return [] if named == "-" or named.startswith(_TO_NOWHERE) else [named]
-    remote = any(word in ("-O", "--remote-name") or _has_letter(word, "O") for word in command.arguments)
-    return [_name_in(url) for url in operands] if remote else []
+        return _files(*named)
+    folder = given.value("-P", "--directory-prefix")
+    return [f"{folder}/{_name_in(url)}" if folder else _name_in(url) for url in given.operands]
 
 
-def _wget(command: Command, operands: list[str]) -> list[str]:
-    named = _value(command, "-O", "--output-document")
-    if named:
-        return [] if named == "-" or named.startswith(_TO_NOWHERE) else [named]
-    folder = _value(command, "-P", "--directory-prefix")
-    return [f"{folder}/{_name_in(url)}" if folder else _name_in(url) for url in operands]
-
-
-def _tar(command: Command, operands: list[str]) -> list[str]:
-    flags = command.arguments[0] if command.arguments else ""
-    letters = flags.lstrip("-") if not flags.startswith("--") else ""
-    if "x" in letters or {"--extract", "--get"} & set(command.arguments):
-        return [_value(command, "-C", "--directory") or "."]
-    if "c" in letters or "r" in letters or "--create" in command.arguments:
-        archive = _value(command, "-f", "--file") or next(
-            (word for word in command.arguments[1:] if word[0:1] != "-"), ""
-        )
-        return [archive] if archive not in ("", "-") else []
+def _tar(command: Command, given: Given) -> list[str]:
+    if given.has("-x", "--extract", "--get"):
+        return [] if given.has("-O", "--to-stdout") else [given.value("-C", "--directory") or "."]
+    if given.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete", "--concatenate"):
+        return _files(given.value("-f", "--file"))
     return []
 
 
-def _unzip(command: Command, operands: list[str]) -> list[str]:
-    looks = any(word in ("-l", "-t", "-v", "-p", "-Z") for word in command.arguments)
-    return [] if looks else [_value(command, "-d") or "."]
+def _unzip(command: Command, given: Given) -> list[str]:
+    return [] if given.has("-l", "-t", "-v", "-p", "-Z", "-z") else [given.value("-d") or "."]
 
 
-def _git(command: Command, operands: list[str]) -> list[str]:
+def _find(command: Command, given: Given) -> list[str]:
+    words = command.arguments
+    after = (words[index + 1] for index, word in enumerate(words[:-1]) if word in _FIND_WRITES)
+    return _files(*after)
+
+
+def _second_operand(command: Command, given: Given) -> list[str]:
+    return _files(*given.operands[1:2])
+
+
+def _git(command: Command, given: Given) -> list[str]:
+    operands = given.operands
+    if output := given.values("--output"):
+        return _files(*output)
     if operands[:1] == ["clone"]:
         return (
             [operands[2] if len(operands) > 2 else _name_in(operands[1]).removesuffix(".git")] if operands[1:] else []
@@ -175,107 +229,62 @@ def _git(command: Command, operands: list[str]) -> list[str]:
     return []
 
 
-_SPECIAL = {"curl": _curl, "wget": _wget, "tar": _tar, "unzip": _unzip, "git": _git}
+_SPECIAL = {
+    "sed": _sed, "perl": _perl, "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "curl": _curl, "wget": _wget,
+    "tar": _tar, "unzip": _unzip, "find": _find, "uniq": _second_operand, "xxd": _second_operand, "git": _git,
+}  # fmt: skip
 
 
-def _reach(command: Command, paths: Sequence[str]) -> Reach:
+def _reach(command: Command, given: Given, paths: Sequence[str]) -> Reach:
     """How far this command reaches; paths are what it is known to change."""
     if not command.words:
         return "local" if paths else "read_only"
     if not command.literal[0]:
         return "local"
-    program, operands = command.program, _operands(command)
-    if _sends(command, program, operands):
+    program, operands = command.program, given.operands
+    far = remote(command, given)
+    if far == "sends":
         return "external"
     if paths or program in _INSTALLERS:
         return "local"
+    if far == "looks":
+        return "read_only"
     if program in _LANGUAGE_INSTALLS:
         return "local" if (operands or [""])[0] in _LANGUAGE_INSTALLS[program] else _of_unknown(program)
-    if program == "find" and "-delete" in command.arguments:
-        return "local"
     if program == "git":
-        return "read_only" if not operands or _git_looks(operands) else "local"
-    if program in ("aws", "gcloud", "az"):
+        return "read_only" if not operands or _git_looks(given) else "local"
+    if program in _CHANGES_WITH and given.has(*_CHANGES_WITH[program]):
+        return _handed_on(command)
+    if (program == "hostname" and operands) or (program in _SCRIPTED and _runs_something(command, given)):
+        return "local"
+    if program in ("dd", "tar", "unzip"):
         return "read_only"
-    if program in ("curl", "wget", "dd", "tar", "unzip", "perl"):
-        return "read_only" if program != "perl" else "local"
     return _of_unknown(program)
+
+
+def _handed_on(command: Command) -> Reach:
+    """`fd -x PROGRAM ...`: as far as what it runs, and no less than near."""
+    words = command.arguments
+    starts = [index for index, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")]
+    inner = effects_of(shlex.join(words[starts[0] + 1 :])).reach if starts and command.program == "fd" else "local"
+    return max(inner, "local", key=_ORDER.index)
 
 
 def _of_unknown(program: str) -> Reach:
     return "read_only" if program in _LOOKING else "local"
 
 
-def _sends(command: Command, program: str, operands: list[str]) -> bool:
-    if program in _REMOTE:
-        return True
-    if program in ("scp", "rsync"):
-        return any(":" in word.split("/")[0] for word in operands[-1:])
-    if program == "curl":
-        return _curl_sends(command)
-    if program == "wget":
-        return any(word.startswith(("--post-", "--method=", "--body-")) for word in command.arguments)
-    if program in ("gh", "glab"):
-        return bool(set(operands[1:2]) & _GH_CHANGING) or (operands[:1] == ["api"] and _curl_sends(command))
-    if program in ("aws", "gcloud", "az"):
-        return not any(word.startswith(_CLOUD_LOOKING) for word in operands)
-    return bool(operands) and operands[0] in _SENDING.get(program, ()) and "--dry-run" not in command.arguments
-
-
-def _curl_sends(command: Command) -> bool:
-    method = _value(command, "-X", "--request", "--method").upper()
-    if method:
-        return method not in ("GET", "HEAD", "OPTIONS")
-    sends = ("-d", "-F", "-T", "-f", "--data", "--form", "--upload-file", "--json", "--field", "--raw-field")
-    exact = ("-d", "-F", "-T") if command.program == "curl" else sends
-    return any(
-        word in exact or word.startswith(("--data", "--form", "--upload-file", "--json")) for word in command.words
-    )
-
-
-def _git_looks(operands: list[str]) -> bool:
+def _git_looks(given: Given) -> bool:
     """`git branch` lists, `git branch new` creates; `git stash` takes away."""
-    first, rest = operands[0], operands[1:]
-    if first in ("branch", "tag", "remote", "stash", "config"):
-        return (not rest and first != "stash") or bool(set(rest[:1]) & {"list", "show", "get-url"})
+    first, rest = given.operands[0], given.operands[1:]
+    if first == "config" and given.has("--get", "--get-all", "--get-regexp", "--list", "-l"):
+        return True
+    if first in ("branch", "tag") and given.has("-l", "--list", "--contains", "--merged", "--no-merged", "--points-at"):
+        return not given.has("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move", "--copy", "--force")
+    if first in ("branch", "tag", "remote", "stash", "config", "reflog", "worktree", "submodule", "notes", "bisect"):
+        lists = first not in ("stash", "worktree", "notes", "bisect")
+        return (not rest and lists) or bool(set(rest[:1]) & {"list", "show", "get-url", "get", "status", "log"})
     return first in _GIT_LOOKING
-
-
-def _operands(command: Command) -> list[str]:
-    """The words that are neither options nor values of known options."""
-    valued = _VALUED.get(command.program, ())
-    found: list[str] = []
-    words = iter(command.arguments)
-    for word in words:
-        if word == "--":
-            found += words
-        elif word.startswith("-") and len(word) > 1:
-            if word in valued:
-                next(words, None)
-        else:
-            found.append(word)
-    return found
-
-
-def _value(command: Command, *names: str) -> str:
-    """The value of an option, in any of its spellings."""
-    words = command.arguments
-    for index, word in enumerate(words):
-        for name in names:
-            if word == name:
-                return words[index + 1] if index + 1 < len(words) else ""
-            if name.startswith("--") and word.startswith(f"{name}="):
-                return word[len(name) + 1 :]
-            if not name.startswith("--") and word.startswith("-") and not word.startswith("--") and name[1] in word[1:]:
-                attached = word.partition(name[1])[2]
-                return attached or (words[index + 1] if index + 1 < len(words) else "")
-    return ""
-
-
-def _has_letter(word: str, letter: str) -> bool:
-    """Is this letter among the short options of a word? What follows `-X` in `-XPOST` is its value."""
-    letters = "" if word.startswith("--") or not word.startswith("-") else word[1:]
-    return letter in letters.partition("X")[0] and not letters.startswith(("d", "H", "o"))
 
 
 def _name_in(url: str) -> str:

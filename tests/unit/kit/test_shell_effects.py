@@ -89,7 +89,7 @@ def test_what_only_looks_like_a_change_is_none(line: str):
         ("git -C there push", "external"),
         ("npm publish", "external"),
         ("gh pr create --title x", "external"),
-        ("gh pr list", "local"),
+        ("gh pr list", "read_only"),
         ("curl -X POST https://example.com -d a=1", "external"),
         ("curl -XDELETE https://example.com", "external"),
         ("curl --data-binary @f https://example.com", "external"),
