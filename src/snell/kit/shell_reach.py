@@ -35,7 +35,7 @@ _SENDING = {
 _SENDING["podman"] = _SENDING["nerdctl"] = _SENDING["docker"]
 _SENDING["tofu"] = _SENDING["terraform"]
 # Builders whose tasks may stand in any order: how the last part of a task's name begins.
-_TASKS = {"mvn": ("deploy", "perform"), "mvnw": ("deploy", "perform"), "gradle": "publish", "gradlew": "publish"}
+_TASKS = {"mvn": ("deploy", "perform"), "mvnw": ("deploy", "perform"), "gradle": ("publish",), "gradlew": ("publish",)}
 # Programs whose every verb changes something far away, but for these.
 _LOOKING_AFAR = {
     "kubectl": _names("get describe logs top explain api-resources api-versions version cluster-info diff wait help "

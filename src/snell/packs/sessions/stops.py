@@ -13,7 +13,6 @@ from snell.machine.transcripts import tail_of
 from snell.model.effects import Tell
 from snell.model.events import Event
 from snell.packs.sessions.callers import is_idle
-
 from snell.work.hooks_session import restart_prompt
 from snell.work.supervised import SUPERVISOR, ask_for_restart
 from snell.work.transcript_tails import trouble_in

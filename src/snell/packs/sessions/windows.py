@@ -16,7 +16,6 @@ from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.callers import caller_of, common, done, is_idle
 from snell.packs.sessions.speaking import said_at_start
-
 from snell.work import artefacts, hook_calls, hooks_session, shared_names
 from snell.work.rows import Record
 from snell.work.supervised import SUPERVISOR, ask_for_restart, begin_supervised
