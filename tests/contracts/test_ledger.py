@@ -271,7 +271,7 @@ def test_the_chain_finds_nothing_wrong_where_nothing_is(database: Database):
     database.run(lambda tx: ledger.finish(tx, call(4), End(status="failed", at=40)))
     head = database.run(lambda tx: audit_chain.extend(tx, KEY))
     found = database.run(lambda tx: audit_chain.verify(tx, KEY, [Anchor(head.count, head.link)], page=7))
-    assert (found.is_good, found.links, found.decisions, found.calls, found.waiting) == (True, 62, 30, 30, 0)
+    assert (found.is_good, found.links, found.decisions, found.calls, found.waiting) == (True, 91, 30, 30, 0)
     database.run(lambda tx: tx.do("UPDATE tool_calls SET error_detail = 'never happened' WHERE tool_call_id = 's/t4'"))
     found = database.run(lambda tx: audit_chain.verify(tx, KEY, [Anchor(head.count, head.link)]))
     assert (found.integrity, found.completeness) == (("tool call `s/t4` was changed",), ())

@@ -12,13 +12,15 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
 from snell.work import audit_chain
 from snell.work.audit_chain import Anchor, Findings, Head
-from snell.work.retention import expire_bodies, take_calls, take_decisions
+from snell.work.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
 
 KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
 EVERY = 10.0  # seconds between two notes
@@ -54,18 +56,34 @@ class Auditor:
         else:
             self.problem = ""
 
-    def verify(self) -> Findings:
-        """Look whether everything is as it was. Raises SnellError when that cannot be told."""
+    def verify(self, patience: float = 0.0) -> Findings:
+        """
+        Look whether everything is as it was. Raises SnellError when that cannot be told.
+
+        Whoever makes the chain longer notes it a moment later; a note that is behind is waited for, so many seconds.
+        """
         key = self._known_key(make=False)
         if not key:
             if self._database.run(_has_links):
                 return Findings(integrity=(f"the key `{self._folder / KEY_FILE}` is gone, so no link can be checked",))
             return Findings(completeness=self._lost())
         anchors, problems = self._anchors(key)
-        found = self._database.run(lambda tx: audit_chain.verify(tx, key, anchors))
-        return Findings(
-            (*problems, *found.integrity), found.completeness, found.links, found.decisions, found.calls, found.waiting
-        )
+        # Notes that were there before the chain was read must fit it; it must not go on beyond those there are after.
+        now = time.time_ns() // 1_000_000
+        found = self._database.run(lambda tx: audit_chain.verify(tx, key, anchors, now=now), only_reads=True)
+        behind = self._not_noted(key, found.links, patience)
+        return replace(found, integrity=(*problems, *found.integrity), completeness=(*behind, *found.completeness))
+
+    def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[str, ...]:
+        until = time.monotonic() + patience
+        while (behind := audit_chain.not_noted(links, self._anchors(key)[0])) and time.monotonic() < until:
+            time.sleep(0.1)
+        return behind
+
+    def note_release(self, tx: Transaction, tool_call_id: str) -> None:
+        """A person lets go of a call's claim; chain that, so that it is not missed."""
+        if key := self._known_key(make=False):
+            audit_chain.note_expired(tx, key, "claim", [tool_call_id])
 
     def forget(self, tx: Transaction, now: int, days: int, up_to: int | None = None) -> None:
         """Let old records go, and chain that they went."""
@@ -80,8 +98,11 @@ class Auditor:
         ):
             if taken:
                 audit_chain.note_expired(tx, key, kind, taken)
-        if time.monotonic() - self._bodies_at > BODIES_EVERY and not expire_bodies(tx, now=now):
-            self._bodies_at = time.monotonic()
+        if time.monotonic() - self._bodies_at > BODIES_EVERY:
+            if expire_bodies(tx, now=now):
+                audit_chain.note_expired(tx, key, audit_chain.BODIES, [str(now - TRACE_DAYS * DAY_MS)])
+            else:
+                self._bodies_at = time.monotonic()
 
     def _extend(self) -> None:
         key = self._known_key(make=True)

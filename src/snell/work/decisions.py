@@ -134,6 +134,11 @@ def after(tx: Transaction, seq: int, limit: int) -> list[Row]:
     return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
 
 
+def made_since(tx: Transaction, at: int) -> set[str]:
+    """The ids of decisions that are not older than this."""
+    return {id_ for (id_,) in tx.rows("SELECT id FROM decisions WHERE at >= ?", at)}
+
+
 def traces_after(tx: Transaction, seq: int, limit: int) -> list[Trace]:
     """The next traces, in the order in which they came or were added to."""
     columns = "SELECT seq, decision_id, body, late FROM traces"

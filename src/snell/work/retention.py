@@ -45,10 +45,10 @@ def take_calls(tx: Transaction, *, now: int, days: int = DECISION_DAYS, up_to: i
 
 
 def expire_bodies(tx: Transaction, *, now: int, days: int = TRACE_DAYS) -> int:
-    """Delete at most a hundred of the oldest inputs, outputs and claims; the rows that name them stay."""
+    """Delete old claims and at most a hundred of the oldest inputs and outputs; the rows that name them stay."""
     limit = now - days * DAY_MS
-    tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
-    return tx.do(
+    claims = tx.do("DELETE FROM tool_claims WHERE at < ?", limit)
+    return claims + tx.do(
         "DELETE FROM tool_bodies WHERE ref IN (SELECT ref FROM tool_bodies WHERE created_at < ?"
         f" ORDER BY created_at LIMIT {CHUNK})",
         limit,

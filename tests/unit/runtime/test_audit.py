@@ -4,6 +4,8 @@ import os
 import random
 import shutil
 import stat
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,28 +16,37 @@ import pytest
 from snell.model.errors import StoreError
 from snell.runtime.audit import ANCHOR_FILE, KEY_FILE, Auditor
 from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions, ledger
+from snell.work import claims, decisions, ledger
+from snell.work.audit_chain import Findings
+from snell.work.claims import Claim
 from snell.work.decisions import Row
 from snell.work.ledger import Call, End
 
 RECORDS = 60
 MUTATIONS = 1_000
+NOW = time.time_ns() // 1_000_000
 
 
 def fill(tx: Any, first: int, last: int) -> None:
     for number in range(first, last):
-        row = Row(id=f"{number:06x}-d", at=number, session_id=f"s{number % 3}", verdict="silent", tool="Bash")
+        at = NOW + number
+        row = Row(id=f"{number:06x}-d", at=at, session_id=f"s{number % 3}", verdict="silent", tool="Bash")
         decisions.add(tx, row)
+        decisions.add_trace(tx, row.id, f'{{"number":{number}}}')
         call = Call(
             tool_call_id=f"s/t{number}",
             run_id="r",
-            created_at=number,
+            created_at=at,
+            idempotency_key=f"k{number}",
             raw_tool_name="Bash",
-            request_ref=ledger.put_body(tx, f'{{"command":"echo {number}"}}', at=number, size=9),
+            request_ref=ledger.put_body(tx, f'{{"command":"echo {number}"}}', at=at, size=9),
         )
         ledger.begin(tx, call)
+        claims.claim(tx, Claim(run_id="r", key=f"k{number}", tool_call_id=call.tool_call_id, at=at))
         if number % 4:
-            ledger.finish(tx, call, End(status="succeeded", at=number + 5, error_detail=""))
+            ref = ledger.put_body(tx, f"what {number} brought", at=at, size=12)
+            ledger.finish(tx, call, End(status="succeeded", at=at + 5, response_ref=ref))
+            claims.settle(tx, "r", f"k{number}", "succeeded", "brought")
 
 
 @pytest.fixture(scope="module")
@@ -87,16 +98,33 @@ def test_what_nobody_touched_is_whole(copy: Path):
 TABLES = {
     "decisions": ("seq", decisions.FIELDS),
     "tool_calls": ("rowid", (*ledger.FIELDS, "revision")),
+    "traces": ("seq", ("decision_id", "body", "late")),
+    "tool_bodies": ("ref", ("size", "body")),
+    "tool_claims": ("idempotency_key", ("tool_call_id", "at", "status", "preview")),
     "audit_chain": ("seq", ("kind", "record_id", "digest", "link")),
 }
+
+
+def a_row_of(sql: apsw.Connection, chance: random.Random, table: str) -> Any:
+    """Of bodies and claims, one that belongs to a call which has ended: nobody knows yet how the others will end."""
+    ended = "SELECT {} FROM tool_calls WHERE status = 'succeeded'"
+    only = {
+        "tool_claims": f" WHERE idempotency_key IN ({ended.format('idempotency_key')})",
+        "tool_bodies": f" WHERE ref IN ({ended.format('request_ref')} UNION {ended.format('response_ref')})",
+    }
+    return chance.choice(sql.execute(f"SELECT {TABLES[table][0]} FROM {table}{only.get(table, '')}").fetchall())[0]
+
+
+def end_it(sql: apsw.Connection, chance: random.Random, _folder: Path) -> None:
+    """A call that is open is made to look as if it had succeeded."""
+    row = chance.choice(sql.execute("SELECT rowid FROM tool_calls WHERE status = 'prepared'").fetchall())[0]
+    sql.execute("UPDATE tool_calls SET status = 'succeeded' WHERE rowid = ?", (row,))
 
 
 def edit(sql: apsw.Connection, chance: random.Random, _folder: Path) -> None:
     table = chance.choice(list(TABLES))
     key, columns = TABLES[table]
-    # What has not ended yet may still change, except for what makes a call this call.
-    where = " WHERE status = 'succeeded'" if table == "tool_calls" else ""
-    row = chance.choice(sql.execute(f"SELECT {key} FROM {table}{where}").fetchall())[0]
+    row = a_row_of(sql, chance, table)
     column = chance.choice(columns)
     before = sql.execute(f"SELECT {column} FROM {table} WHERE {key} = ?", (row,)).fetchall()[0][0]
     after = before + 1_000_000 if isinstance(before, int | float) else f"{before}x"
@@ -105,8 +133,7 @@ def edit(sql: apsw.Connection, chance: random.Random, _folder: Path) -> None:
 
 def drop(sql: apsw.Connection, chance: random.Random, _folder: Path) -> None:
     table = chance.choice(list(TABLES))
-    key = TABLES[table][0]
-    row = chance.choice(sql.execute(f"SELECT {key} FROM {table}").fetchall())[0]
+    key, row = TABLES[table][0], a_row_of(sql, chance, table)
     sql.execute(f"DELETE FROM {table} WHERE {key} = ?", (row,))
 
 
@@ -171,7 +198,8 @@ def other_key(_sql: apsw.Connection, chance: random.Random, folder: Path) -> Non
 
 
 KINDS: tuple[Callable[[apsw.Connection, random.Random, Path], None], ...] = (
-    edit, edit, edit, drop, drop, reorder, swap, truncate, insert, roll_back, cut_notes, change_notes, other_key,
+    edit, edit, edit, end_it, drop, drop, reorder, swap, truncate, insert, roll_back,
+    cut_notes, change_notes, other_key,
 )  # fmt: skip
 
 
@@ -269,6 +297,43 @@ def test_a_key_that_is_a_link_or_nonsense_is_refused(copy: Path, tmp_path: Path)
             verified(copy)
 
 
+def test_a_chain_that_grows_meanwhile_is_no_alarm(tmp_path: Path):
+    """One process writes and chains all the time, as a busy daemon does; another one looks."""
+    folder = tmp_path / "state"
+    database = SqliteDatabase(folder / "snell.db")
+    auditor, is_over = Auditor(database, folder), threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not is_over.is_set():
+            database.run(lambda tx, number=number: fill(tx, number, number + 5))  # type: ignore[misc] # its default
+            auditor.keep_up(at_once=True)
+            number += 5
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    other = SqliteDatabase(folder / "snell.db")
+    found = [Findings()]
+    while found[-1].links < 500:
+        found.append(Auditor(other, folder).verify(patience=60))
+    is_over.set()
+    worker.join()
+    assert [each for each in found if not each.is_good] == []
+    other.close()
+    database.close()
+
+
+def test_a_claim_that_a_person_let_go_of_is_not_missed(copy: Path):
+    database = SqliteDatabase(copy / "snell.db")
+    auditor = Auditor(database, copy)
+    database.run(lambda tx: claims.release(tx, "r", "k7"))
+    assert auditor.verify().completeness == ("the claim of tool call `s/t7` is gone",)
+    database.run(lambda tx: auditor.note_release(tx, "s/t7"))
+    auditor.keep_up(at_once=True)
+    assert auditor.verify().is_good
+    database.close()
+
+
 def test_where_nothing_happened_yet_nothing_is_wrong(tmp_path: Path):
     found = verified(tmp_path / "state")
     assert (found.is_good, found.links) == (True, 0)
@@ -279,7 +344,7 @@ def test_old_records_go_and_are_not_missed(copy: Path):
     auditor = Auditor(database, copy)
     database.run(lambda tx: fill(tx, 100, 102))
     auditor.keep_up(at_once=True)
-    database.run(lambda tx: auditor.forget(tx, 10**12, 180))
+    database.run(lambda tx: auditor.forget(tx, NOW + 365 * 86_400_000, 180))
     auditor.keep_up(at_once=True)
     left = database.run(
         lambda tx: tx.rows("SELECT (SELECT COUNT(*) FROM decisions), (SELECT COUNT(*) FROM tool_calls)")

@@ -13,6 +13,7 @@ from snell.work.audit_chain import Findings
 
 EXAMPLE = "snell audit verify"
 SHOWN = 20
+PATIENCE = 15.0  # seconds; a chain that was just made longer is noted within ten
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
     database = database_of(where)
     try:
-        found = Auditor(database, where.state).verify()
+        found = Auditor(database, where.state).verify(patience=PATIENCE)
     finally:
         database.close()
     if args.json:

@@ -17,10 +17,10 @@ def release(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[
     wanted = str(arguments.get("id") or "")
     if house.database is None:
         raise SnellError("this house has no database")
-    return house.database.run(lambda tx: _release(tx, wanted))
+    return house.database.run(lambda tx: _release(tx, wanted, house))
 
 
-def _release(tx: Transaction, wanted: str) -> dict[str, Any]:
+def _release(tx: Transaction, wanted: str, house: House) -> dict[str, Any]:
     found = ledger.find_like(tx, wanted)
     if len(found) != 1:
         what = "several calls are called" if found else "there is no call"
@@ -30,6 +30,8 @@ def _release(tx: Transaction, wanted: str) -> dict[str, Any]:
     is_held = held is not None and held.tool_call_id == call.tool_call_id
     ledger.finish(tx, call, End(status="abandoned_on_resume", at=now_ms(), duration_ms=0, error_code="released"))
     claims.release(tx, call.run_id, call.idempotency_key, call.tool_call_id)
+    if is_held and house.auditor:
+        house.auditor.note_release(tx, call.tool_call_id)
     return {"id": call.tool_call_id, "released": is_held}
 
 
