@@ -14,7 +14,7 @@ from snell.engine.book import Switches
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
-from snell.model.events import DEEPEST, Event, nests_deeper_than, same
+from snell.model.events import DEEPEST, TOO_DEEP, Event, nests_deeper_than, same
 from snell.model.hooks import Hook, Scope
 from snell.model.ports import Validate
 
@@ -86,6 +86,8 @@ def _wrong_rewrite(
         return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to something nested over {DEEPEST} levels")
     if same(value, event.rewritable):
         return None
+    if TOO_DEEP in event.flags:
+        return Failure("rewrite", f"`{hook.id}` may not rewrite what it saw with its deepest parts as text")
     if switches.rewrites_from == "policy" and hook.scope is not Scope.POLICY:
         return Failure("rewrite", f'`{hook.id}` may not rewrite: rewrites_from = "policy"')
     if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):

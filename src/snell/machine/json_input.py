@@ -3,7 +3,8 @@ A client's payload, read strictly: one JSON object, or a clear refusal.
 
 What two parsers may read differently (a key given twice, NaN) is refused: the client would act on one reading while
 a guard judged the other. What is only damaged text (a byte order mark, broken UTF-8, half a surrogate pair) is
-mended and flagged.
+mended and flagged. What is nested too deeply becomes text at the last level, and is flagged: the rest is judged as
+ever, and so is that text.
 """
 
 import codecs
@@ -17,7 +18,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from snell.model.errors import PayloadError
-from snell.model.events import Payload
+from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
 
 LARGEST = 16 * 1024 * 1024  # bytes
 DEEPEST = 100  # levels, the payload itself being the first
@@ -41,6 +42,7 @@ FIELD_TYPES: dict[str, type] = {
 
 _DECODE = msgspec.json.Decoder().decode
 _ENCODE = msgspec.json.Encoder().encode
+_MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a str never holds a whole pair
 _WORDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}
 
@@ -54,13 +56,24 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     flags: tuple[str, ...] = ()
     if raw.startswith(codecs.BOM_UTF8):
         raw, flags = raw[len(codecs.BOM_UTF8) :], ("bom",)
-    try:
-        value, mended = _read(raw)
-    except RecursionError:
-        raise _too_deep() from None
+    value, mended = _read_shallow(raw)
     if type(value) is not dict:
         raise PayloadError(f"the payload is {word_for(value)}", advice="send one JSON object")
     return value, flags + mended + _size_flags(raw, value)
+
+
+def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
+    try:
+        value, mended = _read(raw)
+        if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not nests_deeper_than(DEEPEST, value):
+            return value, mended
+    except RecursionError:
+        pass
+    try:
+        value, mended = _read(_flattened(raw))
+    except RecursionError:  # levels that are begun and never ended are left as they are
+        raise PayloadError("the payload is not JSON: its lists and objects do not end") from None
+    return value, (TOO_DEEP, *mended)
 
 
 def check_tool_name(payload: Payload) -> None:
@@ -174,22 +187,18 @@ def _refuse_containers(raw: bytes) -> None:
 
 
 def _size_flags(raw: bytes, value: Payload) -> tuple[str, ...]:
-    if raw.count(b"{") + raw.count(b"[") <= DEEPEST and (len(raw) < MANY_KEYS or raw.count(b":") <= MANY_KEYS):
+    if len(raw) < MANY_KEYS or raw.count(b":") <= MANY_KEYS:
         return ()
-    depth, keys = _extent(value)
-    if depth > DEEPEST:
-        raise _too_deep()
+    keys = _keys_in(value)
     if keys > MOST_KEYS:
         raise PayloadError(f"the payload has {keys} keys", advice=f"send at most {MOST_KEYS}")
     return ("many-keys",) if keys > MANY_KEYS else ()
 
 
-def _extent(value: Payload) -> tuple[int, int]:
-    """How many levels and how many keys."""
-    depth = keys = 0
+def _keys_in(value: Payload) -> int:
+    keys = 0
     level: list[Any] = [value]
     while level:
-        depth += 1
         inner: list[Any] = []
         for node in level:
             if type(node) is dict:
@@ -198,8 +207,23 @@ def _extent(value: Payload) -> tuple[int, int]:
             else:
                 inner += [each for each in node if type(each) is dict or type(each) is list]
         level = inner
-    return depth, keys
+    return keys
 
 
-def _too_deep() -> PayloadError:
-    return PayloadError(f"the payload is nested more than {DEEPEST} levels deep", advice="send a flatter one")
+def _flattened(raw: bytes) -> bytes:
+    """The same JSON with each list or object beyond the last level as a text that says what it is."""
+    depth, start, done = 0, 0, 0
+    parts: list[bytes] = []
+    for found in _MARKS.finditer(raw):
+        mark = found[0]
+        if mark in (b"{", b"["):
+            depth += 1
+            if depth == DEEPEST + 1:
+                start = found.start()
+        elif mark in (b"}", b"]"):
+            depth -= 1
+            if depth == DEEPEST:
+                inner = raw[start : found.end()].decode("utf-8", "replace")
+                parts += [raw[done:start], json.dumps(inner).encode()]
+                done = found.end()
+    return b"".join((*parts, raw[done:])) if parts else raw

@@ -16,6 +16,7 @@ from snell.model.tools import kind_of
 Payload = dict[str, Any]
 
 DEEPEST = 100  # levels of nesting; deeper than any client sends, and far from the end of the stack
+TOO_DEEP = "too-deep"  # the flag of an event whose payload had more: what was beyond is text in it
 
 
 class Event(Struct, frozen=True, kw_only=True):
