@@ -56,7 +56,8 @@ enum {
     LONGEST_PATH = 4096,
     MOST_ARGUMENTS = 128 * 1024,
     MOST_ENVIRONMENT = 64 * 1024,
-    MOST_STDIN = 16 * 1024 * 1024,
+    MOST_STDIN = 16 * 1024 * 1024,   /* that a daemon takes */
+    MOST_PAYLOAD = 64 * 1024 * 1024, /* that is decided at all */
     MOST_REPLY = 17 * 1024 * 1024,
     USUAL = 64 * 1024, /* what fits here needs no memory from the system */
     ATOMIC = 4096,     /* what a pipe that calls itself writable takes without blocking */
@@ -413,9 +414,9 @@ static int put_list(char **texts, size_t most) {
 static int read_stdin(long long until) {
     stdin_was_read = 1;
     for (;;) {
-        if (input.length > MOST_STDIN)
-            return trouble("stdin", "the payload has more than 16 MB");
-        if (input.length == input.room && grow(&input, MOST_STDIN + 1) != 0)
+        if (input.length > MOST_PAYLOAD)
+            return trouble("stdin", "the payload has more than 64 MB");
+        if (input.length == input.room && grow(&input, MOST_PAYLOAD + 1) != 0)
             return trouble("stdin", "there is no memory for the payload");
         if (wait_for(0, POLLIN, until) != 0)
             return trouble("stdin", "the client does not close it");
@@ -423,7 +424,7 @@ static int read_stdin(long long until) {
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0) /* a closed stdin is an empty one */
-            return 0;
+            return input.length > MOST_STDIN ? trouble("stdin", "the payload has more than 16 MB") : 0;
         input.length += (size_t)got;
     }
 }

@@ -20,7 +20,7 @@ import msgspec
 from snell.model.errors import PayloadError
 from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
 
-LARGEST = 16 * 1024 * 1024  # bytes
+LARGEST = 64 * 1024 * 1024  # bytes; a daemon takes less, and what is larger is decided without one
 DEEPEST = 100  # levels, the payload itself being the first
 MANY_KEYS = 50_000
 MOST_KEYS = 200_000

@@ -12,7 +12,8 @@ from snell.machine.shim_place import Place
 PROTOCOL = b"1"
 RETRIES = 5
 CANNOT_START = 127  # an exit code, as shells have it
-LARGEST_STDIN = 16 * 1024 * 1024
+LARGEST_STDIN = 16 * 1024 * 1024  # that a daemon takes
+LARGEST_PAYLOAD = 64 * 1024 * 1024  # that is decided at all
 LARGEST_REPLY = 17 * 1024 * 1024
 LARGEST_ARGUMENTS = 128 * 1024
 LARGEST_ENVIRONMENT = 64 * 1024
@@ -109,7 +110,7 @@ class ShimEvent:
         return 2 if closed else 0
 
     def _read_stdin(self, until: float) -> None:
-        self.stdin, ended = read_all(0, LARGEST_STDIN, until)
+        self.stdin, ended = read_all(0, LARGEST_PAYLOAD, until)
         if len(self.stdin) > LARGEST_STDIN:
             raise NoDaemonError(b"stdin", "the payload has more than 16 MB")
         if not ended:

@@ -73,8 +73,10 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(house: Hou
     capped = at_claude(house)
     assert (capped.verdict, capped.tells[0].text) == (
         Verdict.SILENT,
-        "this client ends a turn after 8 held stops, and `DONE` was not said: say anything to go on, or work under"
-        " `snell run`",
+        (
+            "this client ends a turn after 8 held stops, and `DONE` was not said: say anything to go on, or work under"
+            " `snell run`"
+        ),
     )
     for its_count_begins_anew in ({"name": "UserPromptSubmit", "prompt": "go on"}, {"name": "PostToolUse"}):
         keep("s", Loop("DONE", "", 20, in_a_row=8), house.store)
