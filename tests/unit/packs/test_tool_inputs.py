@@ -8,8 +8,8 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.packs.tool_inputs.entries import KNOWN, entry_for
-from snell.packs.tool_inputs.shapes import example_text, faults
+from snell.packs.tool_inputs.entries import KNOWN, entry_for, entry_from
+from snell.packs.tool_inputs.shapes import Faults, example_text, faults, repaired
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.house import House
 
@@ -45,6 +45,55 @@ def called(
 def test_what_is_missing_is_named(tool: str, given: Any, missing: tuple[str, ...]):
     assert faults(given, KNOWN[tool.lower()]).hard == missing
     assert (called(tool, given).verdict is Verdict.DENY) is bool(missing)
+
+
+DEFINED = {"name": {"type": "object", "required": ["n"], "properties": {"n": {"type": "string", "minLength": 6}}}}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"type": "string", "minLength": 50},
+        {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"},
+        {"type": "string", "pattern": "^projects/[^/]+/(locations|regions)/\\w{2,}$"},
+        {"type": "string", "format": "email"},
+        {"type": "integer", "exclusiveMinimum": 10, "multipleOf": 7},
+        {"type": "number", "maximum": -3},
+        {"type": ["string", "null"], "minLength": 4},
+        {"type": ["integer", "null"]},
+        {"type": "array", "minItems": 3, "uniqueItems": True, "items": {"type": "string"}},
+        {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer", "minimum": 5}}},
+        {"oneOf": [{"type": "string", "minLength": 4}, {"type": "integer"}]},
+        {"allOf": [{"type": "object", "required": ["p"]}, {"required": ["q"], "properties": {"q": {"const": 3}}}]},
+        {"$ref": "#/$defs/name"},
+        {"const": "only"},
+        {"enum": [None]},
+        {"type": "integer", "default": "wrong", "minimum": 4},
+    ],
+)
+def test_an_example_passes_the_schema_that_it_is_made_from(row: dict[str, Any]):
+    entry = entry_from({"type": "object", "required": ["a"], "properties": {"a": row}, "$defs": DEFINED})
+    example = json.loads(example_text(entry))
+    assert (set(example), faults(example, entry)) == ({"a"}, Faults())
+    assert faults({}, entry).hard
+
+
+def test_what_no_example_can_be_made_of_is_named_and_an_example_that_would_fail_is_not_shown():
+    impossible = {"type": "string", "enum": []}
+    schema = {"type": "object", "required": ["a", "b"], "properties": {"a": impossible, "b": {"type": "integer"}}}
+    assert example_text(entry_from(schema)) == '{"b": 1} and what its schema asks for in a'
+    wrong = {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}, "examples": [{"b": "x"}]}
+    assert example_text(entry_from(wrong)) == '{"b": 1}'
+
+
+@pytest.mark.parametrize("required", [None, True, "a", 3, {}])
+def test_a_schema_with_nonsense_in_it_crashes_nothing(required: Any):
+    entry = entry_from({"type": "object", "required": required, "properties": {"a": {"type": ["integer", "null"]}}})
+    assert isinstance(example_text(entry), str)
+    assert repaired({"a": "1"}, entry) == {"a": 1}
+    assert [repaired({"a": text}, entry) for text in ("NaN", "1e999", "true", "x")] == [None] * 4
+    either = entry_from({"type": "object", "properties": {"a": {"type": ["string", "null"]}}})
+    assert repaired({"a": "1"}, either) is None
 
 
 @pytest.mark.proves("S3-10", "S3-22")
@@ -105,7 +154,7 @@ def test_entries_come_from_settings_and_files_in_both_forms(tmp_path: Path):
     assert called("mcp__a__count", {"n": 4}, options=options).verdict is Verdict.SILENT
     low = called("mcp__a__count", {"n": 1}, options=options)
     assert (low.verdict, "less than the minimum" in low.reason) == (Verdict.DENY, True)
-    assert 'Example: {"n": 1}' in called("mcp__a__count", {}, options=options).reasons[0].instead
+    assert 'Example: {"n": 3}' in called("mcp__a__count", {}, options=options).reasons[0].instead
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Does an input have the shape that its tool needs?"""
 
 import json
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,6 +11,7 @@ from msgspec import Struct
 from snell.engine.schemas import wrongs
 from snell.model.events import DEEPEST, nests_deeper_than
 from snell.packs.tool_inputs.entries import Entry
+from snell.packs.tool_inputs.examples import Made, example_of
 
 MOST_WRONGS = 8
 LONGEST_EXAMPLE = 600
@@ -67,17 +69,36 @@ def repaired(given: Any, entry: Entry | None) -> dict[str, Any] | None:
 
 
 def example_text(entry: Entry) -> str:
-    """A call that would pass, as JSON."""
-    example = entry.example or (_made_up(entry.schema) if entry.schema else {})
-    return json.dumps(example, ensure_ascii=False)[:LONGEST_EXAMPLE] if example else ""
+    """A call that would pass, as JSON; where a field of it cannot be made up, it is named instead."""
+    if entry.schema is None:
+        return _shown(entry.example)
+    if entry.example and not faults(entry.example, entry).hard:
+        return _shown(entry.example)
+    made = _made_up(json.dumps(entry.schema, sort_keys=True), entry.is_ours)
+    missing = f"what its schema asks for in {', '.join(made.left_out)}" if made.left_out else ""
+    return " and ".join(filter(None, (_shown(made.value), missing)))
 
 
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "array": list,
-    "object": dict,
-    "integer": int,
+def _shown(example: Mapping[str, Any]) -> str:
+    text = json.dumps(example, ensure_ascii=False) if example else ""
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}… [cut]"
+
+
+@lru_cache(maxsize=128)
+def _made_up(schema: str, is_ours: bool) -> Made:
+    whole = json.loads(schema)
+    made = example_of(whole, lambda value, row: not faults(value, Entry(schema=row, is_ours=is_ours)).hard)
+    if faults(made.value, Entry(schema=whole, is_ours=is_ours)).hard and not made.left_out:
+        return Made({}, ("all of it",))
+    return made
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "array": (list,),
+    "object": (dict,),
+    "integer": (int,),
     "number": (int, float),
-    "boolean": bool,
+    "boolean": (bool,),
 }
 
 
@@ -87,7 +108,15 @@ def _types(entry: Entry) -> dict[str, Any]:
         return {name: type(value) for name, value in entry.example.items() if not isinstance(value, str)}
     properties = entry.schema.get("properties")
     rows = properties.items() if isinstance(properties, dict) else ()
-    return {name: _TYPES[row["type"]] for name, row in rows if isinstance(row, dict) and row.get("type") in _TYPES}
+    return {name: found for name, row in rows if isinstance(row, dict) and (found := _no_text(row.get("type")))}
+
+
+def _no_text(named: Any) -> tuple[type, ...]:
+    """The types that a schema names, unless a text is among them."""
+    names = [each for each in (named if isinstance(named, list) else [named]) if isinstance(each, str)]
+    if "string" in names:
+        return ()
+    return tuple(kind for name in names for kind in _TYPES.get(name, ()))
 
 
 def _parsed(text: str, wanted: Any) -> Any:
@@ -97,8 +126,10 @@ def _parsed(text: str, wanted: Any) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, bool) and wanted is not bool:
+    if isinstance(value, bool) and bool not in (wanted if isinstance(wanted, tuple) else (wanted,)):
         return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # `NaN` is no JSON, whatever Python reads
     return value if isinstance(value, wanted) and not nests_deeper_than(DEEPEST, value) else None
 
 
@@ -146,26 +177,3 @@ def _in_words(error: Any) -> str:
     at = ".".join(str(each) for each in error.instance_path)
     text = str(error.message)[:300]
     return f"{at}: {text}" if at else text
-
-
-_SAMPLES: Mapping[str, Any] = {
-    "string": "...",
-    "array": [],
-    "object": {},
-    "integer": 1,
-    "number": 1,
-    "boolean": True,
-}
-
-
-def _made_up(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The least that the schema asks for."""
-    properties = schema.get("properties")
-    rows = properties if isinstance(properties, dict) else {}
-    made = {}
-    for name in schema.get("required", ()):
-        row = rows.get(name)
-        row = row if isinstance(row, dict) else {}
-        fallback = _SAMPLES.get(str(row.get("type")), "...")
-        made[str(name)] = row.get("default", (row.get("enum") or [fallback])[0])
-    return made
