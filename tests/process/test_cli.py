@@ -95,7 +95,7 @@ def test_hook_answers_as_the_client_expects(snell):
         (b'{"hook_event_name": "Stop", "a": NaN}', "NaN"),
         (b'{"session_id": "s"}', "hook_event_name"),
         (b'{"a":' * 1_000_000, ""),
-        (b'{"hook_event_name": "PreToolUse", "x": "' + b"a" * 17_000_000 + b'"}', ""),
+        (b'{"hook_event_name": "PreToolUse", "x": "' + b"a" * 68_000_000 + b'"}', ""),
     ],
     ids=["empty", "text", "list", "null", "cut", "twice", "nan", "no name", "deep", "huge"],
 )

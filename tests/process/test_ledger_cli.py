@@ -54,6 +54,13 @@ def test_calls_are_listed_shown_and_counted(used: Any, tmp_path: Path):
     assert used("ledger", "list", "--session", "none")[1] == "there is no such call yet\n"
 
 
+def test_options_may_stand_before_what_they_are_about(used: Any):
+    assert json.loads(used("ledger", "show", "--json", "toolu_1")[1])["tool_call_id"] == "s/toolu_1"
+    assert json.loads(used("ledger", "--json", "show", "toolu_1")[1])["tool_call_id"] == "s/toolu_1"
+    assert used("runs", "start", "--calls", "3", "mine", "--session", "s")[0] == 0
+    assert json.loads(used("runs", "show", "--json")[1])["run_id"] == "mine"
+
+
 def test_what_a_tool_brought_tells_the_terminal_nothing(snell: Any):
     end = {
         **CALL,

@@ -103,6 +103,12 @@ def approve(tx: Transaction, run_id: str, now: int) -> bool:
 
 
 def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
+    """End a run. One that has ended stays as it is, and one that was to be cancelled ends as cancelled."""
+    run = find(tx, run_id)
+    if run is None or run.status in ENDED:
+        return False
+    if run.status == "cancel_requested" and status == "succeeded":
+        status = "cancelled"
     return change(tx, run_id, now, status=status, finished_at=now, lease_owner="", lease_expires_at=0)
 
 

@@ -197,6 +197,28 @@ def test_what_should_be_there_is_a_setting(tmp_path: Path):
         assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT
 
 
+@pytest.mark.parametrize(
+    ("pattern", "made"), [("report.md", "report.md"), ("**/*.html", "deep/er/a.html"), ("out*/*.csv", "out1/a.csv")]
+)
+def test_a_pattern_that_names_no_folder_is_asked_for_everywhere(tmp_path: Path, pattern: str, made: str):
+    with House.embedded(*pack_hooks("harness", {"report": [pattern], "data": []})) as house:
+        assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
+        (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / made).write_text("done", encoding="utf-8")
+        assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT
+
+
+def test_another_projects_answer_is_not_used(tmp_path: Path):
+    asked = {"prompt": "run the tests", "subagent_type": "x"}
+    with House.embedded(*pack_hooks("harness", {"keep_subagent_output": True, "reuse_subagent_output": True})) as house:
+        house.crew.here = replace(house.crew.here, state=tmp_path)
+        call = {"session_id": "s", "tool_name": "Task", "tool_input": asked}
+        house.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
+        house.crew.close()
+        again = [house.fire("PreToolUse", **call, cwd=cwd).verdict for cwd in ("/one", "/other")]
+    assert again == [Verdict.DENY, Verdict.SILENT]
+
+
 @pytest.mark.proves("S3-61", "S3-62")
 def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
     options = {"keep_subagent_output": True, "reuse_subagent_output": True}

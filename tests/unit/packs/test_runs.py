@@ -160,6 +160,28 @@ def test_a_run_that_is_named_by_the_environment_counts(desk: Desk):
     assert refusal(desk.before("t1", session_id="other")) == "run `from-env` is cancelled"
 
 
+def test_a_run_that_is_named_and_does_not_exist_lets_nothing_run(desk: Desk):
+    desk.house.crew.here = replace(desk.house.crew.here, env={"SNELL_RUN_ID": "no-such-run"})
+    assert refusal(desk.before("t1")) == "SNELL_RUN_ID names the run `no-such-run`, and there is none"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("running", "succeeded"),
+        ("waiting_for_human", "succeeded"),
+        ("cancel_requested", "cancelled"),
+        ("failed", "failed"),
+        ("cancelled", "cancelled"),
+        ("succeeded", "succeeded"),
+    ],
+)
+def test_finishing_does_not_make_a_run_what_it_was_not(desk: Desk, before: str, after: str):
+    begin(desk, status=before)
+    changed = desk.database.run(lambda tx: runs.finish(tx, "r", 5, "succeeded"))
+    assert (changed, run_of(desk).status) == (before not in runs.ENDED, after)
+
+
 def queue(at: Desk, number: str, given: dict[str, Any], tool: str = MAIL) -> None:
     """A call that failed in this run, and has to be made again."""
     from snell.work.idempotency import args_hash

@@ -98,8 +98,16 @@ def _run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     command, parser = import_module(f"snell.doors.cli.{module_of(name)}"), parser_of(name)
     accepts_more = getattr(command, "ACCEPTS_MORE", False)
-    args = parser.parse_known_args(words)[0] if accepts_more else parser.parse_args(words)
+    args = parser.parse_known_args(words)[0] if accepts_more else _parsed(parser, words)
     return int(command.run(args))
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Options may stand before, between and after the other words, unless what follows those is not ours to read."""
+    whole = (argparse.REMAINDER, argparse.PARSER)
+    if any(action.nargs in whole for action in parser._actions):
+        return parser.parse_args(words)
+    return parser.parse_intermixed_args(words)
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:

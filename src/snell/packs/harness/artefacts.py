@@ -56,7 +56,7 @@ def found(cwd: str, patterns: Any) -> list[str]:
 
 
 def _fitting(cwd: str, pattern: str) -> Iterator[str]:
-    if os.path.isabs(pattern) or ".." in pattern.split("/"):
+    if _leads_away(pattern):
         return
     root = Path(cwd)
     try:
@@ -68,10 +68,19 @@ def _fitting(cwd: str, pattern: str) -> Iterator[str]:
 
 
 def _is_expected(cwd: str, here: Here) -> bool:
-    """Is one of the folders there, into which something should come?"""
+    """Is one of the folders there, into which something should come? A pattern that names none speaks of this one."""
     patterns = [*_texts(here.options.get("report")), *_texts(here.options.get("data"))]
-    folders = {pattern.split("/")[0] for pattern in patterns if "/" in pattern}
+    folders = {_folder(pattern) for pattern in patterns if not _leads_away(pattern)}
     return bool(cwd) and any(os.path.isdir(os.path.join(cwd, folder)) for folder in folders)
+
+
+def _folder(pattern: str) -> str:
+    first, slash, _ = pattern.partition("/")
+    return first if slash and not any(sign in first for sign in "*?[") else ""
+
+
+def _leads_away(pattern: str) -> bool:
+    return os.path.isabs(pattern) or ".." in pattern.split("/")
 
 
 def _texts(value: Any) -> list[str]:

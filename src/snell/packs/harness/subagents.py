@@ -3,12 +3,13 @@ Keep what sub-agents answer.
 
 Why      After a crash the same sub-agent is sent out again for what it already brought.
 What     With `keep_subagent_output`, the answer of a sub-agent is kept under a key made of what it was asked; with
-         `reuse_subagent_output` the same question is refused while its answer is there.
+         `reuse_subagent_output` the same question in the same project is refused while its answer is there.
 Instead  Both are off by default.
 """
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,10 @@ def reuse(event: Event, here: Here) -> Deny | None:
     )
 
 
-def task_key(given: dict[str, Any]) -> str:
-    """The same for the same question, whatever the order of its fields."""
-    return hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()[:32]
+def task_key(given: dict[str, Any], project: str = "") -> str:
+    """The same for the same question in the same project, whatever the order of its fields."""
+    asked = json.dumps(given, sort_keys=True, default=str)
+    return hashlib.sha256(f"{project}\0{asked}".encode() if project else asked.encode()).hexdigest()[:32]
 
 
 def text_of(value: Any) -> str:
@@ -70,4 +72,7 @@ def text_of(value: Any) -> str:
 
 
 def _folder(event: Event, here: Here) -> Path | None:
-    return here.state / "subagents" / task_key(event.tool_input) if here.state and event.tool_input else None
+    if not here.state or not event.tool_input:
+        return None
+    project = os.path.realpath(here.project_dir or event.cwd) if here.project_dir or event.cwd else ""
+    return here.state / "subagents" / task_key(event.tool_input, project)

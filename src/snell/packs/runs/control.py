@@ -30,8 +30,9 @@ def control(event: Event, here: Here) -> Deny | None:
     run_id = runs.run_of(event.session_id, here.marks, here.env)
     if here.database is None or not run_id or run_id == event.session_id:
         return None
+    is_named = run_id == here.env.get("SNELL_RUN_ID")
     try:
-        refusal, is_replayed = here.database.run(lambda tx: _controlled(tx, run_id, event))
+        refusal, is_replayed = here.database.run(lambda tx: _controlled(tx, run_id, event, is_named=is_named))
     except StoreError as error:
         return Deny(f"run `{run_id}` cannot be looked up, so nothing of it runs: {error}", instead="tell the user")
     here.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
@@ -54,11 +55,12 @@ def step(event: Event, here: Here) -> Note | None:
     return Note(f"This session works for run {run_id}: {_left(run)}.") if run and run.steps <= 1 else None
 
 
-def _controlled(tx: Transaction, run_id: str, event: Event) -> tuple[Deny | None, bool]:
+def _controlled(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -> tuple[Deny | None, bool]:
     """Why this call may not run, and whether it is one that is made again."""
     run, now = runs.find(tx, run_id), now_ms()
     if run is None:
-        return None, False
+        # Whoever named a run wanted its bounds to hold.
+        return (_unknown(run_id) if is_named else None), False
     if refusal := _refusal(tx, run, event, now):
         return refusal, False
     queued = replays.first(tx, run_id)
@@ -66,6 +68,13 @@ def _controlled(tx: Transaction, run_id: str, event: Event) -> tuple[Deny | None
     if refusal is None:
         runs.count_call(tx, run_id)
     return refusal, queued is not None and refusal is None
+
+
+def _unknown(run_id: str) -> Deny:
+    return Deny(
+        f"SNELL_RUN_ID names the run `{run_id}`, and there is none",
+        instead="tell the user: `snell runs start NAME` begins one, `snell runs list` names those there are",
+    )
 
 
 def _refusal(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:

@@ -64,7 +64,8 @@ def approve(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[
 
 def finish(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     run = _run(house, arguments)
-    return {"run": run.run_id, "changed": _do(house, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))}
+    changed = _do(house, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
+    return {"run": run.run_id, "changed": changed}
 
 
 def replay(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
