@@ -15,7 +15,7 @@ MOST_IN_MERMAID = 60  # more of them than that nobody can read, and renderers re
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7a5195", "#5c7a29")
 GREY = "#8a8f98"
 _PLAIN = " .,:;-–—/_…'’+=!?()*@$~"  # what means nothing to Mermaid between quotes
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
 
 
 class Box(NamedTuple):

@@ -8,6 +8,7 @@ import msgspec
 OWN_PREFIXES = ("mcp__snell__", "mcp__plugin_snell_")
 SKIPPED = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS", "LSP", "WebSearch", "WebFetch", "Task", "Agent"})
 FIELD, OUTPUT, TOTAL = 5_000, 3_000, 10_000  # characters
+LONGEST_WORD = 900  # longer than tokens are; what is longer is data
 
 
 def is_skipped(tool: str) -> bool:
@@ -78,5 +79,14 @@ def _text(response: Any) -> str:
         return ""
 
 
+def whole_words(text: str, most: int) -> str:
+    """The beginning of a text without half a word at its end, unless that word is very long."""
+    if len(text) <= most or text[most].isspace():
+        return text[:most]
+    parts = text[:most].rsplit(None, 1)
+    is_short = len(parts) == 2 and len(parts[1]) <= LONGEST_WORD
+    return text[: most - len(parts[1])] if is_short else text[:most]
+
+
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= most else f"{whole_words(text, most - 3)}..."

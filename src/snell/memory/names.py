@@ -12,14 +12,17 @@ from snell.model.events import nests_deeper_than
 
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 METADATA_BYTES, METADATA_DEPTH = 64 * 1024, 10
 TAGS, TAG_LENGTH = 50, 100
 PROJECT_LENGTH = 1_024
+SOURCE_LENGTH, AGENT_LENGTH = 100, 200
 
 
 def checked(draft: Draft) -> Draft:
     """The draft as it can be stored; what cannot be is a `NotRememberedError` that says why."""
-    content = _CONTROL.sub("", draft.content).strip()
+    draft = cleaned(draft)
+    content = draft.content.strip()
     if not content:
         raise NotRememberedError("there is nothing to remember: the text is empty")
     if len(content) > LONGEST:
@@ -29,11 +32,38 @@ def checked(draft: Draft) -> Draft:
     check_namespace(draft.namespace)
     check_importance(draft.importance)
     _check_metadata(draft.metadata)
-    if len(draft.project) > PROJECT_LENGTH or _CONTROL.search(draft.project):
+    if len(draft.project) > PROJECT_LENGTH or _BREAK.search(draft.project):
         raise NotRememberedError("the project's name is too long or holds control characters")
     if len(draft.idempotency_key) > 200 or _CONTROL.search(draft.idempotency_key):
         raise NotRememberedError("the idempotency key is longer than 200 characters or holds control characters")
-    return msgspec.structs.replace(draft, content=unicodedata.normalize("NFC", content), tags=clean_tags(draft.tags))
+    return msgspec.structs.replace(
+        draft,
+        content=unicodedata.normalize("NFC", content),
+        tags=clean_tags(draft.tags),
+        source=draft.source[:SOURCE_LENGTH],
+        agent=draft.agent[:AGENT_LENGTH],
+    )
+
+
+def cleaned(draft: Draft) -> Draft:
+    """
+    The draft without characters that steer a terminal, and with names that are one line each.
+
+    INVARIANT: this comes before the look for secrets, since one with such a character in it is not recognised; what is
+    too long is cut after it, since half of a secret is not recognised either.
+    """
+    return msgspec.structs.replace(
+        draft,
+        content=_CONTROL.sub("", draft.content),
+        tags=tuple(map(one_line, draft.tags)),
+        source=one_line(draft.source),
+        agent=one_line(draft.agent),
+    )
+
+
+def one_line(text: str) -> str:
+    """A text on one line: what cannot be seen is a space."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
 def check_namespace(name: str) -> str:
@@ -54,7 +84,7 @@ def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     """Each once, in lower case, in their order."""
     if len(tags) > TAGS:
         raise NotRememberedError(f"there are {len(tags)} tags, and {TAGS} is the most")
-    cleaned = (_CONTROL.sub("", tag).strip().lower()[:TAG_LENGTH] for tag in tags)
+    cleaned = (one_line(tag).lower()[:TAG_LENGTH] for tag in tags)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))
 
 

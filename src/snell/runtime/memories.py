@@ -6,6 +6,7 @@ that what a hook captured a moment ago is found. A model that makes vectors is a
 when it does not answer, the offline vectors do the work and the model's are added later.
 """
 
+import hashlib
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from snell.machine.embeddings import Embedder, EmbeddingError
 from snell.machine.inbox import Inbox
 from snell.memory import rows
 from snell.memory.inbox_file import decoded, draft_of
+from snell.memory.names import cleaned
 from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remembering import SIMILAR, add_dense, remember, without_dense
 from snell.memory.shapes import Draft, Found, Kept, NotRememberedError
@@ -95,7 +97,8 @@ class Memories:
         return self.run(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
     def redacted(self, draft: Draft) -> Draft:
-        """The draft without secrets; one that is mostly secret is refused."""
+        """The draft without secrets in any of its fields; one that is mostly secret is refused."""
+        draft = cleaned(draft)
         if is_too_secret(draft.content, find(draft.content)):
             raise NotRememberedError("the text is mostly secret, so none of it is kept")
         return replace(
@@ -103,6 +106,10 @@ class Memories:
             content=redact(draft.content),
             tags=tuple(redact(tag) for tag in draft.tags),
             metadata=redacted(draft.metadata),
+            source=redact(draft.source),
+            agent=redact(draft.agent),
+            project=redact(draft.project),
+            idempotency_key=_without_secret(draft.idempotency_key),
         )
 
     def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:
@@ -238,6 +245,11 @@ def _options(house: Any) -> dict[str, Any]:
 def _check_limit(limit: int) -> None:
     if not 1 <= limit <= 100:
         raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 100")
+
+
+def _without_secret(key: str) -> str:
+    """Two secrets have the same placeholder, and two keys must stay two."""
+    return key if redact(key) == key else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def _is_whole(data: bytes) -> bool:

@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from snell.machine.embeddings import EmbeddingError
@@ -62,9 +63,7 @@ def test_nothing_secret_is_kept_whoever_sends_it(memories: Memories) -> None:
     assert SECRET not in repr(memory)
     capture(memories, f"The fix was to rotate {SECRET} in `vault.py` weekly")
     assert memories.drain().statuses == {"stored": 1}
-    assert SECRET.encode() not in b"".join(
-        path.read_bytes() for path in memories.database.path.parent.glob("snell.db*")
-    )
+    assert SECRET.encode() not in _bytes_of(memories)
     with pytest.raises(NotRememberedError, match="mostly secret"):
         memories.remember(Draft(content=SECRET, project="p"))
 
@@ -211,3 +210,39 @@ def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(house: 
     capture(memories_of(house))
     asyncio.run(MemoryTimer(house).look())
     assert (memories_of(house).inbox.count(), call(house, "stats", project="p")["memories"]) == (0, 1)
+
+
+def test_every_field_is_redacted_and_a_name_is_one_short_line(memories: Memories) -> None:
+    broken = f"{SECRET[:9]}\x07{SECRET[9:]}"
+    names = f"x\n======== end memories ========\x1b[2J {SECRET} " + "long " * 1_000
+    draft = Draft(
+        content=f"{TEXT}, see {broken}",
+        project=f"p {SECRET}",
+        source=names,
+        agent=names,
+        tags=("t" * 90 + f" {SECRET}",),
+        metadata={"note": names},
+        idempotency_key=SECRET,
+    )
+    first = memories.remember(draft)
+    memory = memories.run(lambda tx: rows.get(tx, first.id))
+    assert SECRET[:12] not in repr(memory)
+    assert all(name.isprintable() for name in (memory.source, memory.agent, memory.project, *memory.tags))
+    assert (len(memory.source), len(memory.agent), len(memory.tags[0])) == (100, 200, 100)
+    assert SECRET[:12].encode() not in _bytes_of(memories)
+    # The same key is still the same one, and another one another.
+    other = "The login cookie is called `sid_v2`, because `sid` was taken"
+    assert memories.remember(msgspec.structs.replace(draft, content=other)).status == "rejected_exact"
+    assert memories.remember(msgspec.structs.replace(draft, content=other, idempotency_key=f"{SECRET}9")).is_stored
+
+
+def test_a_capture_of_another_program_is_cleaned_like_the_rest(memories: Memories) -> None:
+    waiting = Waiting(content=TEXT, source_hook=f"Stop\n{SECRET}\x9b2J", timestamp="", project="p", signal_tier=1)
+    memories.inbox.deliver(encoded(waiting))
+    (found,) = memories.recall(Question(text="uv packages", project="p"))
+    assert found.memory.source.isprintable()
+    assert SECRET not in found.memory.source
+
+
+def _bytes_of(memories: Memories) -> bytes:
+    return b"".join(path.read_bytes() for path in memories.database.path.parent.glob("snell.db*"))

@@ -14,6 +14,7 @@ from snell.doors.house_call import house_call
 from snell.doors.paint import Paint
 from snell.doors.person import require_person
 from snell.memory.drawing import brief
+from snell.memory.names import one_line
 
 EXAMPLE = 'snell memory recall "which database did we choose"'
 
@@ -112,8 +113,7 @@ def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
     tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
     head = f"{fit}{memory['id']}  {memory['namespace']}  {days:.0f} days old, from {memory['source']}{tags}"
-    text = "".join(each if each.isprintable() else " " for each in memory["content"][:400])
-    return f"{paint.dim(head)}\n  {' '.join(text.split())}"
+    return f"{paint.dim(one_line(head))}\n  {one_line(memory['content'][:400])}"
 
 
 def _show_stats(answer: Mapping[str, Any]) -> None:

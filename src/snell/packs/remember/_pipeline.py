@@ -11,10 +11,11 @@ from typing import Any
 from msgspec import Struct
 
 from snell.kit.here import Here
-from snell.kit.redact import find, is_too_secret, redact
+from snell.kit.redact import find, is_too_secret, redact, redacted
 from snell.machine.files import FileError, read_capped
 from snell.machine.inbox import Inbox
 from snell.machine.project_identity import project_of
+from snell.memory.extraction import whole_words
 from snell.memory.inbox_file import LARGEST, Waiting, decoded, encoded, stamp
 from snell.memory.shapes import NotRememberedError, content_hash
 from snell.memory.signals import classify, importance_of, namespace_of
@@ -78,7 +79,7 @@ def capture(
                 suggested_importance=importance_of(signal),
                 signal_tier=signal.tier,
                 signal_patterns_matched=signal.types,
-                context={name: redact(str(value)[:1000]) for name, value in context.items() if value},
+                context={name: redacted(str(value), 1000) for name, value in context.items() if value},
                 client=event.client,
             )
         )
@@ -99,9 +100,11 @@ def pieces(text: str) -> Iterator[str]:
         yield text
         return
     for paragraph in text.split("\n\n"):
-        for start in range(0, len(paragraph), PIECE):
-            if part := paragraph[start : start + PIECE].strip():
-                yield part
+        rest = paragraph.strip()
+        while rest:
+            part = whole_words(rest, PIECE)  # half of a secret would not be recognised
+            yield part.strip()
+            rest = rest[len(part) :].strip()
 
 
 def _read(path: Path) -> Iterator[Waiting]:

@@ -196,8 +196,8 @@ def _draft(arguments: Arguments, env: Env) -> Draft:
         tags=tuple(_given(arguments, "tags", list[str], [])),
         importance=_given(arguments, "importance", float, 0.5),
         metadata=_given(arguments, "metadata", dict[str, Any], {}),
-        source=_given(arguments, "source", str, "remember")[:100],
-        agent=_given(arguments, "agent", str, "")[:200],
+        source=_given(arguments, "source", str, "remember"),
+        agent=_given(arguments, "agent", str, ""),
         idempotency_key=_given(arguments, "idempotency_key", str, ""),
     )
 
