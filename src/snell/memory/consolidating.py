@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from snell.memory.particulars import agree
 from snell.memory.remembering import remember
 from snell.memory.rows import forget, some, vectors_of
 from snell.memory.shapes import LONGEST, Draft, Memory
@@ -46,7 +47,7 @@ def consolidate(
 
 
 def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list[tuple[list[str], float]]:
-    """Around the most important memories, those of the same project that are close; each is in one group."""
+    """Around the most important memories, those of the same project that say the same; each is in one group."""
     found, free = [], set(space.ids)
     for leader in sorted(space.ids, key=lambda each: (-memories[each].importance, each)):
         if leader not in free:
@@ -59,6 +60,7 @@ def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list
             and each != leader
             and near[space.place[each]] >= threshold
             and memories[each].project == memories[leader].project
+            and agree(memories[each].content, memories[leader].content)
         ]
         if close:
             free -= {leader, *close}

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.memory.concepts import related
+from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
 from snell.memory.shapes import Found, NotRememberedError
 from snell.memory.shortlist import Shortlist
@@ -30,6 +31,7 @@ CANDIDATES = 60  # from each way
 ALPHA = 0.15  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, with the offline vectors
 DENSE_ALPHA = 0.5  # the same where a model made vectors
 USUAL_LENGTH = 40  # terms
+STEPPED_BACK = 0.8  # how much one counts that was corrected since
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -204,7 +206,8 @@ def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> t
     words = _word_score(f"{memory.content} {' '.join(memory.tags)}", wanted) if question.alpha < 1 else 0.0
     similarity = round(min(1.0, question.alpha * meaning + (1 - question.alpha) * words), 4)
     by = "both" if len(row.by) == 2 else "".join(row.by)
-    return similarity * (0.9 + 0.1 * memory.importance), Found(memory, similarity, by)
+    standing = (0.9 + 0.1 * memory.importance) * (STEPPED_BACK if is_superseded(memory) else 1.0)
+    return similarity * standing, Found(memory, similarity, by)
 
 
 def _word_score(text: str, wanted: _Wanted) -> float:

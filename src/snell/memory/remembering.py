@@ -1,7 +1,9 @@
 """
 Keeping a text: is it there already, is something like it there, does it tell enough? Then it is stored.
 
-    draft -> checked -> exact? -> similar? -> quality -> stored
+    draft -> checked -> exact? -> similar, and saying the same? -> quality -> stored
+
+What looks like a memory and corrects it is stored, and the older one steps back.
 
 INVARIANT: a project holds a text once, whoever sends it how often; the table itself sees to that.
 """
@@ -11,9 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.memory.corrections import superseded, taken_back
 from snell.memory.names import checked
+from snell.memory.particulars import agree, corrects
 from snell.memory.quality import LOWER, REJECT, quality
 from snell.memory.rows import now_ms
 from snell.memory.shapes import Draft, Kept, content_hash
@@ -24,7 +29,8 @@ from snell.model.ports import Transaction
 
 SIMILAR = 0.85  # from here on it is the same thing said again
 MAYBE = 0.80  # from here on it could be
-LOOKED_AT = 40  # memories that are compared closely
+LOOKED_AT = 40  # memories whose vectors are compared
+COMPARED = 5  # memories that are compared word by word
 
 
 def remember(
@@ -42,20 +48,32 @@ def remember(
 
     Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
     """
-    draft = checked(draft)
+    draft, now = checked(draft), now or now_ms()
     known = _known(tx, draft)
     if known:
+        taken_back(tx, known.id, draft.at or now)
         return known
     vector = vector_of(draft.content)
-    near = nearest(tx, vector, shortlist, project=draft.project) if similar <= 1 else None
-    if near and (refused := too_alike(*near, similar, is_gated=is_gated)):
+    near = like(tx, vector, shortlist, project=draft.project) if similar <= 1 else []
+    same = next((each for each in near if agree(draft.content, each.content)), None)
+    if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
         return refused
     score = quality(draft)
     if is_gated and score < REJECT:
         return Kept(status="rejected_quality", quality=score)
     importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
-    id_ = _insert(tx, replace(draft, importance=importance), vector, now or now_ms(), memory_id)
-    return Kept(status="stored", id=id_, quality=score, importance=importance, similarity=near[1] if near else 0.0)
+    id_ = _insert(tx, replace(draft, importance=importance), vector, now, memory_id)
+    older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
+    if older and is_gated:
+        superseded(tx, older, id_)
+    return Kept(
+        status="stored",
+        id=id_,
+        quality=score,
+        importance=importance,
+        similarity=near[0].similarity if near else 0.0,
+        supersedes=older if is_gated else "",
+    )
 
 
 def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True) -> Kept | None:
@@ -67,16 +85,24 @@ def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is
     return None
 
 
-def nearest(tx: Transaction, vector: bytes, shortlist: Shortlist, *, project: str) -> tuple[str, float] | None:
-    """The memory of this project that is most like this vector, and how much."""
+def like(tx: Transaction, vector: bytes, shortlist: Shortlist, *, project: str) -> list["Like"]:
+    """The memories of this project that are most like this vector, the nearest first."""
     seqs = shortlist.near(tx, vector, project=project, most=LOOKED_AT)
     if not seqs:
-        return None
+        return []
     marks = ", ".join("?" for _ in seqs)
-    rows = tx.rows(f"SELECT id, vector FROM memories WHERE seq IN ({marks})", *seqs)
-    near = cosines(vector, [bytes(other) for _, other in rows])
-    pairs = ((str(id_), round(similarity, 4)) for (id_, _), similarity in zip(rows, near, strict=True))
-    return max(pairs, key=_second, default=None)
+    rows = tx.rows(f"SELECT id, content, vector FROM memories WHERE seq IN ({marks})", *seqs)
+    near = cosines(vector, [bytes(other) for _, _, other in rows])
+    found = [Like(str(id_), str(content), round(each, 4)) for (id_, content, _), each in zip(rows, near, strict=True)]
+    return sorted(found, key=lambda each: -each.similarity)[:COMPARED]
+
+
+class Like(Struct, frozen=True):
+    """A memory that is near a draft."""
+
+    id: str
+    content: str
+    similarity: float
 
 
 def without_dense(tx: Transaction, model: str, limit: int = 50) -> list[tuple[str, str]]:
@@ -148,7 +174,3 @@ def _index(tx: Transaction, seq: int, draft: Draft) -> None:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
-
-
-def _second(pair: tuple[str, float]) -> float:
-    return pair[1]

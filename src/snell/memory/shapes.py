@@ -62,6 +62,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     similarity: float = 0.0  # to the memory that was there
     quality: float = 1.0
     importance: float = 0.0
+    supersedes: str = ""  # the older memory that this one corrects
 
     @property
     def is_stored(self) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from snell.memory import rows
 from snell.memory.quality import quality
+from snell.memory.recalling import Question, recall
 from snell.memory.remembering import SIMILAR, remember, too_alike
 from snell.memory.shapes import Draft, Kept, NotRememberedError
 from snell.memory.shortlist import shortlist_of
@@ -125,3 +126,102 @@ def test_a_text_of_100_kb_with_control_characters_is_stored_without_them(databas
     text = ("word " * 20_000)[:99_999]
     result = kept(database, text[:50_000] + "\x07\x1b" + text[50_000:], is_gated=False)
     assert database.run(lambda tx: rows.get(tx, result.id)).content == text.strip()
+
+
+_CORRECTED = [
+    (
+        "Billing runs on PostgreSQL 15 because of its partitions",
+        "Billing runs on PostgreSQL 16 because of its partitions",
+    ),
+    (
+        "The dev server listens on port 8080 because 80 is taken",
+        "The dev server listens on port 9090 because 80 is taken",
+    ),
+    ("Do not use the legacy importer for invoices, it is slow", "Do use the legacy importer for invoices, it is slow"),
+    (
+        "Feature flags are enabled in staging by default for all",
+        "Feature flags are disabled in staging by default for all",
+    ),
+    (
+        "We install packages with uv instead of pip in this project",
+        "We install packages with pip instead of uv in this project",
+    ),
+    (
+        "Run the linter before the tests in the release pipeline",
+        "Run the tests before the linter in the release pipeline",
+    ),
+    ("The retry limit of the mail worker is three attempts", "The retry limit of the mail worker is five attempts"),
+    (
+        "The config of the gateway lives in `etc/gate.toml` now",
+        "The config of the gateway lives in `etc/gate.yaml` now",
+    ),
+    (
+        "Indent all Makefile recipes of this project with tabs",
+        "Indent all Makefile recipes of this project with spaces",
+    ),
+    (
+        "The upload limit of the media service is 30MB per file",
+        "The upload limit of the media service is 30GB per file",
+    ),
+    ("Never squash commits when a release branch is merged", "Always squash commits when a release branch is merged"),
+    ("Pin numpy<2 in the analytics image for the notebooks", "Pin numpy>2 in the analytics image for the notebooks"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), _CORRECTED)
+def test_a_correction_is_a_new_memory(database, old: str, new: str) -> None:
+    assert [kept(database, each, signal=0.95).status for each in (old, new)] == ["stored", "stored"]
+
+
+_REWORDED = [
+    (
+        "Billing runs on PostgreSQL 15 because of its partitions",
+        "Because of its partitions, billing runs on PostgreSQL 15!",
+    ),
+    (
+        "Don't use the legacy importer for invoices, it is slow",
+        "Do not use the legacy importer for invoices, as it is slow",
+    ),
+    (
+        "We decided to use PostgreSQL for billing because SQLite locks",
+        "We chose PostgreSQL for billing because SQLite locks",
+    ),
+    ("The retry limit of the mail worker is three attempts", "The retry limit of the mail worker is 3 attempts"),
+    (
+        "The dev server listens on port 8080 because 80 is taken",
+        "Note: the dev server is listening on port 8080, since 80 is taken",
+    ),
+    (
+        "Run `make lint` before the tests in the release pipeline",
+        "Run make lint before the tests in the release pipeline.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), _REWORDED)
+def test_the_same_in_other_words_is_not_stored_again(database, old: str, new: str) -> None:
+    assert kept(database, old, signal=0.95).is_stored
+    assert kept(database, new, signal=0.95).status in ("rejected_similar", "potential_duplicate")
+
+
+def test_what_is_corrected_steps_back_until_it_is_said_again(database) -> None:
+    old, new = _CORRECTED[0]
+    first = kept(database, old, importance=0.8, signal=0.95)
+    second = kept(database, new, importance=0.8, signal=0.95)
+    assert second.supersedes == first.id
+
+    def best() -> list[str]:
+        question = Question(text="which PostgreSQL does billing run on", project="a")
+        found = database.run(lambda tx: recall(tx, question, shortlist_of(database)))
+        return [each.memory.id for each in found]
+
+    def weight() -> float:
+        return database.run(lambda tx: rows.get(tx, first.id)).importance
+
+    assert (best(), weight()) == ([second.id, first.id], first.importance / 2)
+    again = Draft(content=old, project="a", at=2_000)
+    assert database.run(lambda tx: remember(tx, again, shortlist_of(database))).status == "rejected_exact"
+    assert (best(), weight()) == ([first.id, second.id], first.importance)
+    early = Draft(content=new, project="a", at=1_500)  # an old capture that comes late changes nothing
+    database.run(lambda tx: remember(tx, early, shortlist_of(database)))
+    assert best() == [first.id, second.id]

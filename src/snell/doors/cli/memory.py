@@ -97,7 +97,8 @@ def _show_kept(answer: Mapping[str, Any]) -> None:
         "potential_duplicate": "not stored: something very like it is known",
         "rejected_quality": "not stored: it tells too little; say what it is about and why",
     }
-    print(f"{said[answer['status']]} {answer['id']}".rstrip())
+    older = f", in place of {answer['supersedes']}" if answer.get("supersedes") else ""
+    print(f"{said[answer['status']]} {answer['id']}{older}".rstrip())
 
 
 def _show_memories(answer: Mapping[str, Any]) -> None:

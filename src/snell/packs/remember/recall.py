@@ -14,6 +14,7 @@ from snell.kit.here import Here
 from snell.kit.subjects import Prompt, Session
 from snell.machine.project_identity import project_of
 from snell.memory import rows
+from snell.memory.corrections import is_superseded
 from snell.memory.names import SOURCE_LENGTH, one_line
 from snell.memory.recalling import Question, recall
 from snell.memory.shapes import Found
@@ -101,7 +102,8 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
 def _block(found: Found, now: float) -> str:
     """INVARIANT: no line of it is a fence, whatever stands in its fields."""
     memory = found.memory
-    head = f"[{memory.namespace}, from {one_line(memory.source)[:SOURCE_LENGTH]}, {age(now - memory.created_at / 1000)}]"
+    old = age(now - memory.created_at / 1000) + (", corrected since" if is_superseded(memory) else "")
+    head = f"[{memory.namespace}, from {one_line(memory.source)[:SOURCE_LENGTH]}, {old}]"
     return f"{head}\n{_shortened(memory.content)}".replace(FENCE, "-" * len(FENCE))
 
 
