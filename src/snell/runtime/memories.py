@@ -9,7 +9,7 @@ when it does not answer, the offline vectors do the work and the model's are add
 import hashlib
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from snell.kit.redact import find, is_too_secret, redact, redacted
 from snell.machine.embeddings import Embedder, EmbeddingError
 from snell.machine.inbox import Inbox
+from snell.machine.paths import Places
 from snell.memory import rows
 from snell.memory.inbox_file import decoded, draft_of
 from snell.memory.names import cleaned
@@ -37,6 +38,7 @@ EXPLICIT = 0.95  # the signal of a text that somebody asked to have remembered
 NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
 EMBEDDED_AT_ONCE = 32
+READ_SECONDS = 1.0  # of a transcript, each time the timer looks
 
 
 class Drained(Struct, kw_only=True):
@@ -56,6 +58,8 @@ class Memories:
         self.embedder = embedder
         self.notices: deque[str] = deque(maxlen=NOTICES)
         self.problem = ""  # why the model's vectors are missing, if they are
+        self.captures: Callable[[], bool] = lambda: True
+        self.has_more = False  # of a transcript that is too long for one look
         self._stuck: set[Path] = set()
 
     def run(self, work: Callable[[Transaction], T]) -> T:
@@ -136,9 +140,22 @@ class Memories:
         """What the daemon's timer does: empty the inbox, tidy it, let the model catch up."""
         drained = self.drain(50, 0.2)
         if self.inbox:
+            self._read_on(self.inbox)
             drained.problems += self.inbox.tidy(_is_whole)
         self.catch_up()
         return drained
+
+    def _read_on(self, inbox: Inbox) -> None:
+        """Transcripts that were too long for the time of one event; unless capturing was switched off since."""
+        from snell.packs.remember._transcripts import forget_the_rest, read_the_rest
+
+        if not (inbox.root / "unread").is_dir():
+            return
+        if not self.captures():
+            forget_the_rest(inbox.root.parent)
+            self.has_more = False
+            return
+        self.has_more = read_the_rest(inbox.root.parent, READ_SECONDS)
 
     def catch_up(self, most: int = EMBEDDED_AT_ONCE) -> int:
         """Let the model see memories that it has not seen yet; returns how many."""
@@ -220,14 +237,21 @@ def _made(house: Any) -> Memories:
     from snell.machine.embeddings import embedder_from
 
     memories = Memories(house.database, house.where.state / "memory" if house.where else None)
+    where, env = house.where, dict(house.crew.around.env)
+    memories.captures = lambda: _is_wanted(_options(where, env))
     try:
-        memories.embedder = embedder_from(_options(house))
+        memories.embedder = embedder_from(_options(where, env))
     except EmbeddingError as error:
         memories.problem = str(error)  # the offline vectors do the work meanwhile
     return memories
 
 
-def _options(house: Any) -> dict[str, Any]:
+def _is_wanted(options: Mapping[str, Any]) -> bool:
+    """A project may switch the pack on, so only a clear word of the user is a no."""
+    return bool(options.get("capture", True)) and options.get("enabled") is not False
+
+
+def _options(where: Places | None, env: Mapping[str, str]) -> dict[str, Any]:
     """
     What the user says about the pack `remember`. INVARIANT: no project has a say in where texts are sent, so only the
     user's own settings are read.
@@ -236,9 +260,9 @@ def _options(house: Any) -> dict[str, Any]:
     from snell.settings.load import load
 
     own = dict(builtin_packs()["remember"].options)
-    if house.where is None:
+    if where is None:
         return own
-    said = load(house.where, Path("/"), dict(house.crew.around.env)).value("pack") or {}
+    said = load(where, Path("/"), env).value("pack") or {}
     return {**own, **said.get("remember", {})}
 
 

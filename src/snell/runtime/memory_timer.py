@@ -28,6 +28,9 @@ class MemoryTimer:
         from snell.runtime.memories import memories_of  # many houses never remember anything
 
         try:
-            self.problems = memories_of(self._house).look_after().problems
+            memories = memories_of(self._house)
+            self.problems = memories.look_after().problems
+            if memories.has_more:
+                self._next = 0.0  # the next look goes on with it
         except SnellError as error:
             self.problems = [str(error)]  # the files stay where they are, and it is tried again

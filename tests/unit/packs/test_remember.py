@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,15 @@ from typing import Any
 import pytest
 
 from snell.kit.here import Here
+from snell.machine.files import locked
 from snell.machine.inbox import Inbox
-from snell.machine.paths import Places
+from snell.machine.paths import Places, make_private
+from snell.machine.transcript_delta import position
 from snell.memory.inbox_file import Waiting, decoded
 from snell.memory.shapes import Draft
 from snell.model.events import Event, event_from
 from snell.packs.remember._pipeline import Captured, pieces
+from snell.packs.remember._transcripts import read_on, read_the_rest
 from snell.packs.remember.capture import captured_from_tool, captured_from_transcript
 from snell.packs.remember.recall import age, told
 from snell.runtime.builtin_packs import builtin_packs, pack_hooks
@@ -215,6 +220,96 @@ def test_a_message_that_is_written_again_is_taken_once(stage) -> None:
     stage.transcript.write_text(f"{row}\n{longer}\n", encoding="utf-8")
     event = event_from({"session_id": "s1", "transcript_path": str(stage.transcript)}, "Stop", "gemini")
     assert len(captured_from_transcript(event, stage.here, trigger="session_end")) == 1
+
+
+def _many(stage: Stage, number: int) -> set[str]:
+    texts = [f"We decided to use library_{each} because of module_{each}.py." for each in range(number)]
+    stage.say(*(f"{text}\n\n{'filler words here. ' * 100}" for text in texts))
+    return set(texts)
+
+
+def _all_captured(stage: Stage) -> list[str]:
+    contents = [decoded(path.read_bytes()).content for path in stage.inbox.waiting(10_000)]
+    return [content.split("\n")[0] for content in contents]
+
+
+def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(stage) -> None:
+    stage = stage()
+    texts = _many(stage, 700)
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    first = _all_captured(stage)
+    begin = position(stage.inbox.root / "state", "s1")
+    assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
+    rounds = 0
+    while read_the_rest(stage.where.state, 0.05):  # as the daemon's timer does
+        rounds += 1
+    assert rounds > 1
+    assert (sorted(_all_captured(stage)), list((stage.inbox.root / "unread").iterdir())) == (sorted(texts), [])
+
+
+_READER = """
+import sys
+from pathlib import Path
+from snell.kit.here import Here
+from snell.model.events import event_from
+from snell.packs.remember._transcripts import read_on
+
+state, transcript, cwd = sys.argv[1:]
+event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
+read_on(event, Here(state=Path(state)), "session_end", 60)
+"""
+
+
+def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> None:
+    stage = stage()
+    texts = _many(stage, 300)
+    command = [sys.executable, "-c", _READER, str(stage.where.state), str(stage.transcript), str(stage.folder)]
+    for enough in (10, 60, 130):
+        with subprocess.Popen(command) as reader:
+            while reader.poll() is None and stage.inbox.count() < enough:
+                os.sched_yield()
+            reader.kill()
+    while read_the_rest(stage.where.state, 1.0):
+        pass
+    assert sorted(_all_captured(stage)) == sorted(texts)
+
+
+def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:
+    stage = stage()
+    state = stage.inbox.root / "state"
+    make_private(stage.inbox.root)
+    make_private(state)
+    stage.say(DECIDED)
+    with locked(state / "other.lock"):
+        stage.fire("Stop", transcript_path=str(stage.transcript))
+        assert [each.content for each in stage.captures()] == [DECIDED]
+
+
+def test_what_another_reader_holds_is_read_later(stage) -> None:
+    stage = stage()
+    state = stage.inbox.root / "state"
+    make_private(stage.inbox.root)
+    make_private(state)
+    stage.say(DECIDED)
+    with locked(state / "s1.lock"):
+        stage.fire("Stop", transcript_path=str(stage.transcript))
+        assert stage.captures() == []
+    assert read_the_rest(stage.where.state, 5.0) is False
+    assert [each.content for each in stage.captures()] == [DECIDED]
+
+
+def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
+    stage = stage()
+    _many(stage, 100)
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    stage.where.config.mkdir(exist_ok=True)
+    (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
+    before = position(stage.inbox.root / "state", "s1")
+    memories_of(stage.house).look_after()
+    assert list((stage.inbox.root / "unread").iterdir()) == []
+    assert position(stage.inbox.root / "state", "s1") == before
 
 
 def test_a_client_without_a_transcript_is_captured_by_its_last_words(stage) -> None:

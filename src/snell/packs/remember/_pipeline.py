@@ -48,7 +48,14 @@ def inbox_of(here: Here) -> Inbox | None:
 
 
 def capture(
-    text: str, event: Event, here: Here, *, tag: str, context: dict[str, Any], known: set[str] | None = None
+    text: str,
+    event: Event,
+    here: Here,
+    *,
+    tag: str,
+    context: dict[str, Any],
+    known: set[str] | None = None,
+    inbox: Inbox | None = None,
 ) -> Captured:
     """Put a text into the inbox, if it is worth it; `known` holds the hashes of what is there."""
     signal = classify(text)
@@ -62,7 +69,7 @@ def capture(
     digest = content_hash(safe)
     if known is not None and digest in known:
         return Captured(reason="there already", redactions=len(secrets), **told)
-    inbox = inbox_of(here)
+    inbox = inbox or inbox_of(here)
     if inbox is None:
         return Captured(reason="this house keeps no files", **told)
     place = here.project_dir or event.cwd

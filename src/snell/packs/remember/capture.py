@@ -8,21 +8,13 @@ What     After a tool call, before a compaction and at the end of a turn, texts 
 Instead  It is off until `[pack.remember] enabled = true`; `capture = false` keeps what is remembered by hand only.
 """
 
-import time
-from collections.abc import Callable
-from pathlib import Path
-
 from snell.kit.authoring import watches
 from snell.kit.here import Here
-from snell.machine.files import locked
-from snell.machine.paths import make_private
-from snell.machine.transcript_delta import is_session, is_transcript, keep_position, lines_since, position
-from snell.machine.transcript_formats import said_in
+from snell.machine.transcript_delta import is_session, is_transcript
 from snell.memory.extraction import content_of, is_skipped
 from snell.model.events import Event
 from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_of, pieces
-
-RECENT = 50  # ids of messages by which one that is written again is recognised
+from snell.packs.remember._transcripts import read_on
 
 
 @watches("PostToolUse", timeout=30)
@@ -57,36 +49,15 @@ def captured_from_tool(event: Event, here: Here) -> Captured:
 
 
 def captured_from_transcript(event: Event, here: Here, *, trigger: str) -> list[Captured]:
-    """All that is new in the transcript, in pieces."""
+    """What is new in the transcript, in pieces; where there is none, the last message."""
     inbox = inbox_of(here)
     if inbox is None or not is_session(event.session_id):
         return []
+    if is_transcript(event.transcript_path):
+        return read_on(event, here, trigger)
+    last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
+    if not isinstance(last, str):
+        return []
     known = hashes_in(inbox)
     context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
-
-    def take(text: str) -> list[Captured]:
-        return [capture(piece, event, here, tag="transcript", context=context, known=known) for piece in pieces(text)]
-
-    if is_transcript(event.transcript_path):
-        return _from_file(event, inbox.root, take)
-    last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
-    return take(last) if isinstance(last, str) else []
-
-
-def _from_file(event: Event, root: Path, take: Callable[[str], list[Captured]]) -> list[Captured]:
-    """INVARIANT: the position moves on after what was read is in the inbox; a crash in between repeats, never loses."""
-    state = root / "state"
-    make_private(root)
-    make_private(state)
-    done: list[Captured] = []
-    with locked(state / "transcripts.lock"):
-        begin = position(state, event.session_id)
-        offset, recent = begin.last_offset, list(begin.recent)
-        for line, after in lines_since(event.transcript_path, begin.last_offset):
-            offset = after
-            said = said_in(line, event.client)
-            if said and (not said.id or said.id not in recent):
-                done += take(said.text)
-                recent = [*recent, said.id][-RECENT:]
-        keep_position(state, event.session_id, offset, time.time(), tuple(recent))
-    return done
+    return [capture(piece, event, here, tag="transcript", context=context, known=known) for piece in pieces(last)]

@@ -1,0 +1,166 @@
+"""
+Reading a transcript, however long: in portions, each with a lock of its own, and the position kept after each.
+
+What does not fit into the time of one event is noted down and read with the next one, or when the daemon has time.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.kit.here import Here
+from snell.machine.files import FileError, locked, read_capped, write_atomically
+from snell.machine.paths import make_private
+from snell.machine.transcript_delta import is_session, is_transcript, keep_position, lines_since, position
+from snell.machine.transcript_formats import said_in
+from snell.model.events import Event, event_from
+from snell.packs.remember._pipeline import COMPARED, Captured, capture, hashes_in, inbox_of, pieces
+
+RECENT = 50  # ids of messages by which one that is written again is recognised
+PORTION = 256 * 1024  # bytes, at most, between two positions
+SECONDS = 3.0  # for one event
+LOCK_SECONDS = 1.0  # who reads this transcript now also reads what is new
+MOST_UNREAD = 1_000  # transcripts that are looked for at once
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """A transcript of which there is more: what is needed to go on without its event."""
+
+    session_id: str
+    transcript_path: str
+    client: str
+    event: str
+    trigger: str
+    cwd: str = ""
+    project_dir: str = ""
+
+
+def read_on(event: Event, here: Here, trigger: str, seconds: float = SECONDS) -> list[Captured]:
+    """All that is new in the transcript, as far as the time goes; the rest is noted down."""
+    inbox = inbox_of(here)
+    assert inbox
+    until = time.monotonic() + seconds
+    for folder in (inbox.root, inbox.root / "state"):
+        make_private(folder)
+    known = hashes_in(inbox)
+    context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
+
+    def take(text: str) -> list[Captured]:
+        how: dict[str, Any] = {"tag": "transcript", "context": context, "known": known, "inbox": inbox}
+        return [capture(piece, event, here, **how) for piece in pieces(text)]
+
+    done: list[Captured] = []
+    if _is_long(event, inbox.root):
+        _note(inbox.root, event, here, trigger)  # first, so that a crash is survived as well
+    try:
+        while more := _portion(event, inbox.root, take, until):
+            done += more[0]
+            if more[1]:
+                _forget(inbox.root, event.session_id)
+                break
+            if time.monotonic() >= until:
+                _note(inbox.root, event, here, trigger)
+                break
+    except FileError:  # somebody else reads it
+        _note(inbox.root, event, here, trigger)
+    return done
+
+
+def read_the_rest(state: Path, seconds: float) -> bool:
+    """Go on with what events had no time for; returns whether there is still more."""
+    until = time.monotonic() + seconds
+    root = state / "memory"
+    for unread in _unread(root):
+        left = until - time.monotonic()
+        if left <= 0:
+            return True
+        if not is_session(unread.session_id) or not is_transcript(unread.transcript_path):
+            _forget(root, unread.session_id)
+            continue
+        given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
+        event = event_from(given, unread.event, unread.client)
+        read_on(event, Here(state=state, project_dir=unread.project_dir), unread.trigger, left)
+    return any(True for _ in _unread(root))
+
+
+def forget_the_rest(state: Path) -> None:
+    """Nobody wants it any more."""
+    for unread in _unread(state / "memory"):
+        _forget(state / "memory", unread.session_id)
+
+
+def _portion(
+    event: Event, root: Path, take: Callable[[str], list[Captured]], until: float
+) -> tuple[list[Captured], bool]:
+    """
+    A part of the transcript, and whether that was its end.
+
+    INVARIANT: the position moves on after what was read is in the inbox, and no more goes there before it moves than
+    a second look compares with; so a crash in between repeats nothing and loses nothing.
+    """
+    state, done, queued, is_end = root / "state", [], 0, True
+    with locked(state / f"{event.session_id}.lock", LOCK_SECONDS):
+        begin = position(state, event.session_id)
+        offset, recent = begin.last_offset, list(begin.recent)
+        for line, after in lines_since(event.transcript_path, begin.last_offset):
+            said = said_in(line, event.client)
+            if said and (not said.id or said.id not in recent):
+                new = take(said.text)
+                done += new
+                queued += sum(each.queued for each in new)
+                recent = [*recent, said.id][-RECENT:]
+            offset, read = after, after - begin.last_offset
+            if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until:
+                is_end = False
+                break
+        if offset != begin.last_offset or tuple(recent) != begin.recent:
+            keep_position(state, event.session_id, offset, time.time(), tuple(recent))
+    return done, is_end
+
+
+def _is_long(event: Event, root: Path) -> bool:
+    with contextlib.suppress(OSError):
+        begin = position(root / "state", event.session_id).last_offset
+        return os.stat(event.transcript_path).st_size - begin > PORTION
+    return False
+
+
+def _note(root: Path, event: Event, here: Here, trigger: str) -> None:
+    unread = Unread(
+        session_id=event.session_id,
+        transcript_path=event.transcript_path,
+        client=event.client,
+        event=event.name,
+        trigger=trigger,
+        cwd=event.cwd,
+        project_dir=here.project_dir,
+    )
+    make_private(root / "unread")
+    write_atomically(root / "unread" / f"{event.session_id}.json", msgspec.json.encode(unread))
+
+
+def _forget(root: Path, session: str) -> None:
+    with contextlib.suppress(OSError):
+        (root / "unread" / f"{session}.json").unlink()
+
+
+def _unread(root: Path) -> Iterator[Unread]:
+    try:
+        names = sorted(os.listdir(root / "unread"))[:MOST_UNREAD]
+    except OSError:
+        return
+    for name in names:
+        if not name.endswith(".json") or name.startswith("."):
+            continue
+        try:
+            unread = msgspec.json.decode(read_capped(root / "unread" / name, 100_000, follow_links=False), type=Unread)
+        except (OSError, FileError, msgspec.DecodeError):
+            continue
+        if f"{unread.session_id}.json" == name:
+            yield unread
