@@ -59,24 +59,60 @@ def _shell(given: Mapping[str, Any], response: Any) -> str:
 def _output(response: Any) -> str:
     if not isinstance(response, dict):
         return _text(response)
-    parts = [response[name] for name in ("stdout", "stderr", "output") if isinstance(response.get(name), str)]
+    parts = [response[name] for name in ("stdout", "stderr") if isinstance(response.get(name), str)]
     return "\n".join(part for part in parts if part.strip()) if parts else _text(response)
 
 
+# Where clients put the text of an answer, the one that the model sees first. MCP's own is `content`.
+_TEXTS = (
+    "llmContent", "text_result_for_llm", "textResultForLlm", "output_for_prompt", "tool_output_for_prompt",
+    "content", "output", "text", "result", "stdout",
+)  # fmt: skip
+DEEPEST = 6
+
+
 def _text(response: Any) -> str:
-    """A response as text; what is not text is JSON."""
-    if response is None:
-        return ""
-    if isinstance(response, str):
-        return response
-    blocks = response if isinstance(response, list) else []
-    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
-    if texts and len(texts) == len(blocks):
-        return "\n".join(texts)
+    """A response as text; what holds none is JSON."""
+    found = _told(response, DEEPEST)
+    if found:
+        return found
+    if response is None or isinstance(response, str):
+        return response or ""
     try:
         return msgspec.json.encode(response).decode()
     except (TypeError, ValueError, RecursionError):
         return ""
+
+
+def _told(response: Any, depth: int) -> str:
+    """The text in an answer of any client: plain, in blocks, under one of their names, or as JSON in a text."""
+    if isinstance(response, str):
+        return _unwrapped(response, depth)
+    if isinstance(response, list):
+        return _blocks(response, depth - 1)
+    if not isinstance(response, dict) or depth < 0:
+        return ""
+    return next((text for name in _TEXTS if name in response and (text := _told(response[name], depth - 1))), "")
+
+
+def _blocks(blocks: list[Any], depth: int) -> str:
+    """All of them have to be texts or pictures: a list of anything else is data."""
+    if not all(isinstance(block, str | dict) for block in blocks):
+        return ""
+    texts = [_told(block, depth) for block in blocks]
+    is_answer = all(
+        text or (isinstance(block, dict) and block.get("type")) for text, block in zip(texts, blocks, strict=True)
+    )
+    return "\n".join(text for text in texts if text) if is_answer else ""
+
+
+def _unwrapped(text: str, depth: int) -> str:
+    if depth > 0 and text[:1] == "{" and any(f'"{name}"' in text[:2_000] for name in _TEXTS):
+        try:
+            return _told(msgspec.json.decode(text), depth - 1) or text
+        except (msgspec.DecodeError, RecursionError):
+            return text
+    return text
 
 
 def whole_words(text: str, most: int) -> str:

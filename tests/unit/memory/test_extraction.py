@@ -1,8 +1,12 @@
 """What a tool call says: which tools, which fields, how much."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from snell.memory.extraction import content_of, is_skipped
+from tests.golden.reading import FOLDER, golden, name_of
 
 
 @pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-56", "S4-95")
@@ -28,6 +32,18 @@ def test_tools_that_only_look_and_our_own_are_left_alone(tool: str) -> None:
         ("Bash", {"command": "ls"}, None, "Command: ls"),
         ("mcp__db__query", {"q": 1}, [{"type": "text", "text": "rows"}], "Tool: mcp__db__query\nrows"),
         ("mcp__db__query", {}, {"rows": [1]}, 'Tool: mcp__db__query\n{"rows":[1]}'),
+        (
+            "mcp__db__query",
+            {},
+            {"content": [{"type": "text", "text": "a\nb"}, {"type": "image"}]},
+            "Tool: mcp__db__query\na\nb",
+        ),
+        ("mcp__db__query", {}, '{"content":[{"type":"text","text":"a\\nb"}]}', "Tool: mcp__db__query\na\nb"),
+        ("mcp__db__query", {}, {"llmContent": [{"text": "a"}, "b"], "x": 1}, "Tool: mcp__db__query\na\nb"),
+        ("mcp__db__query", {}, {"result": [{"n": 1}]}, 'Tool: mcp__db__query\n{"result":[{"n":1}]}'),
+        ("Bash", {"command": "ls"}, {"textResultForLlm": "a\nb", "resultType": "success"}, "Command: ls\na\nb"),
+        ("Bash", {"command": "ls"}, '{"name": "x", "size": 1}', 'Command: ls\n{"name": "x", "size": 1}'),
+        ("Bash", {"command": "ls"}, {"success": True, "result": ["a\n"]}, "Command: ls\na\n"),
         ("mcp__db__query", {}, "", ""),
         ("Bash", {"command": 5}, "a", ""),
         ("Bash", {}, "a", ""),
@@ -49,3 +65,22 @@ def test_long_fields_are_cut_and_show_it() -> None:
     shell = content_of("Bash", {"command": "c" * 3_001}, "o" * 3_001)
     assert shell == "Command: " + "c" * 2_997 + "...\n" + "o" * 2_997 + "..."
     assert len(content_of(f"mcp__{'s' * 9_000}__t", {}, "x" * 5_000)) == 10_000
+
+
+def _shells() -> list[Path]:
+    paths = [path for path in FOLDER.glob("*/PostToolUse*.json") if "shell-ran" in path.read_text()]
+    return [path for path in paths if "shell-ran" in json.dumps(golden(path)["event"].get("tool_response"))]
+
+
+@pytest.mark.parametrize("path", _shells(), ids=name_of)
+def test_what_a_command_printed_is_found_in_the_answers_of_every_client(path: Path) -> None:
+    event = golden(path)["event"]
+    content = content_of(event["tool"], event["tool_input"], event["tool_response"])
+    assert content.startswith("Command: ")
+    printed = content.partition("\n")[2]
+    assert "shell-ran" in printed
+    assert "{" not in printed
+
+
+def test_the_clients_of_which_an_answer_is_known() -> None:
+    assert {"copilot", "gemini", "qwen", "cursor", "codex"} <= {path.parent.name for path in _shells()}
