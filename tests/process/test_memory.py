@@ -81,11 +81,32 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
     assert DECIDED in snell("memory", "browse", given=b"uv\n1\nq\n")[1]
     assert snell("memory", "stats")[1].startswith("1 memories of ")
     assert snell("memory", "export", str(tmp_path / "out.csv"))[0] == 0
-    assert snell("memory", "forget", memory_id)[1] == f"forgotten: {memory_id}\n\n"
+    assert snell("memory", "forget", memory_id)[1] == f"forgotten: {memory_id}\n"
     assert "nothing is known" in snell("memory", "recall", "pip or uv")[1]
     assert "nothing was changed; add --yes" in snell("memory", "import", str(tmp_path / "out.csv"))[1]
     code, _, err = snell("memory", "import", str(tmp_path / "out.csv"), "--yes", CLAUDECODE="1")
     assert (code, "needs a person" in err) == (1, True)
+
+
+def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_path: Path) -> None:
+    waiting = Waiting(
+        content=f"{DECIDED}\nSecond \x1b[2Jline",
+        source_hook="Stop\x1b]0;title\x07\nfrom elsewhere",
+        timestamp="2026-01-01T00:00:00Z",
+        project=str(snell.project),
+        suggested_tags=("bash\x1b[31m", "decision"),
+        signal_tier=1,
+        signal_patterns_matched=("decision",),
+        context={"session_id": "s", "odd": {"deep": [1, None, "\x1b[0m"]}},
+    )
+    Inbox(tmp_path / "home/state/memory").deliver(encoded(waiting))
+    (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
+    for words in (["list"], ["show", memory["id"]], ["health"], ["recall", "uv packages"], ["stats"]):
+        code, out, err = snell("memory", *words)
+        assert (code, err) == (0, ""), words
+        assert [line for line in out.splitlines() if not line.isprintable()] == [], words
+    shown = snell("memory", "show", memory["id"])[1]
+    assert ("namespace: captured" in shown, '  odd: {"deep":[1,null,' in shown, f"  {DECIDED}" in shown) == (True,) * 3
 
 
 @pytest.mark.parametrize(
@@ -94,6 +115,7 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
         (("remember", "ok"), "not stored: it tells too little"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
+        (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
         (("export", "/nowhere/x.json"), "No such file or directory"),
     ],

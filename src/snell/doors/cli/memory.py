@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(answer).decode())
     else:
         _VERBS[args.verb][1](answer)
-    return 0 if answer.get("status", "stored") in ("stored", "rejected_exact") else 1
+    return 0 if answer.get("status", "stored") in ("stored", "rejected_exact", "healthy") else 1
 
 
 def _drain(args: argparse.Namespace) -> int:
@@ -131,11 +131,24 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
 def _show_table(answer: Mapping[str, Any]) -> None:
     for name, value in answer.items():
         if isinstance(value, dict):
-            print("\n".join(f"  {number:6}  {each}" for each, number in value.items()) or f"no {name}")
+            print("\n".join(_row(each, its) for each, its in value.items()) or f"no {name}")
         elif isinstance(value, list):
-            print("\n".join(f"{name}: {each}" for each in value[:20]))
+            print("".join(f"{name}: {_plain(each)}\n" for each in value[:20]), end="")
+        elif name == "content":
+            print("\n".join(f"  {one_line(line)}" for line in str(value).splitlines()))
         else:
-            print(f"{name}: {value}")
+            print(f"{name}: {_plain(value)}")
+
+
+def _row(name: str, value: Any) -> str:
+    """Counts stand in a column; anything else is named first, since only numbers can be lined up."""
+    is_count = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"  {value:6}  {one_line(name)}" if is_count else f"  {one_line(name)}: {_plain(value)}"
+
+
+def _plain(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return one_line(text)
 
 
 def _show_dry(answer: Mapping[str, Any]) -> None:

@@ -93,6 +93,8 @@ def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_ids -> forgotten, missing."""
     wanted = _given(arguments, "memory_ids", list[str])
+    if not wanted:
+        raise NotRememberedError("no id was given", advice="`snell memory list` shows them")
     gone = _run(house, lambda tx: rows.forget(tx, wanted))
     return {"forgotten": gone, "missing": [each for each in dict.fromkeys(wanted) if each not in gone]}
 
