@@ -32,12 +32,25 @@ _NOT_A_NAME = (
 )
 
 
+# What an agent points at while it works; nobody decides on that for long.
+_NOT_THIS = (
+    r"(?!(?:this|that|these|those|it|them|both|either|a temp\w*|the (?:same|output|result|results|following|above"
+    r"|\w+ (?:tool|command))|(?:sed|grep|rg|awk|find|cat|ls|head|tail|jq|curl|git|bash|python|glob|read|edit|write)\b"
+    r"(?=.*\b(?:to|for|on)\b))\b)"
+)
+# What people are told to do, or not to do: any verb but those of seeing and thinking.
+_DOES = r"(?!(?:mind|worry|know|think|saw|seen|been|had|mine|again|the|a|an|sure)\b)[a-z-]+(?<!ing)(?<!ed)"
+
+
 _GIVEN = (
     Row(
         "decision",
         0.80,
-        "decided|decision|chose|going with|go with|went with|selected|will use|'ll use|settled on|opted|picked"
-        "|standardi",
+        "decided|decision|chose|choosing|going with|go with|went with|selected|will use|'ll use|settled on"
+        "|opted|picked"
+        "|standardi|agreed|from now on|moving|migrating|switching|ended up|will not|won't|no longer|by design"
+        "|going to|moved|migrated|switched|keeping"
+        "|we use|we always use|we only use|will |'ll |shall |plan of record|instead of|rather than|do not|don't",
         rf"\b(?:{_WE}(?:'ve| have| has| had)?|finally|and|ultimately|instead)[ \t]+(?:just |finally |all |then "
         rf"|also |eventually )?"
         rf"(?:decided|chose|selected|picked|opted for|opted to|settled on|went with"
@@ -49,14 +62,32 @@ _GIVEN = (
         rf"|{_BEGIN}will use[ \t]+\w+"
         rf"|{_BEGIN}selected[ \t]+(?!\d)\w+[^.\n]{{0,60}}?[ \t](?:as|over|because|instead|for)\b"
         r"|\b(?:we|i|they|the \w+|team|project|you)(?: will|'ll| are going to| shall)[ \t]+(?:now |just |always "
-        r"|only )?use[ \t]+\S+"
+        rf"|only )?use[ \t]+{_NOT_THIS}\S+"
+        r"|\b(?:we|they|the \w+|everyone|everybody|it was|both)(?:'ve| have| has"
+        r"| all)?[ \t]+agreed[ \t]+(?:that|to|on)\b"
+        rf"|{_BEGIN}agreed[ \t]*:{_SOMETHING}|{_BEGIN}from now on\b,?{_SOMETHING}|{_BEGIN}by design\b,?{_SOMETHING}"
+        r"|\b(?:we|they|the team)(?:'re| are| is)[ \t]+(?:now )?(?:standardi[sz]ing on|keeping|(?:moving"
+        r"|migrating|switching)(?! on)"
+        r"[ \t]+(?:\w+[ \t]+){0,4}?to)\b"
+        r"|\b(?:we|they|i|the team)[ \t]+ended up[ \t]+(?:choosing|using|with|picking|keeping|going with)\b"
+        r"|\b(?:we|the \w+|this project)[ \t]+(?:will not|won't|will never|no longer|do not"
+        r"|don't)[ \t]+(?![^.\n]* yet\b)(?:use"
+        r"|support"
+        r"|ship|add|accept|allow|keep|depend|run|write|mock|cache|store|log)s?\b"
+        r"|\b(?:we|the team)(?: will|'ll| are going to|'re going to| shall)[ \t]+(?:keep|drop|stay (?:with|on)"
+        r"|support"
+        rf"|remove|retire|replace)[ \t]+{_NOT_THIS}\w+"
+        r"|\bwe[ \t]+(?:always |only )?use[ \t]+\S+(?:[ \t]+\S+){0,4}?[ \t]+(?:instead of|rather than|since|because)\b"
+        r"|\b(?:we|they|the team)(?:'ve| have)?[ \t]+(?:moved|migrated"
+        r"|switched)[ \t]+(?:\w+[ \t]+){0,2}?from[ \t]+\S+[ \t]+to\b|\bplan of record\b"
         rf"|{_BEGIN}(?:the |our |final )*decision[ \t]*(?::|is to|was to|is that|was that|was made to)",
     ),
     Row(
         "important",
         0.90,
-        "important|note|remember|key point|keep in mind|nota bene|crucial",
-        rf"{_BEGIN}(?:\*\*|__|\[!|@)?(?:very |most )?(?:important|note|remember|key point|crucial)(?:\*\*|__"
+        "important|note|remember|key point|keep in mind|nota bene|crucial|lesson|caveat|warning",
+        rf"{_BEGIN}(?:\*\*|__|\[!|@)?(?:very |most )?(?:important|note|remember|key point|crucial"
+        rf"|lessons? learned|caveat|warning)(?:\*\*|__"
         rf"|\])?[ \t]*(?::|!|—|–)(?:\*\*)?[ \t>]*\S+[ \t]+\S+"
         rf"|{_BEGIN}(?:please )?(?:note|remember|keep in mind)[ \t]+(?:that|to|,)\b{_SOMETHING}"
         r"|\b(?:it is|it's|is|also|most|more)[ \t]+(?:very |really |especially )?(?:important|crucial)[ \t]+(?:to"
@@ -66,20 +97,29 @@ _GIVEN = (
     Row(
         "solution",
         0.85,
-        "fix|solution|approach|remedy",
+        "fix|solution|approach|remedy|way to",
         r"\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:fix|solution|approach|remedy)(?:[ \t]+(?:here|for (?:this|that|it)"
         r"|we (?:took|chose|used)|that worked))?[ \t]+"
         r"(?:is|was|turned out to be)[ \t]+(?!(?:not|in|on|already|still|unknown|pending|unclear|ready|merged"
-        r"|deployed|out|live|tested|wrong|broken|done)\b)\w+",
+        r"|deployed|out|live|tested|wrong|broken|done)\b)\w+"
+        r"|\bthe[ \t]+(?:correct|right|proper|only)[ \t]+way to[ \t]+[^.\n]{2,60}?[ \t](?:is|was)\b"
+        r"|\bto fix (?:it|this|that),[ \t]+(?:the|our|each|every|all)\b",
     ),
     Row(
         "error",
         0.80,
-        "issue|problem|bug|cause|culprit",
+        "issue|problem|bug|cause|culprit|reason|turned out|turns out",
         r"\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:issue|problem|bug|root cause|cause|culprit)(?:[ \t]+(?:here|there"
         r"|with \w+|in \w+))?[ \t]+"
         r"(?:was|is|turned out to be)[ \t]+(?!(?:not|fixed|closed|gone|solved|resolved|reported|assigned|open|still"
-        r"|now|unknown|unclear|tracked|hard|already)\b)\w+",
+        r"|now|unknown|unclear|tracked|hard|already)\b)\w+"
+        rf"|{_BEGIN}(?:\*\*)?(?:the )?(?:root |actual |real )?cause(?:\*\*)?[ \t]*(?::|=|—"
+        rf"|–)(?:\*\*)?[ \t]*\S+[ \t]+\S+"
+        r"|\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:reason|cause)[ \t]+(?:for|of|why|that|the|it|this"
+        r"|we)[ \t]+[^\n]{2,80}?[ \t](?:is|was)[ \t]+"
+        r"(?!(?:not|unknown|unclear|still)\b)\w+"
+        rf"|{_BEGIN}(?:it )?turn(?:s|ed) out(?: that)?[ \t]+(?!to\b)\w+[ \t]+\w+"
+        r"|\b(?:was|were|is|are)[ \t]+caused by\b" + _SOMETHING,
     ),
     Row(
         "explicit",
@@ -115,9 +155,16 @@ _GIVEN = (
     Row(
         "error",
         0.80,
-        "because",
-        r"\b(?:broke|failed|fails|crashed|crashes|breaks|hung|hangs|deadlocked|leaked|stopped working"
-        r"|timed out)[ \t]+(?:\w+[ \t]+){0,3}?because\b" + _SOMETHING,
+        "because|due to|from",
+        r"\b(?:happens|happened|occurs|occurred|doubled|tripled|grew|broke|failed|fails|crashed|crashes|breaks"
+        r"|hung|hangs|deadlocked|leaked|stopped working"
+        r"|timed out)[ \t]+(?:\w+[ \t]+){0,3}?because\b"
+        + _SOMETHING
+        + r"|\b(?:error|failure|crash|bug|leak|problem|issue|exception|regression|limit"
+        r"|slowdown)s?(?:[ \t]+\w+){0,4}?"
+        r"[ \t]+(?:came|comes|come|stems|stemmed|results|resulted)[ \t]+from\b"
+        + _SOMETHING
+        + r"|\bfail(?:ing|ed)?(?:[ \t]+\w+){0,3}?[ \t]+(?:was|is|were|are)[ \t]+due to\b",
     ),
     Row(
         "error",
@@ -148,17 +195,37 @@ _GIVEN = (
     Row(
         "convention",
         0.70,
-        "convention",
+        "convention|always|never|prefer|policy|rule|must|don't|do not|the user|every|all |belong|in this|not |should"
+        "|instead of|rather than|each |new |public |style|standard|practice",
         r"\bconventions?(?:[ \t]+(?:here|in this \w+|we (?:use|follow)|for \w+(?: \w+)?))?[ \t]*(?:is|are"
         r"|says)\b(?![ \t]+(?:not|unclear|a city))"
         rf"|\bby convention\b|\b(?:our|the)[ \t]+(?:\w+[ \t]+){{0,2}}?convention[ \t]*:"
-        rf"|{_BEGIN}convention:{_SOMETHING}",
+        rf"|{_BEGIN}convention:{_SOMETHING}"
+        rf"|{_BEGIN}(?:always|never)[ \t]+{_DOES}[ \t]+\S+"
+        rf"|{_BEGIN}(?:don't|do not)[ \t]+{_DOES}\b[^\n]{{1,120}}?(?:;|,|—|–|\b(?:because|since|unless|from|past"
+        rf"|during|until|without|in)\b)[ \t]*\w+"
+        rf"|{_BEGIN}prefer[ \t]+\S+(?:[ \t]+\S+){{0,4}}?[ \t]+(?:over|to|instead of|rather than)\b"
+        rf"|{_BEGIN}use[ \t]+\S+(?:[ \t]+\S+){{0,3}}?,?[ \t]+(?:not|never|instead of|rather than)[ \t]+\w+"
+        rf"|{_BEGIN}(?:all|every|each|new|public)[ \t]+(?:[\w`.-]+[ \t]+){{1,4}}?(?:must|has to|have to|needs"
+        rf"|need|should"
+        r"|goes|go|lives|live|belongs|belong|ends|end|begins|begin|(?:is|are)[ \t]+(?:stored|named|written|kept"
+        r"|signed))\b"
+        r"|\b(?:our|the team's|project|house)[ \t]+(?:policy|rule|practice|style|standard)[ \t]+(?:is|says)\b"
+        rf"|{_BEGIN}(?:\w+[ \t]+)?(?:rule|policy|style):{_SOMETHING}|{_BEGIN}as a rule\b"
+        r"|\bthe user[ \t]+(?:always |never |explicitly )?(?:prefers|wants|likes|insists|expects|dislikes|hates"
+        r"|(?:asked|told)[ \t]+(?:us |me )?(?:to (?:always|never)|that))\b"
+        r"|\b(?:must|should)[ \t]+(?:never|always)[ \t]+(?!be\b)\w+[ \t]+\w+|\b(?:we|you|code"
+        r"|it)[ \t]+must not[ \t]+\w+"
+        r"|\bbelongs?[ \t]+(?:in|into|under)[ \t]+[`\w./-]*[/.`]"
+        rf"|{_BEGIN}in this (?:project|repo|repository|code base|codebase),?[ \t]+(?:we|use|always|never|all"
+        rf"|every)\b",
     ),
     Row(
         "workaround",
         0.70,
-        "watch out for|beware|careful with",
-        rf"\bwatch out for{_SOMETHING}|{_BEGIN}beware (?:of|that)\b{_SOMETHING}|{_BEGIN}be careful with\b{_SOMETHING}",
+        "watch out|beware|careful with|gotcha|pitfall",
+        rf"\bwatch out for{_SOMETHING}|{_BEGIN}(?:watch out|gotcha|pitfall):{_SOMETHING}|{_BEGIN}beware (?:of"
+        rf"|that)\b{_SOMETHING}|{_BEGIN}be careful with\b{_SOMETHING}",
     ),
     Row(
         "workaround",
@@ -209,7 +276,8 @@ _LATER = (
         "environment|env var|requires|needs|only works|on macos|on windows|on linux|on ci",
         r"\benv(?:ironment)? var(?:iable)?s?[ \t]+[`\"]?\w+[`\"]?[ \t]+(?:must|has to|needs|need|controls|sets"
         r"|points|is required|decides|switches)\b"
-        r"|\b(?:requires|only works (?:on|with)|needs)[ \t]+(?:at least )?(?:python|node|java|go|rust|ruby|php"
+        r"|\b(?:requires|only works (?:on|with)|needs)[ \t]+(?:at least )?(?:bash|make|cmake|perl|openssl"
+        r"|python|node|java|go|rust|ruby|php"
         r"|docker|postgres\w*|macos|windows|linux|glibc|gcc|jdk)\b[ \t]*(?:version )?[\d.+]*"
         r"|\bon (?:macos|windows|linux|ci|alpine|debian|wsl)\b,?[ \t]+(?:you|we|it|this|the \w+)[ \t]+(?:need|needs"
         r"|must|fails|breaks|has|have|is|uses|only|does|cannot)\b",
@@ -238,7 +306,7 @@ _LATER = (
         "procedure",
         0.65,
         "first|step|to ",
-        rf"{_BEGIN}to[ \t]+(?:\w+[ \t]+){{1,6}}?\w+,[ \t]+(?:first |always |just |you |simply )?(?:run|use|call|open"
+        rf"{_BEGIN}to[ \t]+(?:\w+[ \t]+){{0,6}}?\w+,[ \t]+(?:first |always |just |you |simply )?(?:run|use|call|open"
         rf"|set|add|create|delete|copy|edit|restart|install|execute|start|stop|bump|type|need|must|have)\b"
         rf"|{_BEGIN}first,?[ \t]+\w+[^.\n]{{3,120}}?(?:,|;|\.)[ \t]+(?:and[ \t]+)?then\b|\bthe steps (?:are|to"
         rf"|for)\b|{_BEGIN}steps to \w+|{_BEGIN}step \d+:[ \t]+\w+",

@@ -67,8 +67,36 @@ def _found(text: str, rows: list[Row]) -> list[Row]:
 
 
 def _says(row: Row, sentence: str) -> bool:
-    """As a statement; what is asked has not been said."""
-    return (row.may_ask or not sentence.endswith("?")) and row.pattern.search(sentence) is not None
+    """As a statement; what is asked or supposed has not been said, and what is done just now does not last."""
+    if sentence.endswith("?") and not row.may_ask:
+        return False
+    if row.type in _STATED and (
+        _SUPPOSED.search(sentence) or (_NARRATED.search(sentence) and not _GROUNDS.search(sentence))
+    ):
+        return False
+    return row.pattern.search(sentence) is not None
+
+
+_STATED = ("decision", "error", "solution", "procedure")
+_SUPPOSED = re.compile(
+    r"^(?:but |and |so |or )?(?:if|maybe|perhaps|possibly|suppose|supposing|assuming|whether|unless|in case"
+    r"|what if)\b"
+    r"|\b(?:might|may|could) be\b|\bnot sure\b|\bi (?:think|guess|suspect|wonder|assume)\b",
+    re.IGNORECASE,
+)
+# An agent on what it does: `Now I'll use sed`, `I selected 3 rows`, `First, let me look`.
+_NARRATED = re.compile(
+    r"^(?:(?:now|next|then|first|ok|okay|so|great|and|also|finally|alright|perfect|good|here)\b[,:]?[ \t]*){0,3}"
+    r"(?:i|i'm|i'll|i've|i'd|let me|let's|lets|time to)\b|\b(?:next step|for now|this time|for this (?:run|step"
+    r"|edit|one))\b"
+    r"|\blet me\b",
+    re.IGNORECASE,
+)
+_GROUNDS = re.compile(
+    r"\b(?:because|instead of|rather than|over|since|so that|in favou?r of|everywhere|throughout|from now on"
+    r"|for (?:all|every)|as (?:our|the|a))\b|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
+    re.IGNORECASE,
+)
 
 
 def _sentences(line: str) -> list[str]:

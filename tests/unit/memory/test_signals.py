@@ -1,5 +1,8 @@
 """What is worth remembering is told from what is not, on sentences that were labelled by hand."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,8 +10,10 @@ from hypothesis import strategies as st
 from snell.memory import signals
 from snell.memory.signal_rows import ROWS
 from snell.memory.signals import Signal, classify, importance_of, namespace_of, tier_of
+from tests.unit.memory import talk_cases
 from tests.unit.memory.nothing_cases import NOTHING_HELD_OUT, NOTHING_TUNED
 from tests.unit.memory.signal_cases import HELD_OUT, TUNED, sentences
+from tests.unit.memory.talk_cases import halves
 
 SCORES = [
     ("decision", 0.80), ("important", 0.90), ("solution", 0.85), ("error", 0.80), ("explicit", 0.95), ("pattern", 0.85),
@@ -122,3 +127,38 @@ def test_the_first_namespace_that_applies_is_taken(types: tuple[str, ...], names
 @pytest.mark.parametrize("word", ["the ", "to ", "is a ", "first, x ", "note: ", "we decided ", "before "])
 def test_no_text_takes_for_ever(word: str) -> None:
     assert classify((word * 3_000 + "\n") * 3).tier in {1, 2, 3}
+
+
+PAGE = Path(__file__).parents[3] / "docs/howto/memory.md"
+LASTING, NOTHING = halves(talk_cases.LASTING), halves(talk_cases.NOTHING)
+
+
+@pytest.mark.proves("S4-63")
+@pytest.mark.parametrize("half", [0, 1], ids=["tuned on", "kept aside"])
+def test_what_lasts_is_told_from_the_talk_of_an_agent_at_work(half: int) -> None:
+    found = [text for text in LASTING[half] if classify(text).tier < 3]
+    taken = [text for text in NOTHING[half] if classify(text).tier < 3]
+    precision, recall = len(found) / (len(found) + len(taken)), len(found) / len(LASTING[half])
+    assert (precision >= 0.95, recall >= 0.75) == (True, True), (taken, set(LASTING[half]) - set(found))
+    row = f"| talk at work, {['tuned on', 'kept aside'][half]} | {precision:.2f} | {recall:.2f} |"
+    assert row in PAGE.read_text(encoding="utf-8"), row
+
+
+def test_the_examples_of_the_page_are_signals() -> None:
+    examples = re.findall(r'^snell memory remember "([^"]+)"', PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert examples
+    assert [text for text in examples if classify(text).tier == 3] == []
+
+
+@pytest.mark.parametrize("text", [text for half in LASTING for text in half])
+def test_looking_for_words_first_loses_no_talk(text: str) -> None:
+    for row in ROWS:
+        if row.pattern.search(text):
+            assert row.is_possible(text.lower()), (row.type, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Now I'll use sed to edit the file", "I selected 3 rows", "If the issue is caching, restart"]
+)
+def test_narration_and_supposition_are_no_decision(text: str) -> None:
+    assert classify(text) == Signal()
