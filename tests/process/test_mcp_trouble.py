@@ -37,7 +37,16 @@ BAD = {
     "absolute path": ("export_memories", {"output_path": "/etc/out.json"}, "is not a plain file in"),
     "hidden file": ("export_memories", {"output_path": ".git/hooks/post-checkout"}, "is not a plain file in"),
     "parquet": ("export_memories", {"output_path": "a.parquet", "format": "parquet"}, "parquet"),
-    "foreign import": ("import_memories", {"source_path": "a.json", "project": "*"}, "not imported by an agent"),
+    "import for all": ("import_memories", {"source_path": "a.json", "project": "*"}, "works on the project you are in"),
+    "import elsewhere": ("import_memories", {"source_path": "a.json", "project": "x/y"}, "not on `x/y`"),
+    "delete for all": ("delete_namespace", {"namespace": "default", "project": "*", "confirm": True}, "not on `*`"),
+    "rename elsewhere": (
+        "rename_namespace",
+        {"old_namespace": "a", "new_namespace": "b", "project": "x"},
+        "not on `x`",
+    ),
+    "decay for all": ("decay", {"project": "*", "dry_run": False}, "works on the project you are in"),
+    "null for what is needed": ("recall", {"query": None}, "missing required field `query`"),
     "no such file": ("import_memories", {"source_path": "a.json"}, "cannot be read"),
 }
 
@@ -155,8 +164,20 @@ def test_an_unknown_bridge_is_refused(agent):
     assert json.loads(done.stdout) == {"ok": False, "error": "UNKNOWN_BRIDGE", "message": "there is no bridge `nope`"}
 
 
-def test_a_line_that_is_no_message_is_passed_over(agent):
-    lines = [b"nope", b"[]", b"\xff\xfe", b"{}", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()]
+def test_null_is_the_same_as_nothing(agent):
+    given = {"tags": None, "metadata": {"kept": None}, "idempotency_key": None, "project": None, "agent_id": None}
+    assert agent.call("remember", content=FACT, **given)["status"] == "stored"
+    (found,) = agent.call("recall", query="orders database", namespace=None, limit=None)["memories"]
+    assert found["metadata"] == {"kept": None}
+    many = agent.call("remember_batch", memories=[{"content": f"{FACT}, in eu-west-1", "tags": None}])
+    assert many["stored"] == 1
+
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def spoken(agent, *lines):
+    """What comes back for these lines, up to the answer of a last ping."""
     with subprocess.Popen(
         [HOOK, "--bridge", "mcp"],
         cwd=agent.project,
@@ -164,9 +185,64 @@ def test_a_line_that_is_no_message_is_passed_over(agent):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
-        process.stdin.write(b"\n".join([*lines, b""]))
+        process.stdin.write(b"\n".join([*lines, json.dumps(PING).encode(), b""]))
         process.stdin.flush()
-        while (answer := json.loads(process.stdout.readline())).get("id") != 1:
-            assert "error" in answer
+        answers = []
+        while not answers or answers[-1].get("id") != 1:
+            answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
-    assert answer == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert answers.pop() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "id_"),
+    [
+        (b"nope", -32700, None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": ', -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (b"[]", -32600, None),
+        (b"3", -32600, None),
+        (b"{}", -32600, None),
+        (b'{"id": 7}', -32600, 7),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_and_the_session_goes_on(agent, line, code, id_):
+    assert [(each["error"]["code"], each["id"]) for each in spoken(agent, line)] == [(code, id_)]
+
+
+def test_a_line_that_is_far_too_long_is_answered_and_the_session_goes_on(agent):
+    call = {"jsonrpc": "2.0", "id": "long", "method": "tools/call"}
+    first = json.dumps({**call, "params": {"name": "remember", "arguments": {"content": "x" * 40_000_000}}}).encode()
+    last = json.dumps({"params": {"name": "remember", "arguments": {"content": "x" * 20_000_000}}, **call}).encode()
+    answers = spoken(agent, first, last, b"nope")
+    assert [(each["error"]["code"], each["id"]) for each in answers] == [
+        (-32600, "long"),
+        (-32600, "long"),
+        (-32700, None),
+    ]
+
+
+def test_half_a_character_in_a_request_is_no_reason_not_to_answer(agent):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    call = (
+        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "remember", "arguments":'
+        b' {"content": "The \\ud800 sign in orders.py breaks the parser, because it is half; \\ud83d\\ude00 is not"}}}'
+    )
+    begin = {"jsonrpc": "2.0", "id": 4, "method": "initialize", "params": hello}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    with subprocess.Popen(
+        [HOOK, "--bridge", "mcp"],
+        cwd=agent.project,
+        env=agent.machine.env(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        process.stdin.write(b"\n".join([json.dumps(begin).encode(), json.dumps(ready).encode(), call, b""]))
+        process.stdin.flush()
+        while (answer := json.loads(process.stdout.readline())).get("id") != 5:
+            pass
+        process.stdin.close()
+    assert answer["result"]["structuredContent"]["status"] == "stored"
+    (found,) = agent.call("recall", query="orders.py parser")["memories"]
+    assert ("The ? sign" in found["content"], "\U0001f600" in found["content"]) == (True, True)

@@ -1,5 +1,6 @@
 """
-What an agent may do less than a person: files only in the folder it works in, imports only into its own project.
+What an agent may do less than a person: files only in the folder it works in, and what changes or deletes many
+memories only in its own project.
 
 The daemon reads and writes with all rights of its user, and what a client asks its user about does not hold here.
 """
@@ -18,9 +19,12 @@ def limited(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, 
     given = dict(arguments)
     if tool.path:
         given[tool.path] = _inside(cwd, given[tool.path])
-    if tool.name == "import_memories":
-        given["project"] = _own_project(given.get("project"), cwd)
+    if tool.name in _OF_ITS_OWN:
+        given["project"] = _own_project(tool, given.get("project"), cwd)
     return given
+
+
+_OF_ITS_OWN = ("import_memories", "delete_namespace", "rename_namespace", "decay", "consolidate")
 
 
 def _inside(cwd: str, path: str) -> str:
@@ -34,9 +38,10 @@ def _inside(cwd: str, path: str) -> str:
     return whole
 
 
-def _own_project(named: str | None, cwd: str) -> str:
-    """INVARIANT: a file in a repository says nothing about other projects."""
-    if named == "*":
-        advice = "a person can, with `snell memory import`"
-        raise SnellError("memories of several projects are not imported by an agent", advice=advice)
-    return named or project_of(cwd)
+def _own_project(tool: McpTool, named: str | None, cwd: str) -> str:
+    """INVARIANT: what a file in a repository says, or makes an agent do, changes nothing in other projects."""
+    own = project_of(cwd)
+    if named and named != own:
+        advice = "a person can, with `snell memory`"
+        raise SnellError(f"`{tool.name}` works on the project you are in, not on `{named[:200]}`", advice=advice)
+    return own

@@ -1,7 +1,7 @@
 """One MCP client: its requests, answered by the calls of the house."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any, TypeVar, cast
@@ -19,6 +19,7 @@ from snell.runtime.calls import call_for
 from snell.runtime.house import House
 from snell.runtime.mcp_server import prompts, resources
 from snell.runtime.mcp_server.limits import limited
+from snell.runtime.mcp_server.lines import Lines
 from snell.runtime.mcp_server.tools import BY_NAME, TOOLS, McpTool, input_schema, output_schema, read
 from snell.runtime.versions import our_version
 
@@ -41,7 +42,7 @@ async def serve(house: House, cwd: str, reader: asyncio.StreamReader, writer: as
     """Speak MCP on these streams, in whichever version the client does, until it goes."""
     server = Session(house, cwd).server()
     # The library's own framing of lines; it takes anything that can be read and written like its files.
-    streams = stdio_server(stdin=cast(Any, _Lines(reader)), stdout=cast(Any, _Out(writer)))
+    streams = stdio_server(stdin=cast(Any, Lines(reader, writer)), stdout=cast(Any, _Out(writer)))
     async with streams as (read_stream, write_stream):
         await server.run(read_stream, write_stream, server.create_initialization_options())
 
@@ -129,20 +130,6 @@ async def _lists_from_memory(ctx: Any, call_next: Any) -> Any:
 
 
 _LISTS: dict[tuple[str, str], dict[str, Any]] = {}
-
-
-class _Lines:
-    """A stream of bytes, read as the library reads a file: line by line, as text."""
-
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        try:
-            while line := await self._reader.readline():
-                yield line.decode("utf-8", "replace")
-        except (ValueError, ConnectionError):
-            return  # a line without an end, or nobody there: nothing more can be understood
 
 
 class _Out:

@@ -210,14 +210,22 @@ BY_NAME: Mapping[str, McpTool] = {tool.name: tool for tool in TOOLS}
 
 
 def read(tool: McpTool, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The arguments of a call, checked; what was not given has its default. Numbers may come as text."""
+    """The arguments of a call, checked; what was not given, or is null, has its default. Numbers may come as text."""
     try:
-        known = msgspec.convert(dict(given or {}), tool.takes, strict=False)
+        known = msgspec.convert(_without_nulls(given or {}), tool.takes, strict=False)
     except msgspec.ValidationError as error:
         names = ", ".join(f"`{name}`" for name in tool.takes.__struct_fields__)
         raise SnellError(f"`{tool.name}` cannot be called like this: {error}", advice=f"it takes {names}") from None
     found = msgspec.structs.asdict(known)
     return {name: msgspec.to_builtins(value) for name, value in found.items() if value is not msgspec.UNSET}
+
+
+def _without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Null is how many clients say that nothing was given; inside of data, such as `metadata`, it is data."""
+    found = {name: value for name, value in given.items() if value is not None}
+    if isinstance(found.get("memories"), list):
+        found["memories"] = [_without_nulls(each) if isinstance(each, dict) else each for each in found["memories"]]
+    return found
 
 
 @cache
