@@ -20,6 +20,14 @@ def project_of(folder: str) -> str:
     return _named(str(config), stamp) or str(root) if stamp else str(root)
 
 
+def earlier_name(folder: str) -> str:
+    """What the project was called before its repository had a remote; empty where that is its name still."""
+    if not folder or not os.path.isabs(folder) or "\0" in folder:
+        return ""
+    root, _ = _repository(Path(os.path.realpath(folder)))
+    return "" if project_of(folder) == str(root) else str(root)
+
+
 def shared_name(folder: str) -> str:
     """
     What a team calls the project in this folder: its repository's remote, with the place in it; else the path as it is.

@@ -1,5 +1,6 @@
 """What a tool call says that could be worth remembering: which tools, which of their fields, and how much of each."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,13 +8,29 @@ import msgspec
 
 OWN_PREFIXES = ("mcp__snell__", "mcp__plugin_snell_")
 SKIPPED = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS", "LSP", "WebSearch", "WebFetch", "Task", "Agent"})
+_OWN_TOOLS = (
+    "remember remember_batch recall hybrid_recall nearby forget forget_batch health journey wander regions visualize"
+    " decay reinforce extract consolidate stats namespaces delete_namespace rename_namespace export_memories"
+    " import_memories setup_hooks why session_report sessions efforts"
+)
+OWN_TOOLS = frozenset(_OWN_TOOLS.split())
+# A command that runs one of our own programs, wherever it stands in the line.
+_OURS = re.compile(
+    r"(?:^|(?<!-C)\s|[;&|(`\"'=])(?:[\w.~${}/-]*/)?snell(?:-hook)?[ \t]+(?:-\S+[ \t]+)*"
+    r"(?:memory|mcp|why|log|ledger|session|effort|phase|task|agent|fleet|watch|audit|runs|check|demo|--bridge)\b"
+)
 FIELD, OUTPUT, TOTAL = 5_000, 3_000, 10_000  # characters
 LONGEST_WORD = 900  # longer than tokens are; what is longer is data
 
 
 def is_skipped(tool: str) -> bool:
     """Tools that only look, our own (what we said is not news), and none at all."""
-    return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES)
+    return not tool or tool in SKIPPED or tool.startswith(OWN_PREFIXES) or _is_ours_by_name(tool)
+
+
+def _is_ours_by_name(tool: str) -> bool:
+    """Some clients do not say of which server a tool is."""
+    return tool.startswith("mcp__unknown__") and tool.removeprefix("mcp__unknown__") in OWN_TOOLS
 
 
 def content_of(tool: str, given: Mapping[str, Any], response: Any) -> str:
@@ -50,7 +67,7 @@ def _edit(label: str, path_field: str, text_field: str, given: Mapping[str, Any]
 
 def _shell(given: Mapping[str, Any], response: Any) -> str:
     command = given.get("command")
-    if not isinstance(command, str) or not command.strip():
+    if not isinstance(command, str) or not command.strip() or _OURS.search(command[:10_000]):
         return ""
     output = _output(response)
     return "\n".join(part for part in (f"Command: {_cut(command, OUTPUT)}", _cut(output, OUTPUT)) if part)

@@ -140,6 +140,21 @@ def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run:
     return len(seqs)
 
 
+def move_project(tx: Transaction, old: str, new: str) -> int:
+    """A project has another name now; what it knows under both stays once. Returns how many came along."""
+    if not old or not new or not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old):
+        return 0
+    twice = "SELECT seq FROM memories WHERE project = ? AND content_hash IN"
+    found = tx.rows(f"{twice} (SELECT content_hash FROM memories WHERE project = ?)", old, new)
+    _delete(tx, [int(seq) for (seq,) in found])
+    both = "SELECT key FROM memory_keys WHERE project = ?"
+    tx.do(f"DELETE FROM memory_keys WHERE project = ? AND key IN ({both})", old, new)
+    tx.do("UPDATE memory_keys SET project = ? WHERE project = ?", new, old)
+    moved = tx.do("UPDATE memories SET project = ? WHERE project = ?", new, old)
+    bump(tx)
+    return moved
+
+
 def stats(tx: Transaction, *, project: str = ANY) -> Stats:
     where, values = scope(project)
     sums = tx.rows(

@@ -21,6 +21,7 @@ from snell.kit.redact import find, is_too_secret, redact, redacted
 from snell.machine.embeddings import Embedder, EmbeddingError
 from snell.machine.inbox import Inbox
 from snell.machine.paths import Places
+from snell.machine.project_identity import earlier_name, project_of
 from snell.memory import rows
 from snell.memory.inbox_file import decoded, draft_of
 from snell.memory.names import cleaned
@@ -70,6 +71,11 @@ class Memories:
             # What lists have read of this transaction was not kept.
             shortlist_of(self.database).clear()
             raise
+
+    def come_along(self, folder: str) -> None:
+        """What was kept before the folder's repository had a remote belongs to the same project."""
+        if old := earlier_name(folder):
+            self.run(lambda tx: rows.move_project(tx, old, project_of(folder)))
 
     def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
         """Keep a text that somebody asked to have remembered."""
@@ -194,12 +200,14 @@ class Memories:
 
     def _draft_in(self, path: Path) -> Draft:
         from snell.machine.files import read_capped
-        from snell.machine.project_identity import project_of
         from snell.memory.inbox_file import LARGEST
 
         waiting = decoded(read_capped(path, LARGEST, follow_links=False))
+        folder = waiting.project_root_dir
+        if waiting.project and waiting.project == earlier_name(folder):
+            waiting = replace(waiting, project="")  # a remote was added while it waited
         # Any program may put a file here, so what it says is redacted like everything else.
-        return self.redacted(draft_of(waiting, project_of(waiting.project_root_dir)))
+        return self.redacted(draft_of(waiting, project_of(folder)))
 
     def _moved(self, path: Path, move: Callable[[Path], object]) -> bool:
         """A file that can be read and not moved must not be taken up for ever."""

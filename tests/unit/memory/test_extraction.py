@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.extraction import content_of, is_skipped
+from snell.memory.extraction import OWN_TOOLS, content_of, is_skipped
+from snell.runtime.mcp_server.tools import BY_NAME
 from tests.golden.reading import FOLDER, golden, name_of
 
 
@@ -84,3 +85,29 @@ def test_what_a_command_printed_is_found_in_the_answers_of_every_client(path: Pa
 
 def test_the_clients_of_which_an_answer_is_known() -> None:
     assert {"copilot", "gemini", "qwen", "cursor", "codex"} <= {path.parent.name for path in _shells()}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "snell memory recall uv",
+        "cd x && snell memory list | head",
+        "~/.local/bin/snell why last",
+        "python -m snell memory recall uv",
+        "FOO=1 uvx snell memory recall 'pip or uv'",
+        'bash -c "snell memory list"',
+    ],
+)
+def test_what_we_printed_ourselves_is_no_news(command: str) -> None:
+    assert content_of("Bash", {"command": command}, {"stdout": "We decided to use uv"}) == ""
+
+
+@pytest.mark.parametrize("command", ["ls snell", "cat docs/snell.md", "git -C snell log", "grep snell README.md"])
+def test_a_command_that_only_names_us_is_captured(command: str) -> None:
+    assert content_of("Bash", {"command": command}, {"stdout": "x"}) == f"Command: {command}\nx"
+
+
+def test_our_tools_are_known_where_a_client_does_not_say_whose_they_are() -> None:
+    assert set(BY_NAME) == OWN_TOOLS
+    assert is_skipped("mcp__unknown__recall")
+    assert not is_skipped("mcp__unknown__query")

@@ -442,3 +442,12 @@ def test_ages_are_said_in_the_largest_unit() -> None:
         "new", "1 hour old", "1 day old", "1 month old", "2 years old"
     ]  # fmt: skip
     assert told([], 0.0).endswith("end memories ========")
+
+
+def test_a_remote_that_is_added_later_hides_nothing(stage) -> None:
+    stage = stage()
+    keep(stage, DECIDED)
+    (stage.folder / ".git").mkdir()
+    (stage.folder / ".git/config").write_text('[remote "origin"]\n\turl = https://example.com/team/work\n')
+    assert "1 memories of this project" in stage.fire("SessionStart", source="startup").notes[0].text
+    assert len(stage.fire("UserPromptSubmit", prompt="which package manager did we choose, pip or uv?").notes) == 1

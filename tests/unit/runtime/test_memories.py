@@ -11,6 +11,7 @@ import pytest
 from snell.machine.embeddings import EmbeddingError
 from snell.machine.inbox import Inbox
 from snell.machine.paths import Places
+from snell.machine.project_identity import earlier_name, project_of
 from snell.memory import rows
 from snell.memory.inbox_file import Waiting, encoded
 from snell.memory.recalling import Question
@@ -246,3 +247,32 @@ def test_a_capture_of_another_program_is_cleaned_like_the_rest(memories: Memorie
 
 def _bytes_of(memories: Memories) -> bytes:
     return b"".join(path.read_bytes() for path in memories.database.path.parent.glob("snell.db*"))
+
+
+def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    (folder / ".git").mkdir(parents=True)
+    before = str(folder)
+    other = "The login cookie is called `sid_v2`, because `sid` was taken"
+    for text in (TEXT, other):
+        assert memories.remember(Draft(content=text, project=before, idempotency_key=text[:5])).is_stored
+    waiting = Waiting(
+        content="The fix was to raise the limit in `nginx.conf`",
+        source_hook="Stop",
+        timestamp="",
+        project_root_dir=before,
+        project=before,
+        signal_tier=1,
+    )
+    memories.inbox.deliver(encoded(waiting))
+    (folder / ".git/config").write_text('[remote "origin"]\n\turl = git@example.com:team/work.git\n')
+    after = project_of(str(folder))
+    assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
+    assert memories.remember(Draft(content=TEXT, project=after)).is_stored
+    memories.come_along(str(folder))
+    memories.drain()
+    known = memories.run(lambda tx: rows.stats(tx))
+    assert known.projects == {after: 3}
+    assert asked(memories, "login cookie", project=after)[0] == other
+    again = memories.remember(Draft(content="Something else about `cookies`", project=after, idempotency_key=other[:5]))
+    assert again.status == "rejected_exact"

@@ -12,7 +12,7 @@ import time
 from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt, Session
-from snell.machine.project_identity import project_of
+from snell.machine.project_identity import earlier_name, project_of
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.names import SOURCE_LENGTH, one_line
@@ -91,6 +91,7 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
     )
 
     def work(tx: Transaction) -> list[Found]:
+        _come_along(tx, event, here)
         return recall(tx, question, shortlist_of(database))
 
     try:
@@ -123,9 +124,21 @@ def _count(event: Event, here: Here) -> int:
         return 0
     project = project_of(here.project_dir or event.cwd)
     try:
-        return sum(database.run(lambda tx: rows.namespaces(tx, project=project)).values())
+        return sum(database.run(lambda tx: _counts(tx, event, here, project)).values())
     except StoreError:
         return 0
+
+
+def _counts(tx: Transaction, event: Event, here: Here, project: str) -> dict[str, int]:
+    _come_along(tx, event, here)
+    return rows.namespaces(tx, project=project)
+
+
+def _come_along(tx: Transaction, event: Event, here: Here) -> None:
+    """What was kept before the repository had a remote belongs to the same project."""
+    place = here.project_dir or event.cwd
+    if old := earlier_name(place):
+        rows.move_project(tx, old, project_of(place))
 
 
 def _shortened(text: str) -> str:

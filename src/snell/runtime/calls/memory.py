@@ -252,12 +252,16 @@ def _with_notices(answer: dict[str, Any], memories: Memories) -> dict[str, Any]:
 def _in_a_thread(call: Call) -> Call:
     """In a daemon these wait for files and for a model, so its loop goes on; elsewhere they are plain calls."""
 
+    def here(house: House, arguments: Arguments, env: Env) -> Any:
+        memories_of(house).come_along(env.get("CWD", ""))
+        return call(house, arguments, env)
+
     def answer(house: House, arguments: Arguments, env: Env) -> Any:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            return call(house, arguments, env)
-        return loop.run_in_executor(None, call, house, arguments, env)
+            return here(house, arguments, env)
+        return loop.run_in_executor(None, here, house, arguments, env)
 
     return answer
 
