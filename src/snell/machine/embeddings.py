@@ -36,10 +36,16 @@ class Embedder(Protocol):
 def embedder_from(options: Mapping[str, Any]) -> Embedder | None:
     """The one that the settings ask for: `static` is none."""
     kind = options.get("embedding", "static")
-    if kind == "endpoint" and options.get("endpoint"):
-        key = _key_in(str(options.get("endpoint_key_file") or ""))
-        return Endpoint(str(options["endpoint"]), str(options.get("endpoint_model") or ""), key)
-    return None
+    if kind == "static":
+        return None
+    if kind != "endpoint":
+        raise EmbeddingError(
+            f"`embedding` is `{str(kind)[:80]}`", where="[pack.remember]", advice="`static` or `endpoint`"
+        )
+    if not options.get("endpoint"):
+        raise EmbeddingError("`endpoint` is missing", where="[pack.remember]", advice="say where the model answers")
+    key = _key_in(str(options.get("endpoint_key_file") or ""))
+    return Endpoint(str(options["endpoint"]), str(options.get("endpoint_model") or ""), key)
 
 
 class _Item(Struct):

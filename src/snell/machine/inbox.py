@@ -85,9 +85,9 @@ class Inbox:
                 found += [(name, self.root / folder / name) for name in os.listdir(self.root / folder)]
         return [path for _, path in heapq.nlargest(most, found)]
 
-    def count(self) -> int:
+    def count(self, folder: str = "new") -> int:
         try:
-            return len(os.listdir(self.root / "new"))
+            return len(os.listdir(self.root / folder))
         except OSError:
             return 0
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, to_builtins
 
+from snell.memory.rows import now_ms
 from snell.memory.shapes import Draft, Memory, NotRememberedError
 
 FORMATS = ("json", "csv")
@@ -50,7 +51,7 @@ def draft_of(memory: Memory) -> Draft:
         metadata=memory.metadata,
         source=memory.source or "import",
         agent=memory.agent,
-        at=memory.created_at,
+        at=memory.created_at if 0 < memory.created_at <= now_ms() + 60_000 else 0,
     )
 
 

@@ -11,6 +11,7 @@ from snell.memory.shapes import LONGEST, Draft, NotRememberedError
 from snell.model.events import nests_deeper_than
 
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}\Z")
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 METADATA_BYTES, METADATA_DEPTH = 64 * 1024, 10
@@ -72,6 +73,11 @@ def check_namespace(name: str) -> str:
         advice = "begin with a letter; letters, digits, `_` and `-`, 63 at most"
         raise NotRememberedError(f"`{shown}` is not a name for a namespace", advice=advice)
     return name
+
+
+def is_id(text: str) -> bool:
+    """Whether a memory may be called so."""
+    return _ID.match(text) is not None
 
 
 def check_importance(value: float) -> float:

@@ -16,6 +16,7 @@ COLUMNS = (
     "id, content, namespace, project, tags, importance, metadata, source, agent, created_at, updated_at, accessed_at,"
     " accesses"
 )
+MOST_ACCESSES = 1_000_000_000
 AT_ONCE = 500  # ids in one statement
 
 
@@ -97,6 +98,15 @@ def touch(tx: Transaction, memory_ids: Sequence[str], now: int = 0) -> int:
             f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE id IN ({marks})", now, *part
         )
     return changed
+
+
+def restore_use(tx: Transaction, memory_id: str, was: Memory) -> None:
+    """How a memory was used elsewhere; what lies in the future or before the memory itself is not believed."""
+    now = now_ms()
+    times = [min(max(was.created_at, each), now) if each > 0 else now for each in (was.updated_at, was.accessed_at)]
+    accesses = min(max(0, was.accesses), MOST_ACCESSES)
+    sql = "UPDATE memories SET updated_at = ?, accessed_at = ?, accesses = ? WHERE id = ?"
+    tx.do(sql, *times, accesses, memory_id)
 
 
 def forget(tx: Transaction, memory_ids: Sequence[str]) -> list[str]:

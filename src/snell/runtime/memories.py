@@ -39,6 +39,7 @@ EXPLICIT = 0.95  # the signal of a text that somebody asked to have remembered
 NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
 EMBEDDED_AT_ONCE = 32
+SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
 READ_SECONDS = 1.0  # of a transcript, each time the timer looks
 
 
@@ -62,6 +63,7 @@ class Memories:
         self.captures: Callable[[], bool] = lambda: True
         self.has_more = False  # of a transcript that is too long for one look
         self._stuck: set[Path] = set()
+        self._not_before = 0.0  # when a model that did not answer is asked again
 
     def run(self, work: Callable[[Transaction], T]) -> T:
         """Any of the functions of `snell.memory` in a transaction."""
@@ -219,10 +221,15 @@ class Memories:
 
     def _embedded(self, texts: Sequence[str]) -> list[bytes] | None:
         assert self.embedder
+        begin = time.monotonic()
+        if begin < self._not_before:
+            return None
         try:
             vectors = self.embedder.embed(texts)
         except EmbeddingError as error:
             self.problem = str(error)
+            if time.monotonic() - begin > SLOW:  # whoever recalls next should not wait as long for nothing
+                self._not_before = time.monotonic() + LEFT_ALONE
             return None
         self.problem = ""
         return vectors

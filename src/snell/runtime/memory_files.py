@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from snell.machine.files import FileError, read_capped, write_atomically
 from snell.memory import rows
 from snell.memory.exchange import LARGEST, draft_of, form_of, read, written
-from snell.memory.names import checked
+from snell.memory.names import checked, is_id
 from snell.memory.remembering import remember
 from snell.memory.shapes import ANY, NotRememberedError
 from snell.memory.shortlist import shortlist_of
@@ -42,14 +42,18 @@ def imported(
         found = read(read_capped(source, LARGEST), form_of(path, form))
     except (OSError, FileError) as error:
         raise NotRememberedError(f"cannot be read: {error}", where=f"`{source}`") from None
-    drafts = [checked(memories.redacted(draft_of(memory))) for memory in found]
+    pairs = [(checked(memories.redacted(draft_of(memory))), memory) for memory in found]
     if project != ANY:
-        drafts = [replace(draft, project=project) for draft in drafts]
+        pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]
     statuses: Counter[str] = Counter()
 
     def work(tx: Transaction) -> None:
-        for draft in drafts:
-            kept = remember(tx, draft, shortlist_of(memories.database), similar=similar, is_gated=False)
+        for draft, memory in pairs:
+            id_ = memory.id if is_id(memory.id) and not rows.some(tx, [memory.id]) else ""
+            lists = shortlist_of(memories.database)
+            kept = remember(tx, draft, lists, similar=similar, is_gated=False, memory_id=id_)
+            if kept.is_stored:
+                rows.restore_use(tx, kept.id, memory)
             statuses[kept.status] += 1
         if is_dry:
             raise _Undo

@@ -3,12 +3,13 @@
 import asyncio
 import json
 import os
+import socket
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from snell.machine.embeddings import EmbeddingError
+from snell.machine.embeddings import EmbeddingError, Endpoint, embedder_from
 from snell.machine.inbox import Inbox
 from snell.machine.paths import Places
 from snell.machine.project_identity import earlier_name, project_of
@@ -189,6 +190,7 @@ def test_a_call_that_makes_no_sense_gets_a_clear_answer(house: House, verb: str,
 
 def test_memories_go_to_a_file_and_come_back(house: House, tmp_path: Path) -> None:
     call(house, "remember", content=TEXT, tags=["x"], importance=0.9)
+    call(house, "recall", query="uv packages")
     path = tmp_path / "out.json"
     assert call(house, "export", output_path=str(path))["memories"] == 1
     with pytest.raises(SnellError, match="is there already"):
@@ -199,7 +201,7 @@ def test_memories_go_to_a_file_and_come_back(house: House, tmp_path: Path) -> No
     assert (rehearsal["statuses"], call(house, "list")["memories"]) == ({"stored": 1}, [])
     assert call(house, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 1}
     after = call(house, "list")["memories"]
-    assert [{**each, "id": ""} for each in after] == [{**each, "id": ""} for each in before]
+    assert after == before
     assert json.loads(path.read_bytes())["version"] == 1
 
 
@@ -276,3 +278,58 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     assert asked(memories, "login cookie", project=after)[0] == other
     again = memories.remember(Draft(content="Something else about `cookies`", project=after, idempotency_key=other[:5]))
     assert again.status == "rejected_exact"
+
+
+def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(house: House, tmp_path: Path) -> None:
+    kept = call(house, "remember", content=TEXT)
+    odd = {"created_at": 2**62, "updated_at": -5, "accessed_at": 2**62, "accesses": 2**62, "project": "p"}
+    rows_ = [
+        {"id": kept["id"], "content": "The login cookie is called `sid_v2`", **odd},
+        {"id": "../x", "content": "The fix was to raise the limit in `nginx.conf`", **odd},
+    ]
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(rows_))
+    assert call(house, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 2}
+    found = call(house, "list", project="p")["memories"]
+    assert {kept["id"], "../x"} & {each["id"] for each in found} == set()
+    assert all(
+        0 < each[name] <= rows.now_ms() for each in found for name in ("created_at", "updated_at", "accessed_at")
+    )
+
+
+def test_what_failed_three_times_is_told(house: House) -> None:
+    inbox = memories_of(house).inbox
+    inbox.deliver(b"{}")
+    for _ in range(3):
+        memories_of(house).drain()
+    assert call(house, "stats")["quarantined"] == 1
+    assert "failed three times" in call_for("tend.health", house)({}, {"CWD": ""})["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"embedding": "bogus"}, "`embedding` is `bogus`"),
+        ({"embedding": "endpoint"}, "`endpoint` is missing"),
+    ],
+)
+def test_settings_for_vectors_that_make_no_sense_are_told(options: dict, problem: str) -> None:
+    with pytest.raises(EmbeddingError, match=problem):
+        embedder_from(options)
+
+
+def test_a_model_that_hangs_is_left_alone_for_a_while(memories: Memories) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))  # takes connections, and never answers
+    try:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/embeddings"
+        memories.embedder = Endpoint(url, "m", seconds=1.1)
+        memories.remember(Draft(content=TEXT, project="p"))
+        listener.settimeout(0)
+        assert asked(memories, "uv packages") == [TEXT]
+        assert "did not answer" in memories.problem
+        assert asked(memories, "uv packages") == [TEXT]
+        listener.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    finally:
+        listener.close()

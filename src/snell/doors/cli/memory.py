@@ -124,6 +124,8 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
         print(f"  {number:6}  {name}")
     if answer["waiting"]:
         print(f"{answer['waiting']} captures wait; `snell memory drain` takes them in")
+    if answer["quarantined"]:
+        print(f"{answer['quarantined']} captures failed three times; `snell memory health` says where they are")
     if answer["problem"]:
         print(f"no vectors of the model: {answer['problem']}")
 

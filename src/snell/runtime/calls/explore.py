@@ -9,6 +9,7 @@ from msgspec import Struct, to_builtins
 from snell.memory import rows
 from snell.memory.drawing import mermaid, svg
 from snell.memory.layout import MOST_POINTS, laid_out
+from snell.memory.names import check_namespace
 from snell.memory.paths import Stop
 from snell.memory.paths import journey as travelled
 from snell.memory.paths import wander as wandered
@@ -90,7 +91,8 @@ def _country(
     house: House, arguments: Arguments, env: Env, *, needed: list[str] | None = None, most: int = MOST
 ) -> _Country:
     """The newest memories of the project, and in any case those that are needed."""
-    place = {"project": project(arguments, env), "namespace": arguments.get("namespace") or ""}
+    named = arguments.get("namespace") or ""
+    place = {"project": project(arguments, env), "namespace": check_namespace(named) if named else ""}
 
     def work(tx: Transaction) -> tuple[dict[str, bytes], dict[str, Memory], int]:
         vectors = rows.vectors_of(tx, **place, limit=most)

@@ -147,8 +147,9 @@ def reinforce(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     memories, place = memories_of(house), project(arguments, env)
     found = to_builtins(_run(house, lambda tx: rows.stats(tx, project=place)))
-    waiting = memories.inbox.count() if memories.inbox else 0
-    return {**found, "project": place, "waiting": waiting, "problem": memories.problem}
+    inbox = memories.inbox
+    waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
+    return {**found, "project": place, "waiting": waiting, "quarantined": failed, "problem": memories.problem}
 
 
 def drain(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:

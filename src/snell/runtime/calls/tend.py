@@ -67,6 +67,8 @@ def health(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     """verbose -> status, problems, details."""
     memories, place = memories_of(house), project(arguments, env)
     problems = [*getattr(house.database, "problems", ()), *([memories.problem] if memories.problem else [])]
+    if memories.inbox and (failed := memories.inbox.count("quarantine")):
+        problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     answer: dict[str, Any] = {"status": "degraded" if problems else "healthy", "problems": problems}
     if arguments.get("verbose"):
         found = memories.run(lambda tx: rows.stats(tx, project=place))

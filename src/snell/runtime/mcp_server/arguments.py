@@ -155,13 +155,13 @@ class RenameNamespace(InProject, kw_only=True):
 
 class ExportMemories(InProject, kw_only=True):
     output_path: Annotated[str, Meta(min_length=1, description="a new file; relative to the folder you work in")]
-    format: Literal["parquet", "json", "csv"] | UnsetType = UNSET
+    format: Literal["json", "csv"] | UnsetType = UNSET
     namespace: Namespace | UnsetType = UNSET
 
 
 class ImportMemories(InProject, kw_only=True):
     source_path: Annotated[str, Meta(min_length=1, description="relative to the folder you work in")]
-    format: Literal["parquet", "json", "csv"] | UnsetType = UNSET
+    format: Literal["json", "csv"] | UnsetType = UNSET
     dry_run: bool = True
     dedup_threshold: Share = 0.95
 
