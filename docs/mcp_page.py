@@ -5,8 +5,14 @@ from introspection import page, table
 from snell.runtime.mcp_server.tools import TOOLS, McpTool, input_schema
 
 INTRODUCTION = """\
-Every client that speaks MCP can remember, recall and ask why. `snell setup` names the server in a client's own file;
-by hand it is this command, which every client takes:
+Every client that speaks MCP can remember, recall and ask why. A client without hooks gets the server with its set-up;
+for one with hooks, such as Claude Code, ask for it:
+
+```
+snell setup claude-code --include-mcp
+```
+
+By hand it is this command, which every client takes:
 
 ```
 snell mcp
@@ -19,8 +25,10 @@ that begin with a handshake and the one of 2026 that does not.
 A call that names no project is about the one in whose folder the client was started; `*` means all of them. Answers
 are structured, each with its schema. What a tool refuses comes back as an error that says what to do.
 
-An agent may do less than a person. It exports to and imports from plain files in the folder it works in, into its own
-project; `setup_hooks` shows configuration and writes none.
+An agent may do less than a person. It exports to and imports from plain files in the folder it works in; it imports,
+deletes and renames namespaces, lets memories fade and joins them in its own project alone; `setup_hooks` shows
+configuration and writes none. An argument that is null counts as not given. A line that is no message is answered with
+an error, and the session goes on.
 
 **Resources**: `snell://memories`, `snell://memories/{id}`, `snell://sessions/last`, `snell://sessions/{id}`.
 **Prompts**: `recall` (what is known about a topic), `summarise` (what this session taught, kept for the next one)."""

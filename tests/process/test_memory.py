@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -18,6 +19,7 @@ from snell.memory import rows
 from snell.memory.inbox_file import Waiting, encoded
 from snell.runtime.house import database_of
 from snell.runtime.memories import Memories
+from tests.process.machine import HOOK, Machine
 
 ON = "[pack.remember]\nenabled = true\n"
 DECIDED = "We decided to use uv for packages because pip was slow, see `uv.lock`."
@@ -65,6 +67,34 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
     assert "1 memories of this project" in start["hookSpecificOutput"]["additionalContext"]
     prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
     assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.proves("S4-113")
+@pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
+def test_a_hook_that_captures_costs_its_caller_less_than_starting_an_interpreter(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write("snell.toml", ON)
+    call = {"hook_event_name": "PostToolUse", "tool_use_id": "t", "tool_response": {"stdout": DECIDED}}
+
+    def hook() -> float:
+        begin = time.perf_counter()
+        assert machine.hook(call)[0] == 0
+        return time.perf_counter() - begin
+
+    def interpreter() -> float:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-I", "-c", "pass"], check=True)
+        return time.perf_counter() - begin
+
+    try:
+        hook()  # starts the daemon
+        for _ in range(4):  # neighbours may be busy
+            pairs = [(hook(), interpreter()) for _ in range(15)]
+            if median(ours for ours, _ in pairs) <= median(theirs for _, theirs in pairs):
+                return
+        pytest.fail(f"each time slower than an interpreter: {pairs}")
+    finally:
+        machine.stop()
 
 
 def test_without_being_switched_on_nothing_is_captured(snell, tmp_path: Path) -> None:

@@ -13,12 +13,44 @@ class Row:
         self.may_ask = may_ask  # a request may be put as a question
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        return re.compile(self.how, re.IGNORECASE)
+    def pattern(self) -> "Ways":
+        return Ways(self.how)
 
     def is_possible(self, lowered: str) -> bool:
         """Cheap, and never wrong when it says no: every way of saying it holds one of the words."""
         return any(word in lowered for word in self.words)
+
+
+class Ways:
+    """A pattern whose ways that only stand at the beginning are tried there, and not at every letter."""
+
+    def __init__(self, how: str) -> None:
+        ways = _alternatives(how)
+        self._first = _compiled([way for way in ways if way.startswith("^")])
+        self._anywhere = _compiled([way for way in ways if not way.startswith("^")])
+
+    def search(self, text: str) -> re.Match[str] | None:
+        found = self._first.match(text) if self._first else None
+        return found or (self._anywhere.search(text) if self._anywhere else None)
+
+
+def _compiled(ways: list[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+
+
+def _alternatives(how: str) -> list[str]:
+    """The parts between the `|` that stand in no group and no set."""
+    parts, depth, is_set, start = [], 0, False, 0
+    for token in re.finditer(r"\\.|[\[\]()|]", how):
+        sign = token.group()
+        if is_set or sign == "[":
+            is_set = sign != "]"
+        elif sign in "()":
+            depth += 1 if sign == "(" else -1
+        elif sign == "|" and depth == 0:
+            parts.append(how[start : token.start()])
+            start = token.end()
+    return [*parts, how[start:]]
 
 
 _BEGIN = r"^(?:(?:please|so|and|also|but|then|ok|okay|yes|well|finally|reminder:)[, ]+){0,2}"  # of a sentence

@@ -1,84 +1,19 @@
 """Memory that captures itself: from an event to the inbox, and from memories to a prompt."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from snell.kit.here import Here
-from snell.machine.files import locked
-from snell.machine.inbox import Inbox
-from snell.machine.paths import Places, make_private
-from snell.machine.transcript_delta import position
-from snell.memory.inbox_file import Waiting, decoded
+from snell.memory.inbox_file import Waiting
 from snell.memory.shapes import Draft
-from snell.model.events import Event, event_from
+from snell.model.events import event_from
 from snell.packs.remember._pipeline import Captured, pieces
-from snell.packs.remember._transcripts import read_on, read_the_rest
 from snell.packs.remember.capture import captured_from_tool, captured_from_transcript
 from snell.packs.remember.recall import age, told
-from snell.runtime.builtin_packs import builtin_packs, pack_hooks
-from snell.runtime.house import House, database_of
+from snell.runtime.builtin_packs import builtin_packs
 from snell.runtime.memories import Memories, memories_of
-
-DECIDED = "We decided to use uv for packages because pip was slow."
-SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-
-
-class Stage:
-    """A house with the pack, its inbox, and a transcript to write."""
-
-    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
-        self.folder = folder
-        self.where = Places(folder / "config", folder / "state", folder / "run")
-        self.database = database_of(self.where)
-        self.house = House.embedded(*pack_hooks("remember", options), database=self.database, where=self.where)
-        self.inbox = Inbox(self.where.state / "memory")
-        self.transcript = folder / "t.jsonl"
-
-    def fire(self, name: str, **payload: Any) -> Any:
-        given = {"session_id": "s1", "cwd": str(self.folder), **payload}
-        return self.house.fire(name, **given)
-
-    def finish(self) -> None:
-        self.house.crew.later(lambda: None).result(10)
-        self.house.crew._threads("later", 2).shutdown(wait=True)
-        self.house.crew._pools.clear()
-
-    def say(self, *texts: str) -> None:
-        with self.transcript.open("a", encoding="utf-8") as file:
-            for text in texts:
-                row = {"type": "assistant", "uuid": os.urandom(4).hex(), "message": {"content": [{"text": text}]}}
-                file.write(json.dumps(row) + "\n")
-
-    def captures(self) -> list[Waiting]:
-        self.finish()
-        return [decoded(path.read_bytes()) for path in self.inbox.waiting(100)]
-
-    @property
-    def here(self) -> Here:
-        return Here(state=self.where.state, options={"capture": True})
-
-    def event(self, name: str, **payload: Any) -> Event:
-        return event_from({"session_id": "s1", "cwd": str(self.folder), **payload}, name, "claude-code")
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
-    made: list[Stage] = []
-
-    def make(**options: Any) -> Stage:
-        made.append(Stage(tmp_path, options))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.house.close()
+from tests.unit.packs.remember_stage import DECIDED, SECRET, Stage
 
 
 def bash(output: str, command: str = "cat notes") -> dict[str, Any]:
@@ -220,96 +155,6 @@ def test_a_message_that_is_written_again_is_taken_once(stage) -> None:
     stage.transcript.write_text(f"{row}\n{longer}\n", encoding="utf-8")
     event = event_from({"session_id": "s1", "transcript_path": str(stage.transcript)}, "Stop", "gemini")
     assert len(captured_from_transcript(event, stage.here, trigger="session_end")) == 1
-
-
-def _many(stage: Stage, number: int) -> set[str]:
-    texts = [f"We decided to use library_{each} because of module_{each}.py." for each in range(number)]
-    stage.say(*(f"{text}\n\n{'filler words here. ' * 100}" for text in texts))
-    return set(texts)
-
-
-def _all_captured(stage: Stage) -> list[str]:
-    contents = [decoded(path.read_bytes()).content for path in stage.inbox.waiting(10_000)]
-    return [content.split("\n")[0] for content in contents]
-
-
-def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(stage) -> None:
-    stage = stage()
-    texts = _many(stage, 700)
-    event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.here, "session_end", seconds=0.0)
-    first = _all_captured(stage)
-    begin = position(stage.inbox.root / "state", "s1")
-    assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
-    rounds = 0
-    while read_the_rest(stage.where.state, 0.05):  # as the daemon's timer does
-        rounds += 1
-    assert rounds > 1
-    assert (sorted(_all_captured(stage)), list((stage.inbox.root / "unread").iterdir())) == (sorted(texts), [])
-
-
-_READER = """
-import sys
-from pathlib import Path
-from snell.kit.here import Here
-from snell.model.events import event_from
-from snell.packs.remember._transcripts import read_on
-
-state, transcript, cwd = sys.argv[1:]
-event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
-read_on(event, Here(state=Path(state)), "session_end", 60)
-"""
-
-
-def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> None:
-    stage = stage()
-    texts = _many(stage, 300)
-    command = [sys.executable, "-c", _READER, str(stage.where.state), str(stage.transcript), str(stage.folder)]
-    for enough in (10, 60, 130):
-        with subprocess.Popen(command) as reader:
-            while reader.poll() is None and stage.inbox.count() < enough:
-                os.sched_yield()
-            reader.kill()
-    while read_the_rest(stage.where.state, 1.0):
-        pass
-    assert sorted(_all_captured(stage)) == sorted(texts)
-
-
-def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:
-    stage = stage()
-    state = stage.inbox.root / "state"
-    make_private(stage.inbox.root)
-    make_private(state)
-    stage.say(DECIDED)
-    with locked(state / "other.lock"):
-        stage.fire("Stop", transcript_path=str(stage.transcript))
-        assert [each.content for each in stage.captures()] == [DECIDED]
-
-
-def test_what_another_reader_holds_is_read_later(stage) -> None:
-    stage = stage()
-    state = stage.inbox.root / "state"
-    make_private(stage.inbox.root)
-    make_private(state)
-    stage.say(DECIDED)
-    with locked(state / "s1.lock"):
-        stage.fire("Stop", transcript_path=str(stage.transcript))
-        assert stage.captures() == []
-    assert read_the_rest(stage.where.state, 5.0) is False
-    assert [each.content for each in stage.captures()] == [DECIDED]
-
-
-def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
-    stage = stage()
-    _many(stage, 100)
-    event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.here, "session_end", seconds=0.0)
-    stage.where.config.mkdir(exist_ok=True)
-    (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
-    before = position(stage.inbox.root / "state", "s1")
-    memories_of(stage.house).look_after()
-    assert list((stage.inbox.root / "unread").iterdir()) == []
-    assert position(stage.inbox.root / "state", "s1") == before
 
 
 def test_a_client_without_a_transcript_is_captured_by_its_last_words(stage) -> None:

@@ -21,6 +21,7 @@ from snell.runtime.install import Options, Site, check_scope, found_here, genera
 from snell.runtime.install_files import Change, install, planned, uninstall
 from snell.runtime.install_plugin import plugin_files, write_plugin
 from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
+from snell.settings.load import load
 from snell.settings.locate import home_of
 
 EXAMPLE = "snell setup claude-code"
@@ -93,6 +94,7 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     if args.print:
         return 1 if has_problems else 0
     if not wanted and not args.uninstall:
+        _tell_of_memory(args, where, env)
         print("everything is installed and current" if not has_problems else "nothing was changed")
         return 1 if has_problems else 0
     require_person(env, "changing a client's configuration")
@@ -101,7 +103,19 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
         return 1
     touched: set[str] = set()
     failed = [state for state in states if not _write(args, state, where, touched)]
+    _tell_of_memory(args, where, env)
     return 1 if has_problems or failed else 0
+
+
+def _tell_of_memory(args: argparse.Namespace, where: Places, env: dict[str, str]) -> None:
+    """Nothing is captured before somebody who knows what and where switches it on."""
+    said = load(where, Path("/"), env).value("pack") or {}
+    if args.uninstall or "enabled" in said.get("remember", {}):
+        return
+    print(
+        "memory: off. `[pack.remember] enabled = true` in"
+        f" `{where.config / 'snell.toml'}` keeps what sessions decide and find out, without secrets, in `{where.state}`"
+    )
 
 
 def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:

@@ -1,0 +1,55 @@
+"""A house with the pack `remember`, its inbox, and a transcript to write."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from snell.kit.here import Here
+from snell.machine.inbox import Inbox
+from snell.machine.paths import Places
+from snell.memory.inbox_file import Waiting, decoded
+from snell.model.events import Event, event_from
+from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.house import House, database_of
+
+DECIDED = "We decided to use uv for packages because pip was slow."
+SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+
+
+class Stage:
+    """A house with the pack, its inbox, and a transcript to write."""
+
+    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+        self.folder = folder
+        self.where = Places(folder / "config", folder / "state", folder / "run")
+        self.database = database_of(self.where)
+        self.house = House.embedded(*pack_hooks("remember", options), database=self.database, where=self.where)
+        self.inbox = Inbox(self.where.state / "memory")
+        self.transcript = folder / "t.jsonl"
+
+    def fire(self, name: str, **payload: Any) -> Any:
+        given = {"session_id": "s1", "cwd": str(self.folder), **payload}
+        return self.house.fire(name, **given)
+
+    def finish(self) -> None:
+        self.house.crew.later(lambda: None).result(10)
+        self.house.crew._threads("later", 2).shutdown(wait=True)
+        self.house.crew._pools.clear()
+
+    def say(self, *texts: str) -> None:
+        with self.transcript.open("a", encoding="utf-8") as file:
+            for text in texts:
+                row = {"type": "assistant", "uuid": os.urandom(4).hex(), "message": {"content": [{"text": text}]}}
+                file.write(json.dumps(row) + "\n")
+
+    def captures(self) -> list[Waiting]:
+        self.finish()
+        return [decoded(path.read_bytes()) for path in self.inbox.waiting(100)]
+
+    @property
+    def here(self) -> Here:
+        return Here(state=self.where.state, options={"capture": True})
+
+    def event(self, name: str, **payload: Any) -> Event:
+        return event_from({"session_id": "s1", "cwd": str(self.folder), **payload}, name, "claude-code")

@@ -1,0 +1,103 @@
+"""Long transcripts: read in portions, by one reader at a time, and never twice."""
+
+import os
+import subprocess
+import sys
+
+from snell.machine.files import locked
+from snell.machine.paths import make_private
+from snell.machine.transcript_delta import position
+from snell.memory.inbox_file import decoded
+from snell.packs.remember._transcripts import read_on, read_the_rest
+from snell.runtime.memories import memories_of
+from tests.unit.packs.remember_stage import DECIDED, Stage
+
+
+def _many(stage: Stage, number: int) -> set[str]:
+    texts = [f"We decided to use library_{each} because of module_{each}.py." for each in range(number)]
+    stage.say(*(f"{text}\n\n{'filler words here. ' * 100}" for text in texts))
+    return set(texts)
+
+
+def _all_captured(stage: Stage) -> list[str]:
+    contents = [decoded(path.read_bytes()).content for path in stage.inbox.waiting(10_000)]
+    return [content.split("\n")[0] for content in contents]
+
+
+def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(stage) -> None:
+    stage = stage()
+    texts = _many(stage, 700)
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    first = _all_captured(stage)
+    begin = position(stage.inbox.root / "state", "s1")
+    assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
+    rounds = 0
+    while read_the_rest(stage.where.state, 0.05):  # as the daemon's timer does
+        rounds += 1
+    assert rounds > 1
+    assert (sorted(_all_captured(stage)), list((stage.inbox.root / "unread").iterdir())) == (sorted(texts), [])
+
+
+_READER = """
+import sys
+from pathlib import Path
+from snell.kit.here import Here
+from snell.model.events import event_from
+from snell.packs.remember._transcripts import read_on
+
+state, transcript, cwd = sys.argv[1:]
+event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
+read_on(event, Here(state=Path(state)), "session_end", 60)
+"""
+
+
+def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> None:
+    stage = stage()
+    texts = _many(stage, 300)
+    command = [sys.executable, "-c", _READER, str(stage.where.state), str(stage.transcript), str(stage.folder)]
+    for enough in (10, 60, 130):
+        with subprocess.Popen(command) as reader:
+            while reader.poll() is None and stage.inbox.count() < enough:
+                os.sched_yield()
+            reader.kill()
+    while read_the_rest(stage.where.state, 1.0):
+        pass
+    assert sorted(_all_captured(stage)) == sorted(texts)
+
+
+def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:
+    stage = stage()
+    state = stage.inbox.root / "state"
+    make_private(stage.inbox.root)
+    make_private(state)
+    stage.say(DECIDED)
+    with locked(state / "other.lock"):
+        stage.fire("Stop", transcript_path=str(stage.transcript))
+        assert [each.content for each in stage.captures()] == [DECIDED]
+
+
+def test_what_another_reader_holds_is_read_later(stage) -> None:
+    stage = stage()
+    state = stage.inbox.root / "state"
+    make_private(stage.inbox.root)
+    make_private(state)
+    stage.say(DECIDED)
+    with locked(state / "s1.lock"):
+        stage.fire("Stop", transcript_path=str(stage.transcript))
+        assert stage.captures() == []
+    assert read_the_rest(stage.where.state, 5.0) is False
+    assert [each.content for each in stage.captures()] == [DECIDED]
+
+
+def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
+    stage = stage()
+    _many(stage, 100)
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    stage.where.config.mkdir(exist_ok=True)
+    (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
+    before = position(stage.inbox.root / "state", "s1")
+    memories_of(stage.house).look_after()
+    assert list((stage.inbox.root / "unread").iterdir()) == []
+    assert position(stage.inbox.root / "state", "s1") == before
