@@ -144,20 +144,25 @@ class Memories:
         drained.left = self.inbox.count() if waiting else 0
         return drained
 
-    def look_after(self) -> Drained:
-        """What the daemon's timer does: empty the inbox, tidy it, let the model catch up."""
+    def look_after(self, *, is_first: bool = False) -> Drained:
+        """
+        What the daemon's timer does: empty the inbox, tidy it, let the model catch up.
+
+        The first time no transcript is read: that is also how a daemon takes its leave, and then it has to end.
+        """
         drained = self.drain(50, 0.2)
         if self.inbox:
-            self._read_on(self.inbox)
+            self._read_on(self.inbox, is_first=is_first)
             drained.problems += self.inbox.tidy(_is_whole)
         self.catch_up()
         return drained
 
-    def _read_on(self, inbox: Inbox) -> None:
+    def _read_on(self, inbox: Inbox, *, is_first: bool) -> None:
         """Transcripts that were too long for the time of one event; unless capturing was switched off since."""
         from snell.packs.remember._transcripts import forget_the_rest, read_the_rest
 
-        if not (inbox.root / "unread").is_dir():
+        self.has_more = inbox.count("unread") > 0
+        if is_first or not self.has_more:
             return
         if not self.captures():
             forget_the_rest(inbox.root.parent)

@@ -14,6 +14,7 @@ class MemoryTimer:
         self._house = house
         self._every = every
         self._next = 0.0
+        self._is_first = True
         self.problems: list[str] = []
 
     async def look(self) -> None:
@@ -29,7 +30,8 @@ class MemoryTimer:
 
         try:
             memories = memories_of(self._house)
-            self.problems = memories.look_after().problems
+            self.problems = memories.look_after(is_first=self._is_first).problems
+            self._is_first = False
             if memories.has_more:
                 self._next = 0.0  # the next look goes on with it
         except SnellError as error:

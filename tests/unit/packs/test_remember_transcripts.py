@@ -1,5 +1,6 @@
 """Long transcripts: read in portions, by one reader at a time, and never twice."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -7,9 +8,11 @@ import sys
 from snell.machine.files import locked
 from snell.machine.paths import make_private
 from snell.machine.transcript_delta import position
+from snell.memory import rows
 from snell.memory.inbox_file import decoded
 from snell.packs.remember._transcripts import read_on, read_the_rest
 from snell.runtime.memories import memories_of
+from snell.runtime.memory_timer import MemoryTimer
 from tests.unit.packs.remember_stage import DECIDED, Stage
 
 
@@ -101,3 +104,18 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
     memories_of(stage.house).look_after()
     assert list((stage.inbox.root / "unread").iterdir()) == []
     assert position(stage.inbox.root / "state", "s1") == before
+
+
+def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage) -> None:
+    stage = stage()
+    texts = _many(stage, 100)
+    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=0.0)
+    before = position(stage.inbox.root / "state", "s1")
+    asyncio.run(MemoryTimer(stage.house).look())  # as the daemon's last act
+    assert position(stage.inbox.root / "state", "s1") == before
+    timer = MemoryTimer(stage.house)
+    while stage.inbox.count("unread"):
+        asyncio.run(timer.look())
+    memories_of(stage.house).drain(10_000, 60)
+    known = memories_of(stage.house).run(lambda tx: rows.stats(tx))
+    assert known.memories == len(texts)
