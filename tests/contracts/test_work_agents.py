@@ -55,6 +55,23 @@ def test_two_agents_in_one_directory_never_see_each_others_effort(stage: Stage):
 
 
 @on_both
+@pytest.mark.proves("S2-46", "S2-143")
+def test_a_window_without_a_name_takes_no_effort_from_an_agent_until_it_is_asked_to(stage: Stage):
+    effort = stage.call("commands.effort.start", "ann", taskName="t", skill="fix")["effort"]
+    stage.start("hers", "ann")
+    session = stage.call("commands.where", "ann")["session"]
+    assert stage.start("plain") == ""
+    assert [stage.tool(window="plain").verdict for _ in range(12)] == [Verdict.SILENT] * 12
+    stage.call("commands.effort.resume", effortId=effort["id"])
+    assert stage.start("plain") == ""
+    assert stage.call("db.session.get", id=session["id"]) == session
+    stage.fire("SessionEnd", "hers", "ann", reason="exit")
+    assert stage.start("plain") == ""
+    stage.call("commands.effort.resume", effortId=effort["id"])
+    assert "skill fix" in stage.start("plain")
+
+
+@on_both
 @pytest.mark.proves(
     "S2-57", "S2-58", "S2-59", "S2-61", "S2-62", "S2-93", "S2-94", "S2-96", "S2-102", "S2-104", "S2-106"
 )

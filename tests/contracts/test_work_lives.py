@@ -205,3 +205,39 @@ def test_an_effort_that_is_finished_between_before_and_after_disturbs_nobody(sta
     after = stage.fire("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="ok")
     assert (after.verdict, after.notes) == (Verdict.SILENT, ())
     assert stage.start("w2") == ""
+
+
+@on_both
+@pytest.mark.parametrize("finishes", [True, False])
+def test_a_window_counts_for_the_effort_that_was_begun_last(stage: Stage, finishes: bool):
+    first = stage.call("commands.effort.start", taskName="a", skill="plan")
+    stage.start()
+    stage.tool()
+    if finishes:
+        stage.call("db.effort.finish", id=first["effort"]["id"])
+        assert stage.call("db.session.list", openOnly=True) == []
+    second = stage.call("commands.effort.start", taskName="b", skill="build")
+    answers = [stage.tool() for _ in range(10)]
+    assert [answer.verdict for answer in answers] == [Verdict.SILENT] * 9 + [Verdict.DENY]
+    assert "skill build" in said(stage.fire("UserPromptSubmit", prompt="and now?"))
+    stage.call("commands.log.append", content="so far")
+    assert stage.tool().verdict is Verdict.SILENT
+    assert stage.call("commands.session.dehydrate", payload=PAYLOAD)["effortId"] == second["effort"]["id"]
+    again = stage.tool()
+    assert (again.verdict, "skill plan" in said(stage.fire("UserPromptSubmit", prompt="x"))) == (
+        Verdict.SILENT,
+        not finishes,
+    )
+    stage.fire("SessionEnd", reason="exit")
+    assert stage.call("db.session.list", openOnly=True) == []
+
+
+@on_both
+def test_two_windows_keep_an_effort_each(stage: Stage):
+    for number, window in enumerate(("w1", "w2")):
+        stage.call("commands.effort.start", taskName=f"t{number}", skill=f"s{number}")
+        stage.start(window)
+    for window in ("w1", "w2", "w1", "w1"):
+        stage.tool(window=window)
+    rows = stage.call("db.session.list", openOnly=True)
+    assert {each["clientSessionId"]: each["heartbeatCounter"] for each in rows} == {"w1": 3, "w2": 1}

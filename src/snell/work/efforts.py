@@ -31,11 +31,20 @@ def start(
 
 
 def finish(tx: Transaction, id: int, keywords: str | None = None) -> Record:  # noqa: A002 - the name in the protocol
-    """The end of an effort; it is final."""
+    """
+    The end of an effort; it is final. Its windows are free for the next one.
+
+    A sub-agent that still works has something to hand back, so its session lasts until it stops.
+    """
     effort = get(tx, id)
     if effort["lifecycle"] == "finished":
         raise WorkError("ALREADY_FINISHED", f"effort {id} is finished", advice="start a new one")
     update(tx, "efforts", "id", id, {"lifecycle": "finished", "finished_at": now_ms()})
+    tx.do(
+        "UPDATE sessions SET ended_at = ?, end_reason = 'finished'"
+        " WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = ''",
+        *(now_ms(), id),
+    )
     if keywords is not None:
         update(tx, "tasks", "dir_path", effort["taskId"], {"keywords": keywords})
     return get(tx, id)
@@ -56,19 +65,13 @@ def list_(tx: Transaction, task_id: str | None = None, lifecycle: str | None = N
 
 def find_active(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
     """The effort of this agent; for one that has none, and for nobody in particular, the newest of the project."""
-    if agent_id and agent_id != "default":
-        bound = select(
-            tx,
-            "efforts",
-            COLUMNS,
-            "WHERE lifecycle = 'active'"
-            " AND id = (SELECT effort_id FROM agents WHERE id = ? AND (holder = '' OR held_until < ?))"
-            " AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)",
-            *(agent_id, now_ms(), project_id),
-        )
-        if bound:
-            return bound[0]
-    return _newest(tx, project_id, agent_id)
+    return _bound(tx, project_id, agent_id) or _newest(tx, project_id, _of_others(agent_id))
+
+
+def for_window(tx: Transaction, project_id: int, agent_id: str | None = None) -> Record | None:
+    """The same for a window, which begins to work on what it gets: nobody loses an effort to it."""
+    others = _of_others(agent_id) or (_TAKEN, [])
+    return _bound(tx, project_id, agent_id) or _newest(tx, project_id, others)
 
 
 def get_metadata(tx: Transaction, id: int) -> Record:  # noqa: A002 - the name in the protocol
@@ -84,18 +87,44 @@ def update_metadata(tx: Transaction, id: int, metadata: dict[str, Any]) -> Recor
     return changed
 
 
-def _newest(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
-    """INVARIANT: nobody gets an effort unasked that is bound to another agent, or that another machine works on."""
-    others, values = "", [project_id]
-    if agent_id and agent_id != "default":
-        others = " AND id NOT IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL AND id <> ?)"
-        values.append(agent_id)  # type: ignore[arg-type] # SQL takes both
+def _bound(tx: Transaction, project_id: int, agent_id: str | None) -> Record | None:
+    if not agent_id or agent_id == "default":
+        return None
+    found = select(
+        tx,
+        "efforts",
+        COLUMNS,
+        "WHERE lifecycle = 'active'"
+        " AND id = (SELECT effort_id FROM agents WHERE id = ? AND (holder = '' OR held_until < ?))"
+        " AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)",
+        *(agent_id, now_ms(), project_id),
+    )
+    return found[0] if found else None
+
+
+def _of_others(agent_id: str | None) -> tuple[str, list[Any]] | None:
+    """What leaves out the efforts of other agents; nobody in particular has no others."""
+    if not agent_id or agent_id == "default":
+        return None
+    return " AND id NOT IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL AND id <> ?)", [agent_id]
+
+
+# Bound to an agent, and a window has worked on it: it is that agent's, also between two of its windows.
+_TAKEN = (
+    " AND NOT (id IN (SELECT effort_id FROM agents WHERE effort_id IS NOT NULL)"
+    " AND id IN (SELECT effort_id FROM sessions WHERE client_session_id IS NOT NULL))"
+)
+
+
+def _newest(tx: Transaction, project_id: int, others: tuple[str, list[Any]] | None) -> Record | None:
+    """INVARIANT: nobody gets an effort unasked that another machine works on."""
+    left_out, values = others or ("", [])
     found = select(
         tx,
         "efforts",
         COLUMNS,
         "WHERE lifecycle = 'active' AND host = '' AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = ?)"
-        f"{others} ORDER BY id DESC LIMIT 1",
-        *values,
+        f"{left_out} ORDER BY id DESC LIMIT 1",
+        *(project_id, *values),
     )
     return found[0] if found else None

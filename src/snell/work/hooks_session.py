@@ -43,13 +43,14 @@ def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record
 
 
 def session_end(tx: Transaction, call: SessionEnd, caller: Caller) -> Record:
-    """The window is closed; its sub-agents' sessions go with it."""
+    """The window is closed; its sub-agents' sessions go with it, and what it did not finish before its last effort."""
     open_ = sessions.find_open(tx, call.session_id)
-    if open_ is None:
-        return {"ended": False, "sessionId": None}
-    sessions.finish(tx, open_["id"], end_reason=call.reason or "end")
-    tx.do("UPDATE sessions SET ended_at = ? WHERE parent_session_id = ? AND ended_at IS NULL", now_ms(), open_["id"])
-    return {"ended": True, "sessionId": open_["id"]}
+    if open_:
+        sessions.finish(tx, open_["id"], end_reason=call.reason or "end")
+    tx.do(
+        "UPDATE sessions SET ended_at = ? WHERE client_session_id = ? AND ended_at IS NULL", now_ms(), call.session_id
+    )
+    return {"ended": open_ is not None, "sessionId": open_["id"] if open_ else None}
 
 
 def pre_compact(tx: Transaction, call: PreCompact, caller: Caller) -> Record:

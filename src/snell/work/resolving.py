@@ -39,15 +39,18 @@ def resolve(
     adopts: bool = True,
 ) -> Found:
     """
-    The effort and session of a client's window.
+    The effort and session of a client's window. An effort that was begun since then goes before an older one.
 
     INVARIANT: a session that belongs to another window is never found, so nobody counts on somebody else's heartbeat.
     """
     own = sessions.find_open(tx, client_session_id, subagent_id)
-    if own:
+    if own and not sessions.hears_of_another(tx, own):
         return Found(None, efforts.get(tx, own["effortId"]), own)
     project = projects.find_around(tx, cwd)
-    effort = efforts.find_active(tx, project["id"], agent_id) if project else None
+    find = efforts.for_window if client_session_id else efforts.find_active
+    effort = find(tx, project["id"], agent_id) if project else None
+    if own and (effort is None or not _is_free(sessions.find(tx, effort["id"]))):
+        return Found(None, efforts.get(tx, own["effortId"]), own)
     if project is None or effort is None:
         return Found(project["id"]) if project else NOTHING
     session = _adopted(tx, effort["id"], client_session_id) if adopts and not subagent_id else None
@@ -59,10 +62,14 @@ def _adopted(tx: Transaction, effort_id: int, client_session_id: str) -> Record 
     session = sessions.find(tx, effort_id)
     if session is None or not client_session_id or session["clientSessionId"] == client_session_id:
         return session
-    if session["clientSessionId"] or session["host"]:
+    if not _is_free(session):
         return None
     update(tx, "sessions", "id", session["id"], {"client_session_id": client_session_id})
     return sessions.get(tx, session["id"])
+
+
+def _is_free(session: Record | None) -> bool:
+    return session is not None and not session["clientSessionId"] and not session["host"]
 
 
 def resolve_quickly(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Found | None:
@@ -70,7 +77,7 @@ def resolve_quickly(tx: Transaction, client_session_id: str, subagent_id: str = 
     if not client_session_id:
         return None
     found = tx.rows(_QUICK, client_session_id, subagent_id)
-    if not found:
+    if not found or sessions.ANOTHER in found[0][2]:
         return None
     id_, transcript, told, waiting, discovered, effort_id, metadata, lifecycle, phase = found[0]
     session = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from snell.model.ports import Transaction
 from snell.work import efforts
-from snell.work.rows import Record, now_ms, select, update
+from snell.work.rows import Record, now_ms, select, union, update
 from snell.work.trouble import WorkError, not_found
 
 COLUMNS = (
@@ -13,6 +13,7 @@ COLUMNS = (
     " discovered_directives discovered_directories told dehydration_payload rehydrated_at transcript_path"
     " transcript_offset cost interaction created_at ended_at end_reason host"
 )
+ANOTHER = "another effort was begun"  # among what a session was told: its window looks where it belongs
 _OPEN = "WHERE effort_id = ? AND ended_at IS NULL AND subagent_id = '' ORDER BY id DESC LIMIT 1"
 
 
@@ -32,6 +33,8 @@ def start(
     tx.do(ended, now_ms(), effort_id)
     if effort["host"]:
         tx.do("UPDATE efforts SET host = '' WHERE id = ?", effort_id)  # from here on it is worked on here
+    if not client_session_id:
+        _tell_windows(tx, effort)
     return _insert(
         tx,
         effort,
@@ -135,6 +138,15 @@ def update_injections(tx: Transaction, id: int, injections: list[Any]) -> Record
     return _changed(tx, id, pending_injections=injections)
 
 
+def hears_of_another(tx: Transaction, session: Record) -> bool:
+    """Was another effort begun here since this window was asked last? Told once."""
+    if ANOTHER not in session["told"]:
+        return False
+    session["told"] = [each for each in session["told"] if each != ANOTHER]
+    update(tx, "sessions", "id", session["id"], {"told": session["told"]})
+    return True
+
+
 def chain(tx: Transaction, session: Record) -> list[Record]:
     """The sessions before this one, the last first."""
     found: list[Record] = []
@@ -150,6 +162,16 @@ def _last(tx: Transaction, effort_id: int) -> Record | None:
     where = "WHERE effort_id = ? AND subagent_id = '' ORDER BY id DESC LIMIT 1"
     found = select(tx, "sessions", COLUMNS, where, effort_id)
     return found[0] if found else None
+
+
+def _tell_windows(tx: Transaction, effort: Record) -> None:
+    """A session that waits for a window: those that work in this project hear of it, so that none has to look."""
+    where = (
+        "WHERE ended_at IS NULL AND client_session_id IS NOT NULL AND subagent_id = '' AND effort_id <> ? AND task_id IN"
+        " (SELECT dir_path FROM tasks WHERE project_id = (SELECT project_id FROM tasks WHERE dir_path = ?))"
+    )
+    for each in select(tx, "sessions", "id told", where, effort["id"], effort["taskId"]):
+        update(tx, "sessions", "id", each["id"], {"told": union(each["told"], [ANOTHER])})
 
 
 def _insert(tx: Transaction, effort: Record, **columns: Any) -> Record:

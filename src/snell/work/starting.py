@@ -43,6 +43,8 @@ def resume_effort(
     effort = efforts.get(tx, effort_id) if effort_id is not None else resolving.resolve(tx, cwd, agent_id).effort
     if effort is None:
         raise no_effort()
+    if effort_id is not None and agent_id in ("", "default"):
+        _freed(tx, effort_id)
     found = _opened(tx, effort, agent_id, client_session_id)
     return {**found, "task": tasks.get(tx, effort["taskId"]), "resumed": True}
 
@@ -69,6 +71,13 @@ def no_effort() -> WorkError:
     return WorkError(
         "NO_ACTIVE_EFFORT", "no effort is active here", advice="`snell effort start TASK SKILL` begins one"
     )
+
+
+def _freed(tx: Transaction, effort_id: int) -> None:
+    """Whoever asks for an effort by its number gets it from an agent that has no window any more."""
+    open_ = sessions.find(tx, effort_id)
+    if open_ is None or not open_["clientSessionId"]:
+        tx.do("UPDATE agents SET effort_id = NULL WHERE effort_id = ?", effort_id)
 
 
 def _opened(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:

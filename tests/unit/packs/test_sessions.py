@@ -28,7 +28,9 @@ TABLES = ("projects", "tasks", "efforts", "sessions", "phase_history", "messages
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     (tmp_path / "p").mkdir()
-    with House.embedded(*pack_hooks("sessions"), database=SqliteDatabase(tmp_path / "s.db"), env={}) as made:
+    with House.embedded(
+        *pack_hooks("sessions"), database=SqliteDatabase(tmp_path / "s.db"), env={"AGENT_ID": "ann"}
+    ) as made:
         yield made
 
 
