@@ -125,6 +125,24 @@ def test_nobody_takes_another_runs_restart(desk: Desk, tmp_path: Path):
     assert (other.returncode, err, notes.read_text("utf-8").count("## window")) == (0, "", 1)
 
 
+def test_a_window_that_writes_down_where_it_is_ends_no_other_pane(desk: Desk, tmp_path: Path):
+    begin(desk)
+    panes = {}
+    for name, part in (("first", "dehydrates late"), ("second", "waits")):
+        notes, here, go = (tmp_path / f"{name}-{each}" for each in ("notes", "here", "go"))
+        agent = [sys.executable, str(AGENT), part, str(notes), str(here), str(go)]
+        panes[name] = (desk.start("run", "--", *agent), notes, go)
+        assert wait_until(here.exists)
+    first, second = panes["first"], panes["second"]
+    first[2].touch()
+    _, err = first[0].communicate(timeout=60)
+    assert (first[0].returncode, "the window is over (dehydrated)" in err) == (0, True)
+    assert first[1].read_text("utf-8").count("half done") == 1
+    second[2].touch()
+    _, err = second[0].communicate(timeout=60)
+    assert (second[0].returncode, err, second[1].read_text("utf-8").count("## window")) == (0, "", 1)
+
+
 def test_what_cannot_be_run_is_said(desk: Desk):
     assert desk.snell("run")[0::2] == (1, "snell: there is nothing to run; for example `snell run -- claude`\n")
     code, _, err = desk.snell("run", "--", "no-such-agent")

@@ -67,7 +67,11 @@ def main() -> None:
         stops_are_held(9 if first else 3)
     if not first:
         sys.exit(0)
-    if PART == "dehydrates":
+    if PART == "dehydrates late":
+        Path(sys.argv[3]).touch()
+        while not Path(sys.argv[4]).exists():
+            time.sleep(0.05)
+    if PART.startswith("dehydrates"):
         fire("PreToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="1")
         left = {"summary": "half done", "lastAction": "wrote a", "nextSteps": ["write b"], "requiredFiles": []}
         subprocess.run(

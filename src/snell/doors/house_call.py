@@ -10,9 +10,12 @@ from snell.machine.paths import Places, places
 from snell.model.errors import SnellError
 
 
+_TOLD = ("AGENT_", "CLAUDE_PLUGIN", "SNELL_SUPERVISOR")  # of the environment: who asks, and from which window
+
+
 def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
     """The answer to a remote call such as `effort.start`. Raises SnellError."""
-    env = {name: os.environ[name] for name in os.environ if name.startswith(("AGENT_", "CLAUDE_PLUGIN"))}
+    env = {name: os.environ[name] for name in os.environ if name.startswith(_TOLD)}
     env["CWD"] = os.getcwd()
     where = places(os.environ)
     try:

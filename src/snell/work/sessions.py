@@ -97,6 +97,18 @@ def find_open(tx: Transaction, client_session_id: str, subagent_id: str = "") ->
     return found[0] if found else None
 
 
+def last_of_window(tx: Transaction, client_session_id: str) -> Record | None:
+    """The open session of a window; of one that another window has replaced, its last."""
+    where = "WHERE client_session_id = ? AND subagent_id = '' ORDER BY ended_at IS NULL DESC, id DESC LIMIT 1"
+    found = select(tx, "sessions", COLUMNS, where, client_session_id)
+    return found[0] if found else None
+
+
+def leave(tx: Transaction, id: int, dehydration_payload: dict[str, Any]) -> Record:  # noqa: A002 - as above
+    """What the next window should know, from one that has lost its session to another."""
+    return _changed(tx, id, dehydration_payload=dehydration_payload, rehydrated_at=None)
+
+
 def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False) -> list[Record]:
     wanted = [f"effort_id = {int(effort_id)}"] if effort_id is not None else []
     wanted += ["ended_at IS NULL"] if open_only else []

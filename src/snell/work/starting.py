@@ -40,7 +40,11 @@ def resume_effort(
     tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, client_session_id: str | None = None
 ) -> Record:
     """Go on with an effort in a new session."""
-    effort = efforts.get(tx, effort_id) if effort_id is not None else resolving.resolve(tx, cwd, agent_id).effort
+    effort = (
+        efforts.get(tx, effort_id)
+        if effort_id is not None
+        else resolving.resolve(tx, cwd, agent_id, client_session_id or "").effort
+    )
     if effort is None:
         raise no_effort()
     if effort_id is not None and agent_id in ("", "default"):
@@ -49,9 +53,11 @@ def resume_effort(
     return {**found, "task": tasks.get(tx, effort["taskId"]), "resumed": True}
 
 
-def log_place(tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, kind: str = "LOG") -> Record:
+def log_place(
+    tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, kind: str = "LOG", window: str = ""
+) -> Record:
     """Where the log of an effort is. Whoever writes into it then starts the heartbeat anew."""
-    found = resolving.resolve(tx, cwd, agent_id)
+    found = resolving.resolve(tx, cwd, agent_id, window)
     effort = efforts.get(tx, effort_id) if effort_id is not None else found.effort
     if effort is None:
         raise no_effort()

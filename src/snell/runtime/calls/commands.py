@@ -6,7 +6,7 @@ from typing import Any
 from snell.kit.redact import redacted
 from snell.model.ports import Transaction
 from snell.runtime.calls.together import together, told
-from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted
+from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted, window_in
 from snell.runtime.house import House
 from snell.work import artefacts, dehydration, phases, resolving, sessions, starting
 from snell.work.rows import Record, camel_keys
@@ -27,7 +27,8 @@ def append_log(house: House, arguments: Arguments, env: Env) -> Record:
     wanted = effort_id if isinstance(effort_id, int) else None
     kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
     database = database_of(house)
-    place = database.run(lambda tx: starting.log_place(tx, cwd, agent_in(env), wanted, kind))
+    window = window_in(house, env) or ""
+    place = database.run(lambda tx: starting.log_place(tx, cwd, agent_in(env), wanted, kind, window))
     size = artefacts.append(place["path"], artefacts.stamped(text))
     database.run(lambda tx: starting.touch(tx, place["effortId"]))
     return {**place, "bytes": size}
@@ -40,7 +41,10 @@ def dehydrate(house: House, arguments: Arguments, env: Env) -> Record:
     session_id = given.get("sessionId")
     wanted = session_id if isinstance(session_id, int) else None
     cwd = str(given.get("cwd") or env.get("CWD", ""))
-    ended = database_of(house).run(lambda tx: _ended(tx, cwd, agent_in(env), wanted, payload))
+    window = window_in(house, env)
+    ended = database_of(house).run(
+        lambda tx: _ended(tx, wanted or _own(tx, house, cwd, agent_in(env), window), payload, window)
+    )
     if run := ended.get("clientSessionId"):
         _ask_for_restart(house, run)
     return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": payload}
@@ -54,32 +58,47 @@ def change_phase(
     proof: dict[str, Any] | None = None,
     reason: str | None = None,
     effort_id: int | None = None,
+    client_session_id: str | None = None,
 ) -> Record:
     """Go to a phase of the effort that is active here."""
-    id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id)["id"]
+    id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id, client_session_id)["id"]
     return phases.change(tx, id_, phase, proof, reason)
 
 
-def where(tx: Transaction, cwd: str, agent_id: str) -> Record:
+def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
     """What is active here: the ids, or nulls."""
-    found = resolving.resolve(tx, cwd, agent_id)
+    found = resolving.resolve(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
 
 
-def _active(tx: Transaction, cwd: str, agent_id: str) -> Record:
-    effort = resolving.resolve(tx, cwd, agent_id).effort
+def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
+    effort = resolving.resolve(tx, cwd, agent_id, window or "").effort
     if effort is None:
         raise starting.no_effort()
     return effort
 
 
-def _ended(tx: Transaction, cwd: str, agent_id: str, session_id: int | None, payload: Mapping[str, Any]) -> Record:
-    if session_id is None:
-        effort = _active(tx, cwd, agent_id)
-        open_ = sessions.find(tx, effort["id"])
-        if open_ is None:
-            raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session")
-        session_id = open_["id"]
+def _own(tx: Transaction, house: House, cwd: str, agent_id: str, window: str | None) -> int:
+    """
+    The session that is to end: of the window that asks, where that is known; else the open one of the effort here.
+
+    INVARIANT: a window that has a supervisor ends no other one, not even if that one has taken over its effort.
+    """
+    own = sessions.last_of_window(tx, window) if window else None
+    if own:
+        return int(own["id"])
+    effort = _active(tx, cwd, agent_id, window)
+    open_ = sessions.find(tx, effort["id"])
+    if open_ is None or (window and open_["clientSessionId"] not in (None, window)):
+        raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session of yours")
+    return int(open_["id"])
+
+
+def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window: str | None) -> Record:
+    """A window whose session was replaced while it worked leaves what it knows all the same."""
+    session = sessions.get(tx, session_id)
+    if session["endedAt"] is not None and window and session["clientSessionId"] == window:
+        return sessions.leave(tx, session_id, dict(payload))
     return sessions.finish(tx, session_id, dict(payload), "dehydrated")
 
 

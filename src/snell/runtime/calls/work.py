@@ -17,7 +17,7 @@ from snell.model.ports import Database, Transaction
 from snell.runtime.calls.together import met
 from snell.runtime.house import House
 from snell.work import shared_names
-from snell.work.rows import camel_keys
+from snell.work.rows import camel, camel_keys
 from snell.work.trouble import WorkError, invalid
 
 Arguments = Mapping[str, Any]
@@ -27,11 +27,11 @@ IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
 
 
 def transacted(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
-    """A function over a transaction as a remote call. `cwd` and `agent_id` come from the caller's environment."""
+    """A function over a transaction as a remote call. Who calls, and where, comes from the environment."""
     names = list(inspect.signature(function).parameters)
 
     def call(house: House, arguments: Arguments, env: Env) -> Any:
-        given = fields_of(function, {**_surroundings(names, env), **camel_keys(arguments)})
+        given = fields_of(function, {**_surroundings(names, house, env), **camel_keys(arguments)})
         answer = database_of(house).run(lambda tx: _at(tx, given.get("cwd"), function, given))
         mark_in_use(house)
         if house.team:
@@ -92,9 +92,21 @@ def agent_in(env: Env) -> str:
     return env.get("AGENT_ID", "")
 
 
-def _surroundings(names: list[str], env: Env) -> dict[str, Any]:
-    known = {"cwd": env.get("CWD", ""), "agent_id": agent_in(env)}
-    return {camel: known[name] for name, camel in (("cwd", "cwd"), ("agent_id", "agentId")) if name in names}
+def window_in(house: House, env: Env) -> str | None:
+    """The window that a command is called from, where a supervisor of `snell run` knows it."""
+    run = env.get("SNELL_SUPERVISOR")
+    known = house.store.get(f"supervisor:{run}", "session") if run else None
+    id_ = known.get("id") if isinstance(known, dict) else None
+    return id_ if isinstance(id_, str) and id_ else None
+
+
+def _surroundings(names: list[str], house: House, env: Env) -> dict[str, Any]:
+    known: dict[str, Callable[[], Any]] = {
+        "cwd": lambda: env.get("CWD", ""),
+        "agent_id": lambda: agent_in(env),
+        "client_session_id": lambda: window_in(house, env),
+    }
+    return {camel(name): known[name]() for name in names if name in known}
 
 
 @cache
