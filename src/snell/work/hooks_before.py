@@ -3,8 +3,6 @@ Before a tool call: count it, refuse it when the agent has written nothing down 
 and look at the effort's guard rules. Whatever cannot be found lets the call through.
 """
 
-import re
-import shlex
 from typing import Any
 
 from snell.model.ports import Transaction
@@ -12,12 +10,12 @@ from snell.work import dehydration, guards, sessions
 from snell.work.guards import Facts, Fired
 from snell.work.hook_calls import Caller, PreToolUse
 from snell.work.hooks_session import block_after
+from snell.work.own_commands import is_ours, writes_the_log
 from snell.work.resolving import Found, resolve, resolve_quickly
 from snell.work.rows import Record, json_of, now_ms, union
 
 NOT_COUNTED = frozenset({"Task", "Agent", "TaskOutput"})
 UNCOUNTED_STATES = frozenset({"loading", "completed", "idle", "restarting", "resuming", "overflowed", "dehydrating"})
-_LOGS = re.compile(r"\s*(?:snell\s+effort\s+log|engine\s+log)(?=\s|$)")
 
 
 def pre_tool_use(tx: Transaction, call: PreToolUse, caller: Caller) -> Record:
@@ -29,34 +27,11 @@ def pre_tool_use(tx: Transaction, call: PreToolUse, caller: Caller) -> Record:
         return answer(session=session)
     command = call.tool_input.get("command") if call.tool_name == "Bash" else None
     if isinstance(command, str) and is_ours(command):
-        if _LOGS.match(command):
+        if writes_the_log(command):
             tx.do("UPDATE sessions SET heartbeat_counter = 0, last_edit = '' WHERE id = ?", session["id"])
             session = {**session, "heartbeatCounter": 0}
         return answer(session=session)
     return _judged(tx, call, caller, effort, _counted(tx, session, call, caller))
-
-
-def is_ours(command: str) -> bool:
-    """Is this one command of the work layer's own, whole? What follows a `;` or hides in a substitution is not ours."""
-    if command.split(maxsplit=1)[:1] not in (["snell"], ["engine"]) or "`" in command or "$(" in command:
-        return False
-    line, heredoc, rest = command.strip().partition("<<")
-    if heredoc:
-        mark, _, body = rest.lstrip("-").partition("\n")
-        lines = body.split("\n")
-        mark = mark.strip().strip("'\"")
-        if not mark.isalnum() or lines[-1].strip() != mark or mark in (each.strip() for each in lines[:-1]):
-            return False
-    return _is_one_command(line)
-
-
-def _is_one_command(line: str) -> bool:
-    words = shlex.shlex(line, posix=True, punctuation_chars=True)
-    words.whitespace = " \t"  # a new line is a new command
-    try:
-        return not any(word == "\n" or (word and not word.strip("();<>|&")) for word in words)
-    except ValueError:
-        return False
 
 
 def answer(session: Record | None = None, **said: Any) -> Record:

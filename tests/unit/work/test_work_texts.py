@@ -8,7 +8,7 @@ import pytest
 
 from snell.work import artefacts, directives, skill_files
 from snell.work.agents import foremost
-from snell.work.hooks_before import is_ours
+from snell.work.own_commands import is_ours, writes_the_log
 from snell.work.rows import camel, camel_keys
 from snell.work.transcript_tails import tokens_in, trouble_in
 from snell.work.trouble import WorkError
@@ -23,6 +23,33 @@ from snell.work.trouble import WorkError
         ("snell", True),
         ("snell effort log 'a; b | c'", True),
         ('snell session dehydrate <<\'EOF\'\n{"summary": "a; b"}\nEOF', True),
+        ('echo \'{"summary": "a `b` $(c)"}\' | snell session dehydrate', True),
+        ("printf '%s' x | cat | snell effort log", True),
+        ("cat where-i-am.json | snell session dehydrate", True),
+        ("snell session dehydrate < where-i-am.json", True),
+        ("snell session dehydrate <<< '{}'", True),
+        ("snell session dehydrate <<'END'\nrun `make` and $(make)\nEND\n", True),
+        ('cat <<-"END" | snell session dehydrate\n\trun `make`\n\tEND', True),
+        ("snell session dehydrate <<END\nrun \\`make\\`\nEND", True),
+        ("cd /p && snell effort log 'ran `make`'", True),
+        ("cd '/a b'; AGENT_ID=ann snell effort log \"it costs \\$(5)\" 2>&1", True),
+        ("snell effort log 'line one\nline two' && snell phase 2 >/dev/null", True),
+        ("snell effort log \\\n  --log PLAN x", True),
+        ("snell effort log fixed#3", True),
+        ("snell effort log fixed#3; make", False),
+        ("snell session dehydrate <<END\nrun `make`\nEND", False),
+        ("snell session dehydrate <<'END'\nEND\nmake\nEND", False),
+        ("snell session dehydrate <<'END'\nnever ends", False),
+        ('snell effort log "`make`"', False),
+        ("snell effort log x > Makefile", False),
+        ("snell effort log x & make", False),
+        ("(snell effort log x; make)", False),
+        ("cd /p && make && snell effort log x", False),
+        ("cd /p", False),
+        ("make | snell effort log", False),
+        ("echo x && snell effort log y", False),
+        ("PATH=/elsewhere snell effort log", False),
+        ("snell effort log <(make)", False),
         ("engineer build", False),
         ("echo snell effort log", False),
         ("snell effort log; rm -rf /", False),
@@ -39,6 +66,29 @@ from snell.work.trouble import WorkError
 )
 def test_one_whole_command_of_ours_is_ours_and_nothing_else_is(command: str, ours: bool):
     assert is_ours(command) is ours
+
+
+@pytest.mark.parametrize(
+    ("command", "writes"),
+    [
+        ("snell effort log done", True),
+        ("engine log done", True),
+        ("cd /p && snell effort log --log=PLAN --effort 3 --json 'so far'", True),
+        ("echo done | snell effort log", True),
+        ("snell effort log <<'END'\ndone\nEND", True),
+        ("snell effort log -- --not-an-option", False),
+        ("snell effort log --nosuch", False),
+        ("snell effort log --nosuch done", False),
+        ("snell effort log --help", False),
+        ("snell effort log", False),
+        ("snell effort log ''", False),
+        ("snell effort logs done", False),
+        ("snell effort show", False),
+        ("snell effort log done; make", False),
+    ],
+)
+def test_only_an_entry_that_can_be_written_starts_the_count_anew(command: str, writes: bool):
+    assert writes_the_log(command) is writes
 
 
 @pytest.mark.proves("S2-42")
