@@ -63,6 +63,9 @@ def test_an_effort_survives_a_full_context_and_the_next_window_knows_what_was_do
         assert expected in second
     effort = stage.call("commands.where")
     assert (effort["effortId"], effort["session"]["prevSessionId"]) == (begun["effort"]["id"], ended["sessionId"])
+    stage.fire("SessionEnd", "w2", reason="exit")
+    assert "the parser is half done" in stage.start("w2b")
+    stage.tool(window="w2b")
     again = stage.start("w3")
     assert "the parser is half done" not in again
     assert "ended before it wrote anything down" in again

@@ -113,6 +113,10 @@ def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):
     assert [window.split("\n")[0] for window in desk.windows()] == ["## window --resume gone", "## window "]
 
 
+def test_a_command_that_fails_is_run_once_as_it_is(desk: Desk):
+    assert desk.snell("run", "--", "sh", "-c", "echo ran; exit 3") == (3, "ran\n", "")
+
+
 def test_nobody_takes_another_runs_restart(desk: Desk, tmp_path: Path):
     begin(desk)
     here, go = tmp_path / "here", tmp_path / "go"

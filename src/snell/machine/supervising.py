@@ -22,7 +22,18 @@ LOOK = 0.2  # seconds between two questions whether a restart is wanted
 GRACE = 1.0  # between TERM and KILL
 QUICK = 5.0  # an agent that ends sooner than this did not really work
 QUICK_IN_A_ROW = 3
-RESUMING = ("--resume", "-r", "--continue", "-c", "resume")
+# How each client is told to go on with an old conversation: words that may name it, and words that need not.
+RESUMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "claude": (frozenset({"--resume", "-r"}), frozenset({"--continue", "-c", "--fork-session"})),
+    "codex": (frozenset({"resume"}), frozenset({"--last"})),
+    "copilot": (frozenset({"--resume"}), frozenset({"--continue"})),
+    "cursor-agent": (frozenset({"--resume"}), frozenset({"resume", "--continue"})),
+    "droid": (frozenset({"--resume", "-r"}), frozenset()),
+    "gemini": (frozenset({"--resume", "-r"}), frozenset()),
+    "opencode": (frozenset({"--session", "-s"}), frozenset({"--continue", "-c"})),
+    "qwen": (frozenset({"--resume", "-r"}), frozenset({"--continue", "-c"})),
+}
+OF_OTHERS = (frozenset({"--resume"}), frozenset[str]())  # it says what it means; a short one may mean anything
 TAKES_A_PROMPT = frozenset({"claude", "codex"})  # as their last word
 
 
@@ -76,18 +87,18 @@ def next_command(command: Sequence[str], prompt: str) -> list[str]:
 
 
 def without_resuming(command: Sequence[str]) -> list[str]:
-    """The command without what names an old conversation."""
-    kept: list[str] = list(command[:1])
-    words = iter(command[1:])
-    for word in words:
+    """The command without what names an old conversation; what follows two dashes is no option."""
+    naming, plain = RESUMES.get(os.path.basename(command[0]), OF_OTHERS)
+    kept: list[str] = [command[0]]
+    words = list(command[1:])
+    while words and words[0] != "--":
+        word = words.pop(0)
         name, _, value = word.partition("=")
-        if name not in RESUMING:
+        if name in naming and not value and words and not words[0].startswith("-"):
+            words.pop(0)
+        elif name not in naming and word not in plain:
             kept.append(word)
-        elif name in ("--resume", "-r", "resume") and not value:
-            following = next(words, None)
-            if following is not None and following.startswith("-"):
-                kept.append(following)
-    return kept
+    return [*kept, *words]
 
 
 def _one_window(run: Run, command: Sequence[str]) -> tuple[int, Restart | None]:

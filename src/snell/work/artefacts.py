@@ -1,6 +1,7 @@
 """Files of an effort, in its task's directory. Their names begin with the effort's ordinal: `1_BRAINSTORM_LOG.md`."""
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -10,6 +11,7 @@ from typing import Any
 from snell.work.rows import Record
 from snell.work.trouble import WorkError
 
+_KIND = os.O_NONBLOCK | os.O_CLOEXEC
 MOST_FOUND = 200
 _HEADING = re.compile(r"^## +(.+)$", re.MULTILINE)
 
@@ -33,8 +35,9 @@ def append(path: str, text: str) -> int:
     data = (text.rstrip("\n") + "\n\n").encode("utf-8", "replace")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | _KIND, 0o644)
         with os.fdopen(descriptor, "ab") as file:
+            _require_file(descriptor)
             file.write(data)
     except OSError as error:
         message = f"`{path}` cannot be written: {error.strerror}"
@@ -67,12 +70,17 @@ def renumber(effort: Record, ordinal: int) -> None:
 
 
 def text_of(path: Any, most: int) -> str:
-    """The beginning of a file; empty when it cannot be read."""
+    """The beginning of a file; empty when it cannot be read. Never waits for what is no file."""
     try:
-        with open(path, "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | _KIND), "rb") as file:
             return file.read(most).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError, TypeError):
         return ""
+
+
+def _require_file(descriptor: int) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EINVAL, "it is not a file")
 
 
 def _is_file(path: str) -> bool:

@@ -102,14 +102,21 @@ def restart_prompt(effort: Record | None) -> str:
 def _left_by_the_last(
     tx: Transaction, session: Record, effort: Record, task: Record
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """What an earlier window wrote down, once; else what can be seen from the effort's files."""
+    """
+    What an earlier window wrote down, until a window has worked with it; else what the effort's files tell.
+
+    A window that was closed or died before its first call has done nothing with what it got.
+    """
     earlier = sessions.chain(tx, session)
+    worked: list[Record] = []
     for each in earlier:
-        if each["rehydratedAt"] is not None:
-            break
         if isinstance(each["dehydrationPayload"], dict):
+            if any(one["createdAt"] >= (each["endedAt"] or 0) for one in worked):
+                break
             update(tx, "sessions", "id", each["id"], {"rehydrated_at": now_ms()})
             return each["dehydrationPayload"], "payload"
+        if each["heartbeatCounter"] or (each["lastHeartbeat"] or 0) > each["createdAt"]:
+            worked.append(each)
     if not any(each["clientSessionId"] for each in earlier):
         return None, None  # nobody has worked on it yet
     return dehydration.from_artefacts(task, effort, artefacts.found_for(effort)), "artefacts"

@@ -106,7 +106,8 @@ def last_of_window(tx: Transaction, client_session_id: str) -> Record | None:
 
 def leave(tx: Transaction, id: int, dehydration_payload: dict[str, Any]) -> Record:  # noqa: A002 - as above
     """What the next window should know, from one that has lost its session to another."""
-    return _changed(tx, id, dehydration_payload=dehydration_payload, rehydrated_at=None)
+    left = {"dehydration_payload": dehydration_payload, "ended_at": now_ms(), "end_reason": "dehydrated"}
+    return _changed(tx, id, **left)
 
 
 def list_(tx: Transaction, effort_id: int | None = None, open_only: bool = False) -> list[Record]:

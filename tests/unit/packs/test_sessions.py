@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions, shared_rows
 from snell.work.decisions import Row
+from snell.work.rows import update
 
 BASE = {"sessionId": "w", "transcriptPath": "/t.jsonl"}
 TABLES = ("projects", "tasks", "efforts", "sessions", "phase_history", "messages", "agents", "skills")
@@ -93,15 +95,21 @@ def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(house: Hou
     small, large = tmp_path / "p/plan.md", tmp_path / "p/large.md"
     small.write_text("the plan is simple", encoding="utf-8")
     large.write_text("x" * 100_000, encoding="utf-8")
-    files = [str(large), str(small), "/gone"]
+    (tmp_path / "p/notes").mkdir()
+    (tmp_path / "p/notes/near.md").write_text("it is near", encoding="utf-8")
+    (tmp_path / "p/rules.md").write_text("tests come first", encoding="utf-8")
+    os.mkfifo(tmp_path / "p/pipe")
+    assert house.database is not None
+    found = [str(tmp_path / "p/rules.md"), str(small)]
+    house.database.run(lambda tx: update(tx, "efforts", "id", 1, {"discovered_directives": found}))
+    files = [str(large), str(tmp_path / "p/pipe"), str(small), "notes/near.md", "/gone"]
     payload = {"summary": "s", "lastAction": "l", "nextSteps": [], "requiredFiles": files}
     call(house, "commands.session.dehydrate", tmp_path, payload=payload)
     told = fire(house, "SessionStart", tmp_path, source="startup").notes[0].text
-    assert ("the plan is simple" in told, "xxxx" in told, f"Read these files first: {', '.join(files)}." in told) == (
-        True,
-        False,
-        True,
-    )
+    listed = ", ".join([*files, found[0]])
+    assert f"Read these files first: {listed}." in told
+    counts = [told.count(text) for text in ("the plan is simple", "it is near", "tests come first", "xxxx")]
+    assert counts == [1, 1, 1, 0]
 
 
 def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path):
@@ -143,6 +151,7 @@ def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_
     look_at_transcript(event, house.crew.here)
     assert house.store.get("session:w", "context_usage") == {"tokens": 150_000, "from": "transcript"}
     assert usage_of(house.store.get("session:w", "context_usage")) == 0.75
+    assert usage_of({"tokens": 136_000, "window": 272_000}) == 0.5
     house.store.put("session:w", "context_usage", {"used_percent": 50})
     look_at_transcript(event, house.crew.here)
     assert [usage_of(mark) for mark in (house.store.get("session:w", "context_usage"), None, {}, {"tokens": "x"})] == [

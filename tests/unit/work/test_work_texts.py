@@ -1,6 +1,7 @@
 """Small parts of the work layer: which command is ours, what a transcript says, where directives are."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from snell.work import artefacts, directives, skill_files
 from snell.work.agents import foremost
 from snell.work.own_commands import is_ours, writes_the_log
 from snell.work.rows import camel, camel_keys
-from snell.work.transcript_tails import tokens_in, trouble_in
+from snell.work.transcript_tails import tokens_in, trouble_in, window_in
 from snell.work.trouble import WorkError
 
 
@@ -118,6 +119,60 @@ def test_only_what_the_client_itself_wrote_is_a_limit(row: Any, trouble: str):
     assert trouble_in([json.dumps(row).encode()]) == trouble
 
 
+@pytest.mark.parametrize(
+    ("after", "trouble"),
+    [
+        ({"type": "assistant", "message": {"role": "assistant", "content": "done"}}, ""),
+        ({"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": []}}, ""),
+        ({"type": "gemini", "content": "done"}, ""),
+        ({"type": "assistant.message", "data": {"content": "done"}}, ""),
+        ({"type": "user", "message": {"role": "user", "content": "go on"}}, "exhausted"),
+        ({"type": "assistant", "isSidechain": True, "message": {"role": "assistant"}}, "exhausted"),
+        ({"isApiErrorMessage": True, "message": {"content": "API Error: 529 Overloaded"}}, "rate_limited"),
+        ({"type": "event_msg", "payload": {"type": "error", "message": "rate limit reached"}}, "rate_limited"),
+    ],
+)
+def test_an_error_is_over_when_the_model_has_spoken_again(after: Any, trouble: str):
+    full = {"type": "assistant", "isApiErrorMessage": True, "message": {"content": "Prompt is too long"}}
+    assert trouble_in([json.dumps(row).encode() for row in (full, after)]) == trouble
+
+
+@pytest.mark.parametrize(
+    ("row", "tokens", "window"),
+    [
+        (
+            {
+                "type": "event_msg",
+                "payload": {
+                    "type": "token_count",
+                    "info": {
+                        "total_token_usage": {"total_tokens": 900_000},
+                        "last_token_usage": {"input_tokens": 90, "cached_input_tokens": 80, "total_tokens": 100},
+                        "model_context_window": 272_000,
+                    },
+                },
+            },
+            100,
+            272_000,
+        ),
+        ({"type": "event_msg", "payload": {"type": "token_count", "info": None}}, None, None),
+        (
+            {"type": "gemini", "content": "x", "tokens": {"input": 90, "output": 10, "cached": 80, "total": 100}},
+            100,
+            None,
+        ),
+        ({"type": "gemini", "content": "x", "tokens": {"input": 90, "output": 10, "cached": 80}}, 100, None),
+        ({"message": {"parts": []}, "usageMetadata": {"promptTokenCount": 90, "candidatesTokenCount": 10}}, 100, None),
+        ({"role": "assistant", "usage": {"prompt_tokens": 90, "completion_tokens": 10}}, 100, None),
+        ({"tokens": {"input": 10, "output": 10, "cache": {"read": 70, "write": 10}}}, 100, None),
+        ({"usage": {"input_tokens": True, "total_tokens": -1}}, None, None),
+    ],
+)
+def test_every_client_counts_tokens_in_its_own_words(row: Any, tokens: int | None, window: int | None):
+    line = json.dumps(row).encode()
+    assert (tokens_in([line]), window_in([line])) == (tokens, window)
+
+
 def test_a_transcript_that_is_cut_off_or_not_one_says_nothing():
     assert [trouble_in(lines) for lines in ([], [b"{"], [b"\xff\xfe"], [b"[1]"], [b"null"])] == [""] * 5
     assert tokens_in([b"{", b"[]"]) is None
@@ -152,6 +207,15 @@ def test_a_log_is_never_written_through_a_link(tmp_path: Path):
     with pytest.raises(WorkError, match="cannot be written") as caught:
         artefacts.append(str(tmp_path / "1_X_LOG.md"), "x")
     assert (caught.value.code, (tmp_path / "elsewhere").exists()) == ("COMMAND_ERROR", False)
+
+
+def test_what_is_no_file_is_neither_read_nor_written(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert [artefacts.text_of(each, 10) for each in (str(pipe), "/dev/zero", str(tmp_path), "/gone", None)] == [""] * 5
+    for path in (str(pipe), "/dev/null"):
+        with pytest.raises(WorkError):
+            artefacts.append(path, "x")
 
 
 def test_directives_are_found_up_to_the_root_and_no_further(tmp_path: Path):

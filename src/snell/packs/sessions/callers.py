@@ -71,6 +71,8 @@ def usage_of(mark: Any, window: float = 200_000) -> float | None:
     percent, tokens = mark.get("used_percent"), mark.get("tokens")
     if isinstance(percent, int | float) and not isinstance(percent, bool):
         return min(max(percent / 100, 0.0), 1.0)
+    told = mark.get("window")
+    window = told if isinstance(told, int | float) and told > 0 else window
     if isinstance(tokens, int | float) and window > 0:
         return min(max(tokens / window, 0.0), 1.0)
     return None

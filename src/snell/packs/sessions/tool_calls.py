@@ -20,7 +20,7 @@ from snell.packs.sessions.callers import USAGE, caller_of, common, done, is_idle
 from snell.packs.sessions.skill_calls import answered, created_by_phase
 from snell.packs.sessions.speaking import found_directives, injected
 from snell.work import hook_calls, hooks_after, hooks_before, ingesting
-from snell.work.transcript_tails import tokens_in
+from snell.work.transcript_tails import tokens_in, window_in
 
 LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
 
@@ -98,9 +98,11 @@ def look_at_transcript(event: Event, here: Here) -> None:
     scope = f"session:{event.session_id}"
     known = here.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":
-        tokens = tokens_in(tail_of(event.transcript_path))
+        lines = tail_of(event.transcript_path)
+        tokens, window = tokens_in(lines), window_in(lines)
         if tokens is not None:
-            here.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript"})
+            size = {"window": window} if window else {}
+            here.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
     if here.options.get("ingest") and here.database is not None:
         session = done(here, lambda tx: tx.rows(_OPEN, event.session_id))
         if session:

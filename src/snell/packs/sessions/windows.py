@@ -8,6 +8,8 @@ What     Where an effort is active: every start of a window is a new session, li
 Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing happens.
 """
 
+import os
+
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import Compaction, Session
@@ -36,7 +38,7 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
     said = done(here, lambda tx: hooks_session.session_start(tx, call, caller_of(event, here)))
     if not said or not said["found"]:
         return None
-    return Note("\n\n".join(filter(None, (said_at_start(said), _contents(said, here)))))
+    return Note("\n\n".join(filter(None, (said_at_start(said), _contents(said, event.cwd, here)))))
 
 
 @informs("SessionEnd")
@@ -62,14 +64,20 @@ def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(said: Record, here: Here) -> str:
+def _contents(said: Record, cwd: str, here: Here) -> str:
     """The files themselves, as far as they fit; only where the project may speak to the model."""
     if not here.is_trusted:
         return ""
     left, parts = FILE_BUDGET, []
-    for path in said["requiredFiles"]:
-        text = artefacts.text_of(path, left)
+    for path in dict.fromkeys((*said["requiredFiles"], *said["filesToPreload"])):
+        text = _text_at(path, (cwd, said["taskDir"]), left)
         if text and len(text) < left:
             parts.append(f"### {path}\n{text}")
             left -= len(text)
     return "\n\n".join(parts)
+
+
+def _text_at(path: str, folders: tuple[str, ...], most: int) -> str:
+    """A path that is not whole is meant from where the agent works, or from its task."""
+    places = (os.path.join(folder, path) for folder in folders)
+    return next((text for place in places if (text := artefacts.text_of(place, most))), "")
