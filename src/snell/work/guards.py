@@ -7,6 +7,7 @@ Long form    {id, trigger: {type, condition}, toolFilter, payload, mode, urgency
 
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from math import isnan
 from operator import eq, ge, gt, le, lt
 from typing import Any
 
@@ -87,7 +88,7 @@ def _long(rule: Mapping[str, Any]) -> Fired:
         urgency=urgency if urgency in ("block", "interrupt") else "allow",
         once=rule.get("inject") == "once",
         is_overflow=trigger.get("type") == "contextThreshold" and urgency in ("block", "interrupt"),
-        whitelist=tuple(each for each in rule.get("whitelist") or () if isinstance(each, str)),
+        whitelist=tuple(each for each in _listed(rule.get("whitelist")) if isinstance(each, str)),
     )
 
 
@@ -102,18 +103,19 @@ def _holds(condition: Any, facts: Facts) -> bool:
 def _compared(known: Any, op: Any, wanted: Any) -> bool:
     """Nothing known, an unknown operator or something that is no number: never."""
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (known, wanted))
-    return numbers and op in OPERATORS and OPERATORS[op](known, wanted)
+    return numbers and isinstance(op, str) and op in OPERATORS and OPERATORS[op](known, wanted)
 
 
 def _triggered(rule: Mapping[str, Any], facts: Facts) -> bool:
     trigger = rule["trigger"]
-    if not isinstance(trigger, Mapping) or trigger.get("type") not in _TRIGGERS:
+    holds = _TRIGGERS.get(str(trigger.get("type"))) if isinstance(trigger, Mapping) else None
+    if holds is None:
         return False
     id_ = str(rule.get("id") or rule.get("ruleId") or "")
     if rule.get("inject") == "once" and id_ in facts.told:
         return False
     condition = trigger.get("condition")
-    return _passes(rule.get("toolFilter"), facts.tool) and _TRIGGERS[trigger["type"]](
+    return _passes(rule.get("toolFilter"), facts.tool) and holds(
         condition if isinstance(condition, Mapping) else {"value": condition}, facts
     )
 
@@ -159,7 +161,7 @@ _TRIGGERS: Mapping[str, Callable[[Mapping[str, Any], Facts], bool]] = {
 def _passes(tool_filter: Any, tool: str) -> bool:
     if not isinstance(tool_filter, Mapping):
         return True
-    include, exclude = tool_filter.get("include"), tool_filter.get("exclude")
+    include, exclude = _listed(tool_filter.get("include")), _listed(tool_filter.get("exclude"))
     return not (include and tool not in include) and not (exclude and tool in exclude)
 
 
@@ -171,13 +173,18 @@ def _contents(payload: Any) -> tuple[str, tuple[str, ...]]:
     text = str(payload.get("text") or payload.get("message") or "")
     if not text and isinstance(payload.get("command"), str):
         text = f"Run `{payload['command']}`."
-    files = [*(payload.get("files") or ()), *(payload.get("preload") or ())]
+    files = [*_listed(payload.get("files")), *_listed(payload.get("preload"))]
     return text, tuple(each for each in files if isinstance(each, str))
+
+
+def _listed(value: Any) -> list[Any]:
+    """Somebody else wrote the rules: one name stands for itself, and what is no list at all is an empty one."""
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 
 def _priority(rule: Mapping[str, Any]) -> float:
     value = rule.get("priority")
-    return value if isinstance(value, int | float) else 100.0
+    return value if isinstance(value, int | float) and not isnan(value) else 100.0
 
 
 def _first(condition: Mapping[str, Any], *names: str) -> Any:

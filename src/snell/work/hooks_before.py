@@ -67,7 +67,7 @@ def _is_left_alone(effort: Record) -> bool:
     return (
         effort["lifecycle"] == "finished"
         or bool(metadata.get("loading") or metadata.get("dehydrating"))
-        or metadata.get("state") in UNCOUNTED_STATES
+        or str(metadata.get("state")) in UNCOUNTED_STATES
     )
 
 

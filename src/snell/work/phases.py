@@ -13,7 +13,7 @@ from msgspec import Struct
 from snell.model.ports import Transaction
 from snell.work import efforts
 from snell.work.rows import Record, json_of, now_ms, select, update
-from snell.work.trouble import WorkError
+from snell.work.trouble import WorkError, invalid
 
 
 class Move(Struct, frozen=True):
@@ -35,7 +35,7 @@ def change(
     effort = efforts.get(tx, effort_id)
     if effort["lifecycle"] == "finished":
         raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
-    declared = effort["metadata"].get("phases") or []
+    declared = listed(effort["metadata"].get("phases"))
     move = allowed(declared, effort["currentPhase"], phase, reason)
     if move.is_change:
         update(tx, "efforts", "id", effort_id, {"current_phase": move.phase})
@@ -54,8 +54,10 @@ def history(tx: Transaction, effort_id: int) -> list[Record]:
 
 def allowed(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
     """Whether this phase may follow the present one. Raises UNKNOWN_PHASE or PHASE_NOT_SEQUENTIAL."""
-    phases = [each for each in declared if isinstance(each, dict) and each.get("label")]
+    phases = listed(declared)
     label, _, name = (part.strip() for part in wanted.partition(":"))
+    if not label:
+        raise invalid("phase: must not be empty")
     if not phases:  # a skill without phases is not held to any
         return Move(shown({"label": label, "name": name}), shown({"label": label, "name": name}) != current)
     known = _index(phases, label)
@@ -72,6 +74,17 @@ def allowed(declared: Sequence[Any], current: str | None, wanted: str, reason: s
             advice="give a reason to go there all the same",
         )
     return Move(shown(phases[known]), True, tuple(phases))
+
+
+def listed(declared: Any) -> list[Record]:
+    """The phases among what somebody declared, with labels that are text."""
+    given = declared if isinstance(declared, list | tuple) else ()
+    found = (each for each in given if isinstance(each, dict))
+    return [{**each, "label": str(each["label"])} for each in found if _is_label(each.get("label"))]
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str | int | float) and bool(str(value).strip())
 
 
 def shown(phase: Record) -> str:
@@ -109,7 +122,7 @@ def _parts(label: str) -> tuple[str, int]:
     """`2.B` is part 2 of phase 2: letters count like numbers."""
     major, _, minor = str(label).partition(".")
     if minor.isdecimal():
-        return major, int(minor)
+        return major, int(minor[:9])
     return major, ord(minor.upper()[0]) - ord("A") + 1 if minor[:1].isalpha() and minor.isascii() else 0
 
 

@@ -100,3 +100,33 @@ def test_a_whitelist_exempts_and_an_overflow_goes_first():
 )
 def test_a_whitelist_entry_is_a_tool_or_a_tool_with_a_glob(entry: str, listed: bool):
     assert is_listed(entry, "Read", {"file_path": "/p/a.py"}) is listed
+
+
+ODD: tuple[Any, ...] = (5, [1], [[]], {"a": 1}, None, True, float("nan"), "Read")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_rule_that_is_malformed_anywhere_disturbs_no_other(odd: Any):
+    good = {"ruleId": "good", "condition": {"field": "heartbeat_counter", "op": "gte", "value": 1}}
+    whole = {
+        "id": "x",
+        "trigger": {"type": "toolCount", "condition": {"gte": 1}},
+        "toolFilter": {"include": ["Read"], "exclude": ["Bash"]},
+        "payload": {"text": "t", "files": ["f"], "preload": ["p"], "command": "c"},
+        "mode": "inline",
+        "urgency": "block",
+        "priority": 1,
+        "inject": "once",
+        "whitelist": ["Bash"],
+    }
+    payload = [
+        {**whole, "payload": {**whole["payload"], name: odd}} for name in ("text", "files", "preload", "command")
+    ]
+    filters = [{**whole, "toolFilter": {name: odd}} for name in ("include", "exclude")]
+    triggers = [{**whole, "trigger": each} for each in ({"type": odd}, {"type": "toolCount", "condition": odd})]
+    conditions = [{"condition": {**good["condition"], name: odd}} for name in ("field", "op", "value")]
+    rules = [*({**whole, name: odd} for name in whole), *payload, *filters, *triggers, *conditions, {"condition": odd}]
+    for rule in (*rules, odd):
+        found = fired([rule, good], FACTS)
+        assert "good" in [each.rule_id for each in found]
+        blocking(found, FACTS)

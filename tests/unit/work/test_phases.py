@@ -1,5 +1,7 @@
 """Which phase may follow which."""
 
+from typing import Any
+
 import pytest
 
 from snell.work.phases import allowed
@@ -34,6 +36,8 @@ PHASES = [
         ("2.2: Lexer", "3.1", None, "UNKNOWN_PHASE"),
         ("2.2: Lexer", "9", "because", "UNKNOWN_PHASE"),
         ("gone: away", "3", None, "3: Check"),
+        ("1: Plan", "", "because", "VALIDATION_ERROR"),
+        ("1: Plan", " : Build", "because", "VALIDATION_ERROR"),
     ],
 )
 def test_only_the_next_phase_is_allowed_without_a_reason(current: str | None, wanted: str, reason: str, expected: str):
@@ -56,3 +60,12 @@ def _came_of(current: str | None, wanted: str, reason: str) -> str:
     except WorkError as error:
         return error.code
     return ("" if move.is_change else "same ") + move.phase
+
+
+@pytest.mark.parametrize("odd", [5, "phases", {"label": "1"}, None, [5, None, {"label": ["1"]}, {"label": " "}, {}]])
+def test_what_declares_no_phases_holds_to_none(odd: Any):
+    assert allowed(odd, None, "1: Plan").phase == "1: Plan"
+
+
+def test_a_label_may_be_a_number():
+    assert allowed([{"label": 1}, {"label": 1.5}, {"label": 2}], "1.5", "2").phase == "2"

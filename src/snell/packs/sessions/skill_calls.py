@@ -58,11 +58,7 @@ def _from_proof(tx: Transaction, event: Event, here: Here, label: str, proof: di
 
 def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
     known = skills.list_(tx, project["id"]) if project else []
-    having = (
-        each["name"]
-        for each in known
-        if label in [str(p.get("label")) for p in each["phases"] or () if isinstance(p, dict)]
-    )
+    having = (each["name"] for each in known if label in [phase["label"] for phase in phases.listed(each["phases"])])
     return str(next(having, ""))
 
 
@@ -108,9 +104,8 @@ def _begun(here: Here, event: Event, work: Any) -> Record:
 
 def _shown(made: Record, verb: str) -> str:
     effort, session = made["effort"], made["session"]
-    phase = effort["currentPhase"] or (
-        phases.shown(effort["metadata"]["phases"][0]) if effort["metadata"].get("phases") else ""
-    )
+    declared = phases.listed(effort["metadata"].get("phases"))
+    phase = effort["currentPhase"] or (phases.shown(declared[0]) if declared else "")
     log = artefacts.path_of(effort, "LOG")
     lines = [
         f"## Effort {effort['id']} {verb}",
