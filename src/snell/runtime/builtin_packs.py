@@ -72,11 +72,22 @@ def is_builtin(path: Path) -> bool:
     return FOLDER in (path.absolute().parent, path.absolute().parent.parent)
 
 
+def options_of(name: str, hooks: Iterable[Hook]) -> Options:
+    """The options with which a pack's hooks are among these; its own where it has none there."""
+    made = (_OPTIONS[id(hook.handler)] for hook in hooks if id(hook.handler) in _OPTIONS)
+    return next((options for pack, options in made if pack == name), builtin_packs()[name].options)
+
+
+_OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; they stay as long as the hooks that were made
+
+
 @cache
 def _made(name: str, options: bytes) -> tuple[Hook, ...]:
     chosen = msgspec.json.decode(options)
     modules = (import_module(f"snell.packs.{name}.{path.stem}") for path in builtin_packs()[name].files)
-    return tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
+    hooks = tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
+    _OPTIONS.update({id(hook.handler): (name, chosen) for hook in hooks})
+    return hooks
 
 
 def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:

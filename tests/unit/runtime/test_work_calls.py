@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.calls import call_for
 from snell.runtime.house import House
 from snell.runtime.rpc import Rpc
@@ -210,3 +211,15 @@ def test_secrets_do_not_get_into_what_is_kept(line: Line):
     assert secret not in json.dumps(line("commands.session.dehydrate", {"payload": payload}))
     kept = line("db.messages.list", {"sessionId": 2})["data"]
     assert (len(kept), secret in json.dumps(kept)) == (1, False)
+
+
+def test_a_hook_that_is_called_counts_as_the_settings_say(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "calls.db")
+    with House.embedded(*pack_hooks("sessions", {"heartbeat": 4, "context_window": 1_000}), database=database) as house:
+        line = Line(house)
+        start(line)
+        line("hooks.sessionStart", BASE)
+        house.store.put("session:w", "context_usage", {"tokens": 850})
+        answers = [line("hooks.preToolUse", {**BASE, **HOOKS["preToolUse"]})["data"] for _ in range(4)]
+    assert [each["allow"] for each in answers] == [True, True, True, False]
+    assert (answers[-1]["reason"], answers[-1]["contextUsage"]) == ("4/4 tool calls without logging", 0.85)

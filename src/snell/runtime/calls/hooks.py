@@ -20,8 +20,9 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.errors import PayloadError, StoreError
 from snell.model.events import Event
 from snell.model.ports import Transaction
-from snell.packs.sessions.callers import ANSWERED, caller_for, usage_of
+from snell.packs.sessions.callers import ANSWERED, USAGE, caller_for, usage_of
 from snell.packs.sessions.speaking import output_of
+from snell.runtime.builtin_packs import options_of
 from snell.runtime.calls import Arguments, Call
 from snell.runtime.calls.work import database_of, issue_in
 from snell.runtime.house import House
@@ -46,7 +47,7 @@ def decided(name: str, house: House, arguments: Arguments, env: Mapping[str, str
         raise _invalid([*issues, f"payload: {error.message}"]) from None
     if issues:
         raise _invalid(issues)
-    said = _work(name, house, payload, env) if name in _WORK and house.database else {}
+    said = _work(event, house, payload, env) if name in _WORK and house.database else {}
     return _answer(house, replace(event, flags=(*event.flags, ANSWERED)), said)
 
 
@@ -70,14 +71,17 @@ def _joined(one: Record | None, other: Record | None) -> Record:
     return {"hookSpecificOutput": {**(one or {}), **(other or {}), **context}}
 
 
-def _work(name: str, house: House, payload: Arguments, env: Mapping[str, str]) -> Record:
+def _work(event: Event, house: House, payload: Arguments, env: Mapping[str, str]) -> Record:
+    name = event.name
     type_, answer = _WORK[name]
     given = {"hookEventName": name, **camel_keys(payload)}
     try:
         asked = msgspec.convert(redacted(given) if name in _KEPT else given, type_)
     except msgspec.ValidationError as error:
         raise _invalid([issue_in(str(error))]) from None
-    caller = caller_for(env, {}, usage_of(house.store.get(f"session:{asked.session_id}", "context_usage")))
+    options = options_of("sessions", house.place_of(event).book.hooks())
+    told = house.store.get(f"session:{asked.session_id}", USAGE)
+    caller = caller_for(env, options, usage_of(told, options["context_window"]))
     trouble = transcript_tails.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
     try:
         return database_of(house).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
