@@ -93,7 +93,9 @@ def test_the_status_of_an_agent_follows_its_events(stage: Stage):
         assert status("Notification", notification_type=kind, message="m") == "attention"
     status("UserPromptSubmit", prompt="x")
     assert status("Notification", notification_type="auth_success", message="m") == "working"
-    assert status("PermissionRequest", tool_name="Bash", tool_input={}) == "attention"
+    for _ in range(2):
+        assert status("PermissionRequest", tool_name="Bash", tool_input={}) == "attention"
+        assert stage.call("db.agents.updateStatus", "ann", id="ann", status="checked")["status"] == "checked"
     assert [status("Stop"), status("Stop")] == ["done", "done"]
     session = stage.call("commands.where", "ann")["session"]
     kept = stage.database.run(lambda tx: messages.list_(tx, session["id"]))

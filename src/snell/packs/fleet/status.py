@@ -37,7 +37,7 @@ def status(event: Event, here: Here) -> Note | None:
         return None
     trouble = here.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
     wanted = hooks_agents.status_after(event.name, {**event.payload, "trouble": trouble})
-    if wanted and here.marks.get(f"agent:{agent_id}", "status") != wanted:
+    if wanted:  # what it was is asked where it is kept: people and other programs change it, too
         _set(wanted, agent_id, here)
     return _signals(agent_id, here) if event.name == "UserPromptSubmit" else None
 
