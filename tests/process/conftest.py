@@ -29,7 +29,7 @@ def snell(tmp_path):
     def run(*words, given=b"", **env):
         done = subprocess.run(
             [sys.executable, "-m", "snell", *words],
-            cwd=project,
+            cwd=run.project,
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "home"), **env},
             input=given if isinstance(given, bytes) else json.dumps(given).encode(),
             capture_output=True,

@@ -77,6 +77,33 @@ def test_what_is_not_there_is_said_in_one_line(snell):
     assert "no agent has a name here yet" in snell("fleet")[1]
 
 
+def test_a_project_that_was_moved_takes_its_efforts_along(snell, tmp_path):
+    made = json.loads(snell("effort", "start", "t", "fix", "--json")[1])
+    assert made["task"]["state"] == "active"
+    snell("effort", "log", "one")
+    fired(snell, "SessionStart", source="startup")
+    before, after = snell.project, tmp_path / "elsewhere/project"
+    after.parent.mkdir()
+    before.rename(after)
+    snell.project = after
+    assert "skill fix" in str(fired(snell, "SessionStart", source="startup"))
+    assert snell("effort", "log", "--effort", "1", "two")[1] == f"logged in {after}/.tasks/t/1_FIX_LOG.md\n"
+    assert (before.exists(), (after / ".tasks/t/1_FIX_LOG.md").read_text("utf-8").count("UTC]")) == (False, 2)
+    rows = json.loads(snell("session", "list", "--json")[1])
+    assert {each["taskId"] for each in rows} == {f"{after}/.tasks/t"}
+
+
+def test_a_project_that_was_moved_before_it_wrote_anything_is_taken_along_when_asked(snell, tmp_path):
+    snell("effort", "start", "t", "fix")
+    before, after = snell.project, tmp_path / "elsewhere"
+    before.rename(after)
+    snell.project = after
+    code, _, err = snell("effort", "log", "--effort", "1", "one")
+    assert (code, f"`{before}`, is not there any more" in err, before.exists()) == (1, True, False)
+    assert snell("effort", "resume", "1")[0] == 0
+    assert snell("effort", "log", "one")[1] == f"logged in {after}/.tasks/t/1_FIX_LOG.md\n"
+
+
 def test_a_task_whose_directory_is_gone_goes_on_and_is_made_again_for_the_log(snell):
     snell("effort", "start", "t", "fix")
     snell("effort", "log", "one")

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from snell.model.ports import Transaction
-from snell.work import agents, artefacts, dehydration, sessions, skills, tasks
+from snell.work import agents, artefacts, dehydration, relocating, sessions, skills, tasks
 from snell.work.hook_calls import Caller, PreCompact, SessionEnd, SessionStart, UserPrompt
 from snell.work.resolving import resolve
 from snell.work.rows import Record, now_ms, update
@@ -14,6 +14,7 @@ FRESH = ("startup", "clear", "")  # windows that know nothing; others bring thei
 
 def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record:
     """Always a new session for the effort that is active here, and what it needs to know."""
+    relocating.follow(tx, call.cwd)
     found = resolve(tx, call.cwd, caller.agent_id, call.session_id, adopts=False)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":

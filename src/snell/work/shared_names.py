@@ -61,17 +61,21 @@ def task_folder(name: str, project_path: str, project_name: str) -> str:
 def _move_tasks(tx: Transaction, from_: int, to: int, name: str, path: str) -> None:
     for folder, uid in tx.rows("SELECT dir_path, uid FROM tasks WHERE project_id = ?", from_):
         here = task_folder(uid or folder, path, name)
-        known = tx.rows("SELECT 1 FROM tasks WHERE dir_path = ?", here)
-        if not known:
-            copied = "workspace, title, description, keywords, created_at, rev"
-            values = f"SELECT ?, ?, {copied} FROM tasks WHERE dir_path = ?"
-            tx.do(f"INSERT INTO tasks (dir_path, project_id, {copied}) {values}", here, to, folder)
-        _renumber_before(tx, folder, here)
-        for table in ("efforts", "sessions"):
-            tx.do(f"UPDATE {table} SET task_id = ? WHERE task_id = ?", here, folder)
-        tx.do("DELETE FROM tasks WHERE dir_path = ?", folder)
-        tx.do("UPDATE tasks SET uid = ? WHERE dir_path = ?", uid, here)
-        tx.do("DELETE FROM unshared WHERE kind = 'tasks' AND key = ?", folder)
+        move_task(tx, folder, here, to, uid)
+
+
+def move_task(tx: Transaction, folder: str, here: str, project_id: int, uid: str | None) -> None:
+    """A task and all that belongs to it, from one directory to another."""
+    if not tx.rows("SELECT 1 FROM tasks WHERE dir_path = ?", here):
+        copied = "workspace, title, description, keywords, created_at, rev"
+        values = f"SELECT ?, ?, {copied} FROM tasks WHERE dir_path = ?"
+        tx.do(f"INSERT INTO tasks (dir_path, project_id, {copied}) {values}", here, project_id, folder)
+    _renumber_before(tx, folder, here)
+    for table in ("efforts", "sessions"):
+        tx.do(f"UPDATE {table} SET task_id = ? WHERE task_id = ?", here, folder)
+    tx.do("DELETE FROM tasks WHERE dir_path = ?", folder)
+    tx.do("UPDATE tasks SET uid = ? WHERE dir_path = ?", uid, here)
+    tx.do("DELETE FROM unshared WHERE kind = 'tasks' AND key = ?", folder)
 
 
 def _renumber_before(tx: Transaction, folder: str, here: str) -> None:

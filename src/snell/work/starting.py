@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from snell.model.ports import Transaction
-from snell.work import agents, artefacts, efforts, projects, resolving, sessions, skills, tasks
+from snell.work import agents, artefacts, efforts, projects, relocating, resolving, sessions, skills, tasks
 from snell.work.rows import Record, now_ms
 from snell.work.trouble import WorkError, invalid
 
@@ -33,13 +33,17 @@ def start_effort(
         if active
         else efforts.start(tx, task["dirPath"], skill, mode, _described(tx, project, skill, metadata))
     )
-    return {**_opened(tx, effort, agent_id, client_session_id), "task": task, "resumed": bool(active)}
+    opened = _opened(tx, effort, agent_id, client_session_id)
+    return {**opened, "task": tasks.get(tx, task["dirPath"]), "resumed": bool(active)}
 
 
 def resume_effort(
     tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, client_session_id: str | None = None
 ) -> Record:
-    """Go on with an effort in a new session."""
+    """Go on with an effort in a new session; the project that it belongs to may have been moved to here."""
+    relocating.follow(tx, cwd)
+    if effort_id is not None:
+        relocating.take_along(tx, tasks.get(tx, efforts.get(tx, effort_id)["taskId"]), cwd)
     effort = (
         efforts.get(tx, effort_id)
         if effort_id is not None
@@ -57,10 +61,12 @@ def log_place(
     tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, kind: str = "LOG", window: str = ""
 ) -> Record:
     """Where the log of an effort is. Whoever writes into it then starts the heartbeat anew."""
+    relocating.follow(tx, cwd)
     found = resolving.resolve(tx, cwd, agent_id, window)
     effort = efforts.get(tx, effort_id) if effort_id is not None else found.effort
     if effort is None:
         raise no_effort()
+    relocating.require_here(tx, effort, tasks.get(tx, effort["taskId"]))
     return {"path": artefacts.path_of(effort, kind), "effortId": effort["id"]}
 
 

@@ -8,7 +8,7 @@ from snell.model.ports import Transaction
 from snell.runtime.calls.together import together, told
 from snell.runtime.calls.work import Arguments, Env, agent_in, database_of, transacted, window_in
 from snell.runtime.house import House
-from snell.work import artefacts, dehydration, phases, resolving, sessions, starting
+from snell.work import artefacts, dehydration, phases, relocating, resolving, sessions, starting
 from snell.work.rows import Record, camel_keys
 from snell.work.trouble import WorkError, invalid
 
@@ -67,11 +67,13 @@ def change_phase(
 
 def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
     """What is active here: the ids, or nulls."""
+    relocating.follow(tx, cwd)
     found = resolving.resolve(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
 
 
 def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
+    relocating.follow(tx, cwd)
     effort = resolving.resolve(tx, cwd, agent_id, window or "").effort
     if effort is None:
         raise starting.no_effort()
