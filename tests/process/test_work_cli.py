@@ -156,3 +156,31 @@ def test_an_older_database_gets_the_work_layer_and_keeps_what_it_had(tmp_path: P
     assert after.run(lambda tx: tx.rows("SELECT name FROM marks")) == [("n",)]
     assert after.run(lambda tx: tx.rows("SELECT count(*) FROM efforts")) == [(0,)]
     after.close()
+
+
+def test_what_somebody_else_named_tells_the_terminal_nothing(snell):
+    odd = "a\x1b]0;owned\x07\x1b[31mb"
+    assert snell("effort", "start", "t", odd, AGENT_ID=odd)[0] == 0
+    answers = [snell(*words) for words in (("agent", "list"), ("fleet",), ("effort", "list"), ("effort", "show"))]
+    answers += [snell("agent", "status", "done", odd), snell("agent", "status", "done", f"{odd}!")]
+    assert [code for code, _, _ in answers] == [0, 0, 0, 0, 0, 1]
+    assert not any(letter in out + err for _, out, err in answers for letter in "\x1b\x07")
+
+
+def test_what_is_not_text_is_said(snell):
+    code, out, err = snell("effort", "start", b"caf\xe9", "fix")
+    assert (code, out, err) == (1, "", "snell: `\\udce9` in what was given is not text; write it in UTF-8\n")
+
+
+def test_a_log_is_not_written_through_a_link_out_of_the_project(snell, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (snell.project / ".tasks").symlink_to(tmp_path / "outside")
+    assert snell("effort", "start", "t", "fix")[0] == 0
+    code, _, err = snell("effort", "log", "x")
+    assert (code, "is a link out of the project" in err, list((tmp_path / "outside").iterdir())) == (1, True, [])
+
+
+def test_an_empty_phase_is_none(snell):
+    snell("effort", "start", "t", "fix")
+    code, _, err = snell("phase", "")
+    assert (code, "phase: must not be empty" in err) == (1, True)

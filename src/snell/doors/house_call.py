@@ -1,5 +1,6 @@
 """Ask the house something: the daemon when one is running, since it knows more; else a house of our own."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,6 @@ from snell.machine.daemon_client import NoDaemonError, ask
 from snell.machine.paths import Places, places
 from snell.model.errors import SnellError
 
-
 _TOLD = ("AGENT_", "CLAUDE_PLUGIN", "SNELL_SUPERVISOR")  # of the environment: who asks, and from which window
 
 
@@ -17,6 +17,7 @@ def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
     """The answer to a remote call such as `effort.start`. Raises SnellError."""
     env = {name: os.environ[name] for name in os.environ if name.startswith(_TOLD)}
     env["CWD"] = os.getcwd()
+    _require_text([arguments, env])
     where = places(os.environ)
     try:
         return ask(where.run, command, arguments, env)
@@ -27,6 +28,15 @@ def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
 
     started(where.run)  # what other machines did is known to a daemon only
     return ask(where.run, command, arguments, env)
+
+
+def _require_text(given: Any) -> None:
+    """Bytes that are no text come from the command line as halves of characters, which nobody can send."""
+    try:
+        json.dumps(given, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        shown = error.object[error.start : error.end].encode("utf-8", "backslashreplace").decode()
+        raise SnellError(f"`{shown}` in what was given is not text", advice="write it in UTF-8") from None
 
 
 def _has_team(where: Places) -> bool:

@@ -35,6 +35,14 @@ def _unchanged(text: str) -> str:
     return text
 
 
+def visible_lines(text: object) -> str:
+    """The same for a text of several lines; bytes that are no text are left to the stream, which spells them out."""
+    kept = ("\n", "\t")
+    return "".join(
+        char if char.isprintable() or char in kept or "\ud800" <= char <= "\udfff" else "\ufffd" for char in str(text)
+    )
+
+
 def visible(text: object) -> str:
     """What somebody else wrote, so that it tells the terminal nothing."""
     return "".join(char if char.isprintable() else "\ufffd" for char in str(text))

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from snell.doors.paint import visible, visible_lines
+
 LONGEST = 60
 
 
@@ -19,7 +21,7 @@ def print_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *,
 
 
 def print_one(row: Mapping[str, Any], text: str, *, as_json: bool) -> None:
-    print(msgspec.json.encode(row).decode() if as_json else text)
+    print(msgspec.json.encode(row).decode() if as_json else visible_lines(text))
 
 
 def lines_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> list[str]:
@@ -31,5 +33,5 @@ def lines_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> l
 def _cell(value: Any) -> str:
     if value is None or value == "":
         return "-"
-    text = f"{value:.0%}" if isinstance(value, float) else " ".join(str(value).split())
+    text = f"{value:.0%}" if isinstance(value, float) else visible(" ".join(str(value).split()))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -30,6 +30,8 @@ def register(
     pane: str = "",
 ) -> Record:
     """Keep an agent; what is not given stays as it was."""
+    if not id.strip():
+        raise invalid("id: must not be empty")
     given = {
         "label": label,
         "claims": json_of(claims),

@@ -4,13 +4,14 @@ import os
 
 from snell.model.ports import Transaction
 from snell.work.rows import Record, now_ms, select
+from snell.work.trouble import invalid
 
 COLUMNS = "id path name created_at"
 
 
 def upsert(tx: Transaction, path: str, name: str | None = None) -> Record:
     """Keep a project; the same path again changes its name at most."""
-    path = os.path.normpath(path)
+    path = whole("path", path)
     tx.do(
         "INSERT INTO projects (path, name, created_at) VALUES (?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET name = COALESCE(excluded.name, projects.name)",
@@ -34,6 +35,13 @@ def find_around(tx: Transaction, cwd: str) -> Record | None:
     blanks = ", ".join("?" for _ in places)
     found = select(tx, "projects", COLUMNS, f"WHERE path IN ({blanks}) ORDER BY LENGTH(path) DESC LIMIT 1", *places)
     return found[0] if found else None
+
+
+def whole(name: str, path: str) -> str:
+    """A path that means the same wherever it is read."""
+    if not os.path.isabs(path) or "\0" in path:
+        raise invalid(f"{name}: must be an absolute path")
+    return os.path.normpath(path)
 
 
 def above(path: str) -> list[str]:

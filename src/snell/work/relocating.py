@@ -33,8 +33,11 @@ def take_along(tx: Transaction, task: Record, cwd: str) -> None:
 
 
 def require_here(tx: Transaction, effort: Record, task: Record) -> None:
-    """Nothing is written to where a project was."""
+    """Nothing is written to where a project was, nor through a link to somewhere else."""
     project = _of(tx, task)
+    if _leads_out(task["dirPath"], project["path"]):
+        message = f"`{task['dirPath']}` is a link out of the project"
+        raise WorkError("COMMAND_ERROR", message, advice="name the directory itself as the task, or remove the link")
     if _is_gone(project) and _rest(task["dirPath"], project["path"]):
         raise WorkError(
             "COMMAND_ERROR",
@@ -63,6 +66,13 @@ def _folders(tx: Transaction, project: Record) -> list[str]:
 
 def _rest(folder: str, path: str) -> str:
     return folder.removeprefix(f"{path}/") if folder.startswith(f"{path}/") else ""
+
+
+def _leads_out(folder: str, path: str) -> bool:
+    if not _rest(folder, path):
+        return False  # a task that was put elsewhere on purpose
+    real = os.path.realpath(path)
+    return os.path.commonpath((real, os.path.realpath(folder))) != real
 
 
 def _move(tx: Transaction, project: Record, place: str) -> None:

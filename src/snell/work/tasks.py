@@ -3,6 +3,7 @@
 import os
 
 from snell.model.ports import Transaction
+from snell.work.projects import whole
 from snell.work.rows import Record, now_ms, select
 from snell.work.trouble import WorkError
 
@@ -24,7 +25,7 @@ def upsert(
     tx.do(
         "INSERT INTO tasks (dir_path, project_id, workspace, title, description, keywords, created_at)"
         f" VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (dir_path) DO UPDATE SET {keep}",
-        *(os.path.normpath(dir_path), project_id, workspace, title, description, keywords, now_ms()),
+        *(whole("dirPath", dir_path), project_id, workspace, title, description, keywords, now_ms()),
     )
     return get(tx, dir_path)
 

@@ -223,3 +223,19 @@ def test_a_hook_that_is_called_counts_as_the_settings_say(tmp_path: Path):
         answers = [line("hooks.preToolUse", {**BASE, **HOOKS["preToolUse"]})["data"] for _ in range(4)]
     assert [each["allow"] for each in answers] == [True, True, True, False]
     assert (answers[-1]["reason"], answers[-1]["contextUsage"]) == ("4/4 tool calls without logging", 0.85)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "issue"),
+    [
+        ("db.project.upsert", {"path": ""}, "path: must be an absolute path"),
+        ("db.project.upsert", {"path": "here/there"}, "path: must be an absolute path"),
+        ("db.project.upsert", {"path": "/a\0b"}, "path: must be an absolute path"),
+        ("db.task.upsert", {"dirPath": "t", "projectId": 1}, "dirPath: must be an absolute path"),
+        ("db.agents.register", {"id": " "}, "id: must not be empty"),
+        ("commands.effort.start", {"taskName": "t", "skill": "s", "cwd": ""}, "path: must be an absolute path"),
+    ],
+)
+def test_a_path_is_whole_and_a_name_is_not_empty(line: Line, name: str, given: Any, issue: str):
+    answer = line(name, given)
+    assert (answer["error"], answer["details"]) == ("VALIDATION_ERROR", {"issues": [issue]})

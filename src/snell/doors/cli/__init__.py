@@ -13,6 +13,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
+from snell.doors.paint import visible_lines
 from snell.model.catalogue import nearest
 from snell.model.errors import SnellError
 
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except SnellError as error:
-        print(f"snell: {error}", file=sys.stderr)
+        print(f"snell: {visible_lines(error)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads any more, also not at exit
