@@ -54,7 +54,17 @@ def _read(folder: Path) -> Pack:
 def pack_hooks(name: str, options: Options | None = None) -> tuple[Hook, ...]:
     """The hooks of one pack, with these options over its own."""
     pack = builtin_packs()[name]
-    return _made(name, msgspec.json.encode(_chosen(pack, {**pack.options, **(options or {})})))
+    return _made(name, msgspec.json.encode(_chosen(pack, _joined(pack.options, options or {}))))
+
+
+def _joined(own: Options, given: Options) -> Options:
+    """What was given goes over the pack's own; a table is added to, entry by entry."""
+    tables = {
+        name: {**own[name], **value}
+        for name, value in given.items()
+        if isinstance(value, Mapping) and isinstance(own.get(name), Mapping)
+    }
+    return {**own, **given, **tables}
 
 
 def _chosen(pack: Pack, options: Options) -> Options:

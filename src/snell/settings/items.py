@@ -69,7 +69,8 @@ class Workshop(Struct, frozen=True):
     def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
         """Everything in a settings file that is not a hook, as one thing."""
         definition = {value.name: value.value for value in values}
-        commands = [value["command"] for value in definition.values() if isinstance(value, dict)]
+        tables = (value for value in definition.values() if isinstance(value, dict))
+        commands = [str(table["command"]) for table in tables if table.get("command")]
         named = named_by(Command("\n".join(commands)), self.root, self.env) if commands else Named()
         files = self._digests_of(named)
         line, title = min(value.line for value in values), ", ".join(definition)

@@ -181,7 +181,8 @@ def _tell_windows(tx: Transaction, effort: Record) -> None:
     """A session that waits for a window: those that work in this project hear of it, so that none has to look."""
     where = (
         "WHERE ended_at IS NULL AND client_session_id IS NOT NULL AND subagent_id = '' AND effort_id <> ?"
-        " AND task_id IN (SELECT dir_path FROM tasks WHERE project_id = (SELECT project_id FROM tasks WHERE dir_path = ?))"
+        " AND task_id IN (SELECT dir_path FROM tasks"
+        " WHERE project_id = (SELECT project_id FROM tasks WHERE dir_path = ?))"
     )
     for each in select(tx, "sessions", "id told", where, effort["id"], effort["taskId"]):
         update(tx, "sessions", "id", each["id"], {"told": union(each["told"], [ANOTHER])})

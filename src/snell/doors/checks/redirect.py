@@ -41,8 +41,11 @@ def _lay_out(files: Any, root: Path) -> None:
         raise SnellError("`files` is not an object of names and texts")
     for name, text in files.items():
         path = _inside(root, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if isinstance(text, str) else "", encoding="utf-8", errors="replace")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text if isinstance(text, str) else "", encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise SnellError(f"`{name[:80]}` cannot be a file here: {error.strerror}") from None
 
 
 def _inside(root: Path, name: str) -> Path:

@@ -23,6 +23,9 @@ COMMIT_RULES = (
 )
 
 
+LONGEST = 10_000  # characters; whoever pastes more than that says what is wanted before it
+
+
 @informs("UserPromptSubmit", timeout=3)
 def route(prompt: Prompt, here: Here) -> list[Note | Tell] | None:
     """Name the command or agent that is made for what was asked."""
@@ -34,6 +37,7 @@ def route(prompt: Prompt, here: Here) -> list[Note | Tell] | None:
 def parts_for(prompt: str, options: object) -> list[str]:
     """What there is to say about a prompt."""
     said = options if isinstance(options, dict) else {}
+    prompt = prompt[:LONGEST]
     if not prompt.strip() or is_meta(prompt):
         return []
     parts = [DOCUMENT_RULES] if said.get("documentation", True) and DOCUMENTS.search(prompt) else []

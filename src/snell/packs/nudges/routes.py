@@ -15,7 +15,7 @@ META = (
     ),
     late(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
 )
-DOCUMENTS = late(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]+\.md\b", re.IGNORECASE)
+DOCUMENTS = late(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]{1,100}\.md\b", re.IGNORECASE)
 COMMITS = late(r"\bcommit(?:s|ted|ting)?\b", re.IGNORECASE)
 _README = late(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
 
