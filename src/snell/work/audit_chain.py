@@ -47,7 +47,7 @@ class Head(Struct, frozen=True):
 
 class Entry(Struct, frozen=True):
     seq: int
-    kind: str  # decision, trace, opened, open REVISION, ended SIZE SIZE CLAIM, expired KIND
+    kind: str  # decision, trace, opened, open REVISION CLAIMED, ended SIZE SIZE CLAIM, expired KIND
     record_id: str
     digest: str
     link: str
@@ -112,6 +112,11 @@ def _beside(tx: Transaction, key: bytes, call: Call) -> str:
     return " ".join((*sizes, _claim(tx, key, call)))
 
 
+def _holds(tx: Transaction, call: Call) -> bool:
+    held = claims.holder(tx, call.run_id, call.idempotency_key)
+    return held is not None and held.tool_call_id == call.tool_call_id
+
+
 def _claim(tx: Transaction, key: bytes, call: Call) -> str:
     held = claims.holder(tx, call.run_id, call.idempotency_key) if call.status == "succeeded" else None
     if held is None or held.tool_call_id != call.tool_call_id or held.status != "succeeded":
@@ -128,7 +133,7 @@ def _add_call(tx: Transaction, key: bytes, head: Head, call: Call) -> Head:
         kind = f"ended {_beside(tx, key, call)}"
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "ended"))
     elif call.status not in ledger.ENDED:
-        kind = f"open {call.revision}"
+        kind = f"open {call.revision} {'claimed' if _holds(tx, call) else '-'}"
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "open"))
     return msgspec.structs.replace(head, revision=max(head.revision, call.revision))
 
@@ -338,7 +343,7 @@ def _differs(key: bytes, state: _Chain, call: Call, seen: int) -> bool:
     if ("ended", id_) in state.digests or ("opened", id_) not in state.digests:
         return False
     # It was open when it was last seen. Who changes it gives it another number, and changes more than that.
-    last = int(state.details.get(("open", id_), -1))
+    last = int(state.details.get(("open", id_), "-1").partition(" ")[0])
     as_it_was = msgspec.structs.replace(call, revision=last)
     is_the_same = state.digests.get(("open", id_)) == digest_of_call(key, as_it_was, "open")
     return not is_the_same if call.revision <= seen else is_the_same
@@ -370,7 +375,11 @@ class _Beside:
             if ref and ref not in self._checked:
                 self._checked.add(ref)
                 self._compare_body(call, ref, "-" if may_be_gone else size, changed, [] if may_be_gone else missing)
-        if claim != "-" and not may_be_gone and ("expired claim", call.tool_call_id) not in self._state.digests:
+        if claim == "-" and self._state.details.get(("open", call.tool_call_id)) == f"{call.revision} claimed":
+            # It may have passed to a call that was made later; then somebody holds it.
+            if not may_be_gone and claims.holder(self._tx, call.run_id, call.idempotency_key) is None:
+                missing.append(f"the claim of tool call `{call.tool_call_id}` is gone")
+        elif claim != "-" and not may_be_gone and ("expired claim", call.tool_call_id) not in self._state.digests:
             now = _claim(self._tx, self._key, call)
             if now == "-":
                 missing.append(f"the claim of tool call `{call.tool_call_id}` is gone")

@@ -328,6 +328,10 @@ def test_a_claim_that_a_person_let_go_of_is_not_missed(copy: Path):
     auditor = Auditor(database, copy)
     database.run(lambda tx: claims.release(tx, "r", "k7"))
     assert auditor.verify().completeness == ("the claim of tool call `s/t7` is gone",)
+    taken = database.run(lambda tx: claims.holder(tx, "r", "k8"))
+    database.run(lambda tx: claims.release(tx, "r", "k8"))  # of a call that still runs
+    assert auditor.verify().completeness[-1] == "the claim of tool call `s/t8` is gone"
+    database.run(lambda tx: claims.claim(tx, taken))
     database.run(lambda tx: auditor.note_release(tx, "s/t7"))
     auditor.keep_up(at_once=True)
     assert auditor.verify().is_good
