@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from snell.model.errors import StoreError
 from snell.model.ports import Database
 from snell.stores.sqlite import SqliteDatabase
-from snell.work import audit_chain, claims, ledger, replays, resuming, retention, runs
-from snell.work.audit_chain import Anchor
+from snell.work import audit_chain, audit_check, claims, ledger, replays, resuming, retention, runs
+from snell.work.audit_check import Anchor
 from snell.work.claims import Claim, Receipt
 from snell.work.decisions import Row
 from snell.work.decisions import add as add_decision
@@ -270,10 +270,10 @@ def test_the_chain_finds_nothing_wrong_where_nothing_is(database: Database):
     head = database.run(lambda tx: audit_chain.extend(tx, KEY))
     database.run(lambda tx: ledger.finish(tx, call(4), End(status="failed", at=40)))
     head = database.run(lambda tx: audit_chain.extend(tx, KEY))
-    found = database.run(lambda tx: audit_chain.verify(tx, KEY, [Anchor(head.count, head.link)], page=7))
+    found = database.run(lambda tx: audit_check.verify(tx, KEY, [Anchor(head.count, head.link)], page=7))
     assert (found.is_good, found.links, found.decisions, found.calls, found.waiting) == (True, 91, 30, 30, 0)
     database.run(lambda tx: tx.do("UPDATE tool_calls SET error_detail = 'never happened' WHERE tool_call_id = 's/t4'"))
-    found = database.run(lambda tx: audit_chain.verify(tx, KEY, [Anchor(head.count, head.link)]))
+    found = database.run(lambda tx: audit_check.verify(tx, KEY, [Anchor(head.count, head.link)]))
     assert (found.integrity, found.completeness) == (("tool call `s/t4` was changed",), ())
 
 
@@ -300,9 +300,9 @@ def test_what_retention_takes_is_not_missed(database: Database):
     assert (len(gone), len(calls)) == (4, 4)
     head = database.run(lambda tx: audit_chain.read_head(tx, KEY))
     anchors = [Anchor(head.count, head.link)]
-    assert database.run(lambda tx: audit_chain.verify(tx, KEY, anchors)).is_good
+    assert database.run(lambda tx: audit_check.verify(tx, KEY, anchors)).is_good
     database.run(lambda tx: tx.do("DELETE FROM decisions"))
-    found = database.run(lambda tx: audit_chain.verify(tx, KEY, anchors))
+    found = database.run(lambda tx: audit_check.verify(tx, KEY, anchors))
     assert found.completeness == ("decision `d4` is gone",)
 
 

@@ -18,8 +18,9 @@ from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
-from snell.work import audit_chain
-from snell.work.audit_chain import Anchor, Findings, Head
+from snell.work import audit_chain, audit_check
+from snell.work.audit_chain import Head
+from snell.work.audit_check import Anchor, Findings
 from snell.work.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
 
 KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
@@ -70,13 +71,13 @@ class Auditor:
         anchors, problems = self._anchors(key)
         # Notes that were there before the chain was read must fit it; it must not go on beyond those there are after.
         now = time.time_ns() // 1_000_000
-        found = self._database.run(lambda tx: audit_chain.verify(tx, key, anchors, now=now), only_reads=True)
+        found = self._database.run(lambda tx: audit_check.verify(tx, key, anchors, now=now), only_reads=True)
         behind = self._not_noted(key, found.links, patience)
         return replace(found, integrity=(*problems, *found.integrity), completeness=(*behind, *found.completeness))
 
     def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[str, ...]:
         until = time.monotonic() + patience
-        while (behind := audit_chain.not_noted(links, self._anchors(key)[0])) and time.monotonic() < until:
+        while (behind := audit_check.not_noted(links, self._anchors(key)[0])) and time.monotonic() < until:
             time.sleep(0.1)
         return behind
 

@@ -17,7 +17,7 @@ from snell.model.errors import StoreError
 from snell.runtime.audit import ANCHOR_FILE, KEY_FILE, Auditor
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import claims, decisions, ledger
-from snell.work.audit_chain import Findings
+from snell.work.audit_check import Findings
 from snell.work.claims import Claim
 from snell.work.decisions import Row
 from snell.work.ledger import Call, End

@@ -9,7 +9,7 @@ from snell.doors.paint import Paint
 from snell.machine.paths import places
 from snell.runtime.audit import Auditor
 from snell.runtime.house import database_of
-from snell.work.audit_chain import Findings
+from snell.work.audit_check import Findings
 
 EXAMPLE = "snell audit verify"
 SHOWN = 20
