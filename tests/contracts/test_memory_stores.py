@@ -85,3 +85,29 @@ def test_a_key_and_a_frequent_word_work_on_every_backend(make: Make, monkeypatch
     keep(database, "cookie banner on the page")
     assert best(database, "cookie", alpha=0.0, limit=1) == ["cookie banner on the page"]
     database.close()
+
+
+@every_backend
+def test_corrections_and_a_new_name_of_the_project_work_on_every_backend(make: Make) -> None:
+    database = make("corrections")
+    old, new = "Billing runs on PostgreSQL 15 for its partitions", "Billing runs on PostgreSQL 16 for its partitions"
+
+    def said(text: str, at: int) -> Kept:
+        draft = Draft(content=text, project="a", signal=0.95, at=at)
+        return database.run(lambda tx: remember(tx, draft, shortlist_of(database)))
+
+    first, second = said(old, 1_000), said(new, 2_000)
+    assert (second.supersedes, best(database, "PostgreSQL of billing")) == (first.id, [new, old])
+    assert said(old, 3_000).status == "rejected_exact"
+    assert best(database, "PostgreSQL of billing") == [old, new]
+    keep(database, old, project="b", idempotency_key="k")
+    keep(database, TEXTS[1], project="b", idempotency_key="k")
+    assert database.run(lambda tx: rows.move_project(tx, "a", "b")) == 1
+    assert database.run(lambda tx: rows.move_project(tx, "a", "b")) == 0
+    assert database.run(lambda tx: rows.stats(tx)).projects == {"b": 2}
+    assert best(database, "PostgreSQL 16", project="b")[0] == new
+    memory = rows.Memory(id=second.id, content=new, created_at=2_000, updated_at=2_500, accessed_at=2_600, accesses=7)
+    database.run(lambda tx: rows.restore_use(tx, second.id, memory))
+    kept = database.run(lambda tx: rows.get(tx, second.id))
+    assert (kept.updated_at, kept.accessed_at, kept.accesses) == (2_500, 2_600, 7)
+    database.close()
