@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import daemon, engine, ledger, load, peers, redaction, shim, startup, store
+from bench import daemon, engine, ledger, load, peers, redaction, shim, startup, store, work
 from bench.measure import NotHere
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
@@ -46,6 +46,7 @@ REPORTED: tuple[Measure, ...] = (
     store.commit_over_bare_sqlite,
     store.insert_at_a_million,
     store.mark_over_memory,
+    work.tool_call_of_an_effort_over_plain_insert,
     ledger.durable_over_plain_insert,
     ledger.receipt_over_plain_insert,
     ledger.audit_over_no_ledger,

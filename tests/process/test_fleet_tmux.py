@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.packs.fleet.panes import COLOURS, delay, paint, show, socket_of
+from snell.packs.fleet.panes import COLOURS, COORDINATOR, MARK, delay, paint, show, socket_of
 from tests.process.scene import wait_until
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -56,6 +56,18 @@ def test_a_pane_has_the_colour_of_its_agent_and_a_window_that_of_the_most_urgent
     assert window == "bg={},fg={}".format(*COLOURS["error"])
     assert paint(tmux.socket, tmux.pane, "done")
     assert tmux("show-options", "-w", "-v", "window-status-style") == "bg={},fg={}".format(*COLOURS["working"])
+
+
+@needs_tmux
+def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_of_its_agents(tmux: Tmux):
+    second = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "sleep 60")
+    assert paint(tmux.socket, second, "working")
+    for status in ("idle", "attention"):
+        show({**tmux.env(tmux.pane), "AGENT_MANAGES": "ann bob"}, "idle", status, 0.0, lambda: True)
+        assert wait_until(lambda wanted=status: tmux("show-options", "-p", "-v", "-t", tmux.pane, MARK) == wanted, 10)
+        assert wait_until(lambda: tmux.style(tmux.pane) == "bg={},fg={}".format(*COORDINATOR), 10)
+    attention = "bg={},fg={}".format(*COLOURS["attention"])
+    assert wait_until(lambda: tmux("show-options", "-w", "-v", "window-status-style") == attention, 10)
 
 
 @needs_tmux

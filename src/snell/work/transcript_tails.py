@@ -69,7 +69,7 @@ def _counted(inner: dict[str, Any]) -> int | None:
         *(usage.get(name) for name in _PARTS),
         *(_dict(usage.get("cache")).get(name) for name in ("read", "write")),
     ]
-    numbers = [int(each) for each in counts if each is not None and _is_count(each)]
+    numbers: list[int] = [each for each in counts if _is_count(each)]
     return next((each for each in totals if _is_count(each)), sum(numbers) if numbers else None)
 
 

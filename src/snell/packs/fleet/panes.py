@@ -21,6 +21,7 @@ COLOURS: Mapping[str, tuple[str, str]] = {
     "done": ("#0a0a0a", "#505050"),
     "idle": ("default", "default"),
 }
+COORDINATOR = ("#1b1028", "#cba6f7")  # purple, whatever its status: it is found at once among those it manages
 MARK = "@snell_status"
 PATIENCE = 5.0
 
@@ -34,7 +35,7 @@ def show(env: Mapping[str, str], before: str, after: str, settle: float, is_want
 
     def painted() -> None:
         if is_wanted():
-            paint(socket, pane, after)
+            paint(socket, pane, after, is_coordinator=bool(env.get("AGENT_MANAGES", "").strip()))
 
     job = Timer(wait, painted) if wait else Thread(target=painted)
     job.daemon = True
@@ -57,9 +58,9 @@ def is_pane(pane: str) -> bool:
     return pane.startswith("%") and pane[1:].isdecimal()
 
 
-def paint(socket: str, pane: str, status: str) -> bool:
+def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) -> bool:
     """Colour a pane, and its window with the most urgent status of its panes. False where tmux is not there."""
-    background, foreground = COLOURS[status]
+    background, foreground = COORDINATOR if is_coordinator else COLOURS[status]
     _tmux(socket, "set-option", "-p", "-t", pane, MARK, status)
     if _tmux(socket, "set-option", "-p", "-t", pane, "window-style", f"bg={background},fg={foreground}") is None:
         return False
