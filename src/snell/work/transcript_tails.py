@@ -65,7 +65,7 @@ def _counted(inner: dict[str, Any]) -> int | None:
     usage = _dict(inner.get("usage")) or _dict(_dict(inner.get("info")).get("last_token_usage"))
     usage = usage or _dict(inner.get("tokens")) or _dict(inner.get("usageMetadata"))
     totals = (usage.get(name) for name in ("total_tokens", "total", "totalTokenCount"))
-    counts = [
+    counts: list[Any] = [
         *(usage.get(name) for name in _PARTS),
         *(_dict(usage.get("cache")).get(name) for name in ("read", "write")),
     ]
