@@ -64,7 +64,7 @@ def test_a_coordinator_is_purple_whatever_its_status_and_its_window_shows_that_o
     assert paint(tmux.socket, second, "working")
     for status in ("idle", "attention"):
         show({**tmux.env(tmux.pane), "AGENT_MANAGES": "ann bob"}, "idle", status, 0.0, lambda: True)
-        assert wait_until(lambda wanted=status: tmux("show-options", "-p", "-v", "-t", tmux.pane, MARK) == wanted, 10)
+        assert wait_until(lambda wanted=status: tmux("show-options", "-pqv", "-t", tmux.pane, MARK) == wanted, 10)
         assert wait_until(lambda: tmux.style(tmux.pane) == "bg={},fg={}".format(*COORDINATOR), 10)
     attention = "bg={},fg={}".format(*COLOURS["attention"])
     assert wait_until(lambda: tmux("show-options", "-w", "-v", "window-status-style") == attention, 10)
