@@ -48,7 +48,7 @@ def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> 
         )
     except CancelledError:
         return Outcome(failure=Failure("cancelled", "was cancelled"))
-    return outcome_of_text(text, event, last=True)
+    return outcome_of_text(text, event, thinks_aloud=True)
 
 
 def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> str:

@@ -7,6 +7,7 @@ failure, not an approval.
 """
 
 import json
+import re
 from typing import Any
 
 from snell.model.decision import Failure, Outcome
@@ -18,29 +19,41 @@ ANSWER_RULES = (
     '{"ok": false, "reason": "why, in one or two sentences"} if it does not.'
 )
 NO_REASON = "the model refused without a reason"
-_LAST_CHARACTERS = 20_000
+_LOOKED_AT = 20_000  # characters, at either end
+_ANSWERS = frozenset({"ok", "pass", "nudge"})
+_OBJECT = re.compile(r'\{\s*"')
+_ANSWER = re.compile(r'\{\s*"(?:ok|reason|impossible|pass|nudge)"')
 _TURN_ENDERS = frozenset({"PreToolUse", "PostToolUse", "TeammateIdle"})
 _TURN_ENDS = frozenset({"Stop", "SubagentStop"})
 
 
 def outcome_of_text(
-    text: str, event: Event, *, begins: str = "", ends_turn: bool = False, last: bool = False
+    text: str, event: Event, *, begins: str = "", ends_turn: bool = False, thinks_aloud: bool = False
 ) -> Outcome:
     """
-    The outcome of an answer: the object in it, from the first brace to the last, or the last object of all.
+    The outcome of an answer: its first object counts, and any refusal in it counts before that.
 
-    `begins` is what we began the answer with; a server that cannot continue it answers whole.
+    `begins` is what we began the answer with; a server that cannot continue it answers whole. Who `thinks_aloud` may
+    show other objects before the answer.
     """
-    answer = _last_object(text) if last else (_decoded(begins + text.strip()) if begins else None) or _object(text)
-    if answer is None:
+    found, is_broken = _objects(_shortened(begins + text.strip()), begins)
+    answers = [each for each in found if _ANSWERS & each.keys()] if thinks_aloud else found
+    refusal = next((each for each in found if each.get("ok") is False), None)
+    if refusal is not None:
+        return Outcome(_refusal(refusal, event, ends_turn=ends_turn))
+    if is_broken or not answers:
         return _unreadable(text)
+    return _harmless(answers[0], event) or _unreadable(text)
+
+
+def _harmless(answer: dict[str, Any], event: Event) -> Outcome | None:
     if isinstance(answer.get("ok"), bool):
-        return Outcome(() if answer["ok"] else _refusal(answer, event, ends_turn=ends_turn))
+        return Outcome()
     if answer.get("pass") is True:
         return Outcome()
     if isinstance(answer.get("nudge"), str) and answer["nudge"].strip():
         return Outcome(_nudge(answer["nudge"].strip(), event))
-    return _unreadable(text)
+    return None
 
 
 def _unreadable(text: str) -> Outcome:
@@ -63,26 +76,26 @@ def _nudge(text: str, event: Event) -> tuple[Effect, ...]:
     return (Note(text), Tell(text)) if event.name in _TURN_ENDS else (Note(text),)
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    start, end = text.find("{"), text.rfind("}")
-    return _decoded(text[start : end + 1]) if 0 <= start < end else None
+def _shortened(text: str) -> str:
+    """Both ends of an answer that runs away; looking for objects in all of it could take long."""
+    return text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
 
 
-def _last_object(text: str) -> dict[str, Any] | None:
-    """An agent thinks aloud before it answers, maybe with braces."""
+def _objects(text: str, begins: str) -> tuple[list[dict[str, Any]], bool]:
+    """The objects in a text, and whether something begins like an answer and cannot be read."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
-    text = text[-_LAST_CHARACTERS:]
-    found: dict[str, Any] | None = None
-    at = text.find("{")
+    found: list[dict[str, Any]] = []
+    is_broken, at = False, text.find("{")
     while at >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
+            is_broken |= bool((_OBJECT if begins and at == 0 else _ANSWER).match(text, at))
             end = at + 1
         else:
-            found = value if isinstance(value, dict) else found
+            found.append(value)
         at = text.find("{", end)
-    return found
+    return found, is_broken
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -90,11 +103,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a name is given twice")
     return found
-
-
-def _decoded(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -213,3 +213,15 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
         ("running", "turn 2: Glob"),
         ("completed", "checking"),
     ]
+
+
+def test_an_agents_refusal_stays_one_whatever_it_says_before_and_after(project):
+    said = 'In {"name": "x"} I saw: {"ok": false, "reason": "tests are missing"} (a pass would be {"ok": true})'
+    with model([Line(said)]) as server:
+        outcome = outcome_of(Agent("Check"), around=asking(server, project_dir=str(project)))
+    assert outcome == Outcome((Deny("tests are missing"),))
+
+
+def test_an_agent_that_shows_code_before_it_answers_is_understood(project):
+    with model([Line('The map {"a": b} and {"name": "x"} are fine. {"ok": true}')]) as server:
+        assert outcome_of(Agent("Check"), around=asking(server, project_dir=str(project))) == Outcome()

@@ -157,7 +157,7 @@ def test_answers_and_what_they_mean(text, on, effects):
 @pytest.mark.parametrize(
     "text",
     ["", "yes", "ok: true", '{"ok": "true"}', '{"ok": 1}', '{"ok": true', "[true]", '{"OK": true}', '{"pass": false}',
-     '{"nudge": ""}', '{"ok": false, "ok": true}', '{"decision": "allow"}', '{"ok": true} {"ok": false}', "null"],
+     '{"nudge": ""}', '{"ok": false, "ok": true}', '{"decision": "allow"}', "null"],
 )  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_a_failure_and_never_an_approval(text):
     with model([Line(text)]) as server:
@@ -336,3 +336,47 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
     assert said(parsed('[model]\nnmae = "m"\n').complaints) == [
         "snell.toml:2: `model.nmae` is not a setting; did you mean `name`?"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"ok": false, "reason": "no"}\n\nAn acceptable call would have been judged {"ok": true}.',
+        '"ok": true}\n\nOr rather: {"ok": false, "reason": "no"}',
+        '{"ok": false, "reason": "no"} instead of {"ok": true}',
+        '```json\n{"ok": false, "reason": "no"}\n```\n{"ok": true}',
+        '"pass": true} {"ok": false, "reason": "no"}',
+        '"ok": false, "reason": "no"}' + " " * 50_000 + '{"ok": true}',
+    ],
+)
+def test_a_refusal_stays_one_whatever_else_the_model_says(text):
+    with model([Line(text)]) as server:
+        assert outcome_of(prompt(), around=asking(server)) == Outcome((Deny("no"),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"ok": false, "reason": "says "no" to it"} and not {"ok": true}',
+        '"ok": false, "ok": true} {"ok": true}',
+        '"reason": "cut off", "other": {"ok": true}',
+        '"verdict": "bad"}\n{"ok": true}',
+        'I think {"ok": fals} and not {"ok": true}',
+        '"ok": "false"} {"ok": true}',
+    ],
+)
+def test_an_answer_that_begins_unreadably_is_no_approval(text):
+    with model([Line(text)]) as server:
+        outcome = outcome_of(prompt(), around=asking(server))
+    assert (outcome.effects, outcome.failure.kind) == ((), "output")
+
+
+def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_counts(tmp_path):
+    state = tmp_path / "state"
+    state.write_text("not a folder", encoding="utf-8")
+    with model([Line(NOT_OK.text, tokens=(900, 100))]) as server:
+        given = ModelSettings(url=server.url, api="anthropic", max_session_tokens=1_000)
+        around = Surroundings(settings=HandlerSettings(model=given, state=str(state)))
+        outcomes = [outcome_of(prompt(), around=around) for _ in range(2)]
+    why = "this session has used its 1,000 tokens; see `model.max_session_tokens`"
+    assert outcomes == [Outcome((Deny("it deletes"),)), Outcome(failure=Failure("launch", why))]
