@@ -2,7 +2,7 @@
 What model hooks have used: tokens of each session, and money of the day.
 
 Kept in a small file of the user's, so that starting the daemon anew does not start the count anew; in a house without
-files it is kept in memory. A file that cannot be read counts as empty, since a broken counter must not stop the work.
+files, and when the file cannot be written, it is kept in memory. A file that cannot be read counts as empty, since a broken counter must not stop the work.
 """
 
 import contextlib
@@ -30,25 +30,33 @@ class Book(msgspec.Struct):
 def check(settings: HandlerSettings, session: str) -> None:
     """Raises when a session or the day has used up what it may."""
     model = settings.model
-    book = _read(settings)
-    if book.sessions.get(session, 0) >= model.max_session_tokens:
+    books = [_read(settings), *([_in_memory.get(settings.state, Book())] if settings.state else [])]
+    if sum(book.sessions.get(session, 0) for book in books) >= model.max_session_tokens:
         raise ModelError(
             "launch", f"this session has used its {model.max_session_tokens:,} tokens; see `model.max_session_tokens`"
         )
-    if model.max_daily_cost and book.day == _today() and book.cost >= model.max_daily_cost:
-        raise ModelError("launch", f"model hooks have cost {book.cost:.2f} today; see `model.max_daily_cost`")
+    cost = sum(book.cost for book in books if book.day == _today())
+    if model.max_daily_cost and cost >= model.max_daily_cost:
+        raise ModelError("launch", f"model hooks have cost {cost:.2f} today; see `model.max_daily_cost`")
 
 
 def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
-    """Note what an answer took."""
-    with _lock, _file_lock(settings):
-        book = _read(settings)
-        today = _today()
-        spent = book.cost if book.day == today else 0.0
-        sessions = dict(book.sessions)
-        tokens = sessions.pop(session, 0) + turn.input_tokens + turn.output_tokens
-        kept = dict([*sessions.items(), (session, tokens)][-SESSIONS:])
-        _write(settings, Book(today, spent + _cost(settings.model, turn), kept))
+    """Note what an answer took, in memory if it cannot be written: the answer itself must not be lost over it."""
+    with _lock:
+        try:
+            with _file_lock(settings):
+                _write(settings, _with(_read(settings), session, turn, settings.model))
+        except (OSError, FileError):
+            _in_memory[settings.state] = _with(_in_memory.get(settings.state, Book()), session, turn, settings.model)
+
+
+def _with(book: Book, session: str, turn: Turn, model: ModelSettings) -> Book:
+    today = _today()
+    spent = book.cost if book.day == today else 0.0
+    sessions = dict(book.sessions)
+    tokens = sessions.pop(session, 0) + turn.input_tokens + turn.output_tokens
+    kept = dict([*sessions.items(), (session, tokens)][-SESSIONS:])
+    return Book(today, spent + _cost(model, turn), kept)
 
 
 _lock = threading.Lock()
