@@ -263,6 +263,21 @@ def test_trust_says_what_of_a_definition_changed(snell):
     ]
 
 
+def test_trust_does_not_call_a_list_changed_that_is_the_same(snell):
+    settings = snell.project / ".snell/snell.toml"
+    settings.parent.mkdir()
+    for path in ("one", "two"):
+        hook = f'webhook = {{ url = "https://x.example/{path}", allowed_env = ["A"] }}'
+        settings.write_text(f'[[hooks]]\nname = "h"\nevent = "Stop"\n{hook}\n', encoding="utf-8")
+        if path == "one":
+            snell("trust", "--hash", json.loads(snell("trust", "--json")[1])["digest"])
+    lines = [line.strip() for line in snell("trust", "--list")[1].splitlines()]
+    assert [line for line in lines if " was " in line] == [
+        'url was "https://x.example/one", is "https://x.example/two"'
+    ]
+    assert 'allowed_env = ["A"]' in lines
+
+
 @pytest.mark.parametrize(
     "words", [("nope",), ("fire", "PreToolUs"), ("fire", "Stop", "--nope"), ("why", "zzz"), ("check",)]
 )

@@ -5,6 +5,7 @@ Nothing of a project is parsed as configuration, run or sent before its owner lo
 (`approve`). Approval is for exact bytes; one changed byte makes that one thing inert again.
 """
 
+import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -178,9 +179,19 @@ def _shown(item: Item) -> str:
     if item.kind != "hook":
         return "\n".join(f"{name} = {value}" for name, value in item.definition.items()) or item.file
     definition = item.definition
-    words = [definition.get(name) for name in ("command", "url", "prompt", "tool", "file")]
-    first = next((str(word) for word in words if word), item.title)
-    return " ".join([first, *definition.get("args", ())])
+    words = [(name, definition[name]) for name in _FIRST if definition.get(name)]
+    name, first = words[0] if words else ("", item.title)
+    told = {name, "args", "event", "handler", "id"} | {usual for usual in _USUAL if definition.get(usual) is True}
+    more = [f"{name} = {_json(value)}" for name, value in definition.items() if name not in told]
+    return "\n".join([" ".join([str(first), *definition.get("args", ())]), *more])
+
+
+_FIRST = ("command", "url", "prompt", "tool", "file")  # what a hook of each sort is about
+_USUAL = ("pass_context", "parse_result")  # true for nearly every command, and written down for all of them
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _visible(text: str) -> str:

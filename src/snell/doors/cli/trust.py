@@ -119,12 +119,13 @@ def _before(item: ReviewItem, approved: tuple[Pin, ...]) -> Iterator[str]:
     pins = [pin for pin in approved if (pin.kind, pin.file, pin.title) == (item.kind, item.file, item.title)]
     old = pins[0].definition if pins else {}
     for name in dict.fromkeys((*old, *item.definition)) if old else ():
-        if old.get(name) != item.definition.get(name):
-            yield f"  {name} was {_json(old.get(name))}, is {_json(item.definition.get(name))}"
+        was, is_ = _json(old.get(name)), _json(item.definition.get(name))
+        if was != is_:  # as text, since what was stored has lists where tuples were
+            yield f"  {name} was {was}, is {is_}"
 
 
 def _json(value: object) -> str:
-    return "absent" if value is None else msgspec.json.encode(value).decode()
+    return "absent" if value is None else visible(msgspec.json.encode(value, order="sorted").decode())
 
 
 def _code(item: ReviewItem, root: Path) -> Iterator[str]:
