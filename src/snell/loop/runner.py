@@ -246,6 +246,8 @@ class ToolRunner:
                     seconds=outcome.seconds,
                 )
             )
+        for failure in decision.failures:
+            self.emit(Error(message=f"hook `{failure.hook}` failed: {failure.text}", kind="hook"))
         return decision
 
     def _say_hello(self) -> None:

@@ -10,7 +10,7 @@ fields of an answer. Both forms may be coroutines. Matchers of that library are 
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from snell.kit.authoring import SUPPLIES, caller_for, declarations, hook_for, ki
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.errors import HookError
 from snell.model.events import Event
-from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, Scope, Source
+from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, OnFailure, Scope, Source
 
 Function = Callable[..., Any]
 
@@ -29,7 +29,9 @@ class HookMatcher(Struct, frozen=True):
 
     matcher: str | None = None
     hooks: Sequence[Function | Hook] = ()
-    timeout: float | None = None  # seconds for each of them
+    timeout: float | None = None  # seconds for each of them; a plain function cannot be ended by it
+    on_failure: OnFailure | None = None  # what it means that one of them fails: allow, ask or block
+    waits: bool = False  # for files, programs or the network: in a loop they then run in threads
 
 
 class AnyMatcher(Protocol):
@@ -72,28 +74,32 @@ def _check_matcher(name: str, given: Any) -> None:
 
 
 def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dict[Function, Any], scope: Scope) -> Hook:
-    timeout = getattr(given, "timeout", None)
+    said = _said(given)
     if isinstance(function, Hook):
-        return replace(function, event=event, matcher=given.matcher, timeout=timeout or function.timeout)
+        return replace(function, event=event, matcher=given.matcher, **said)
     if not callable(function):
         raise HookError(f"hooks for `{event}` hold {type(function).__name__}, not a function")
     if function not in callers:
         callers[function] = caller_of(function)
-    handler, name = Inline(callers[function]), getattr(function, "__name__", type(function).__name__)
+    handler = Inline(callers[function], waits=getattr(given, "waits", False))
+    name = getattr(function, "__name__", type(function).__name__)
     declared = next((each for each in declarations(function) if each.event == event), None)
     if declared:
         matcher = declared.matcher if given.matcher in (None, "", "*") else given.matcher
-        return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher)
-    return Hook(
-        id=name,
-        event=event,
-        handler=handler,
-        scope=scope,
-        matcher=given.matcher,
-        kinds=kinds_of(function, {}),
-        timeout=DEFAULT_TIMEOUT if timeout is None else timeout,
-        source=Source("run time"),
-    )
+        return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher, **said)
+    hook = Hook(id=name, event=event, handler=handler, scope=scope, matcher=given.matcher, source=Source("run time"))
+    return replace(hook, kinds=kinds_of(function, {}), **{"timeout": DEFAULT_TIMEOUT, **said})
+
+
+def _said(given: Any) -> dict[str, Any]:
+    """What a matcher says about all of its hooks, which counts before what each of them says."""
+    timeout, on_failure = getattr(given, "timeout", None), getattr(given, "on_failure", None)
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise HookError(f"`{timeout}` is not a time limit", advice="write a number of seconds over 0")
+    if on_failure not in (None, *get_args(OnFailure)):
+        raise HookError(f"`{on_failure}` is not known", advice=f"on_failure is {', '.join(get_args(OnFailure))}")
+    both = {"timeout": timeout, "on_failure": on_failure}
+    return {name: value for name, value in both.items() if value is not None}
 
 
 def caller_of(function: Function) -> Callable[[Event], Any]:

@@ -5,8 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from snell.engine.match import compiled, names_nothing
 from snell.kit.authoring import declarations, hooks_of
+from snell.model.catalogue import row_of
 from snell.model.decision import Decision
+from snell.model.errors import HookError, PatternError
 from snell.model.hooks import Hook, Scope
 
 OnSuccess = Callable[[], None]
@@ -27,6 +30,8 @@ class Registry:
     ) -> list[Hook]:
         """Add ready-made hooks, or functions with a role decorator."""
         added = [each for item in items for each in _as_hooks(item, scope)]
+        for hook in added:
+            _check(hook)
         if group or session_id:
             added = [replace(hook, group=group or hook.group, session_id=session_id) for hook in added]
         self.hooks = (*self.hooks, *added)
@@ -57,3 +62,16 @@ def _as_hooks(item: Hook | Callable[..., Any], scope: Scope) -> list[Hook]:
     if not declarations(item):
         raise TypeError(f"`{getattr(item, '__name__', item)}` has no role; decorate it with @judges, @rewrites, ...")
     return hooks_of([item], scope=scope)
+
+
+def _check(hook: Hook) -> None:
+    """A guard whose matcher can never fit would be there for show; whoever writes it is there to be told."""
+    row = row_of(hook.event)
+    if not row.matches:
+        return
+    try:
+        compiled(hook.matcher, hook.matcher_type, row)
+    except PatternError as error:
+        raise HookError(f"hook `{hook.id}` for {hook.event} can never run: {error}") from None
+    if hook.matcher and names_nothing(hook.matcher, hook.matcher_type, row):
+        raise HookError(f"hook `{hook.id}` for {hook.event} can never run: `{hook.matcher}` names nothing")

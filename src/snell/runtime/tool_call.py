@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from snell.model.decision import Decision
+from snell.model.decision import Decision, Reason
 from snell.model.effects import Allow, Ask, Deny, Rewrite, Verdict
 from snell.model.events import DEEPEST, Event, nests_deeper_than, same
 
@@ -58,6 +58,7 @@ class Result(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()  # what hooks say to the model
     tells: tuple[str, ...] = ()  # what hooks say to the person
     stop: str = ""  # a hook ends the turn, for this reason
+    failures: tuple[Reason, ...] = ()  # hooks that could not do their job, and why
     exception: BaseException | None = None  # what the tool raised
 
     @property
@@ -122,6 +123,7 @@ class _Call:
         self.why = ""
         self.notes: list[str] = []
         self.tells: list[str] = []
+        self.failures: list[Reason] = []
 
     def enabled(self) -> Steps:
         if self.plan.is_enabled and not (yield from self.asked("whether it is enabled", self.plan.is_enabled)):
@@ -256,11 +258,19 @@ class _Call:
             self.plan.on_decision(decision)
         self.notes += [note.text for note in decision.notes]
         self.tells += [tell.text for tell in decision.tells]
+        self.failures += decision.failures
         return decision
 
     def result(self, status: Status, **fields: Any) -> Result:
-        notes, tells = tuple(self.notes), tuple(self.tells)
-        return Result(status=status, tool=self.plan.tool, input=self.input, notes=notes, tells=tells, **fields)
+        return Result(
+            status=status,
+            tool=self.plan.tool,
+            input=self.input,
+            notes=tuple(self.notes),
+            tells=tuple(self.tells),
+            failures=tuple(self.failures),
+            **fields,
+        )
 
     def _stop(self, decision: Decision) -> str:
         """After the call nothing can be refused any more; what a hook has against it goes to the model."""

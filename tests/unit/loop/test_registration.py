@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from snell import Deny, HookMatcher, House, Note, Rewrite, ShellCall, ToolRunner, Verdict, judges
+from snell.loop import Error
 from snell.model.decision import Reason
 from snell.model.errors import HookError
+from snell.runtime.callbacks import hooks_from
 
 
 def house(event, *matchers):
@@ -185,3 +187,59 @@ def test_what_cannot_be_meant_is_an_error_when_it_is_registered(hooks, message):
     with pytest.raises(HookError) as error:
         House.embedded(hooks=hooks)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("matcher", ["(", "Bash(", "a{99999}{99999}", "x" * 60_000, "|", ","])
+def test_a_matcher_that_can_never_fit_is_an_error_when_it_is_registered(matcher):
+    def guard(event):
+        return Deny("no")
+
+    with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
+        ToolRunner(hooks={"PreToolUse": [HookMatcher(matcher, [guard])]})
+    with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
+        House.embedded(judges("PreToolUse", matcher=matcher)(guard))
+
+
+def test_what_a_matcher_says_about_time_and_failure_counts_for_decorated_functions_too():
+    @judges("PreToolUse", timeout=9.0, on_failure="allow")
+    def decorated(call):
+        return None
+
+    for function in (decorated, lambda event: None):
+        (hook,) = hooks_from({"PreToolUse": [HookMatcher("*", [function], timeout=2, on_failure="block", waits=True)]})
+        assert (hook.timeout, hook.on_failure, hook.handler.waits) == (2, "block", True)
+    (hook,) = hooks_from({"PreToolUse": [HookMatcher("*", [decorated])]})
+    assert (hook.timeout, hook.on_failure) == (9.0, "allow")
+
+
+@pytest.mark.parametrize("said", [{"timeout": 0}, {"timeout": -1}, {"timeout": "x"}, {"on_failure": "deny"}])
+def test_a_matcher_that_says_what_cannot_be_is_an_error(said):
+    with pytest.raises(HookError):
+        hooks_from({"PreToolUse": [HookMatcher("*", [lambda event: None], **said)]})
+
+
+def test_the_result_of_a_call_names_the_hooks_that_failed_and_so_does_a_notice():
+    def guard(event):
+        raise ValueError("oh")
+
+    def shell(command):
+        return "ran"
+
+    notices = []
+    runner = ToolRunner([shell], hooks={"PreToolUse": [HookMatcher("*", [guard])]}, on_notice=notices.append)
+    result = runner.run("shell", {"command": "x"})
+    assert (result.status, [each.hook for each in result.failures]) == ("done", ["guard"])
+    assert "ValueError: oh" in result.failures[0].text
+    told = [each.message for each in notices if isinstance(each, Error)]
+    assert told == [f"hook `guard` failed: {result.failures[0].text}"]
+
+
+def test_a_guard_that_is_to_block_when_it_fails_blocks():
+    def guard(event):
+        raise ValueError("oh")
+
+    def shell(command):
+        return "ran"
+
+    runner = ToolRunner([shell], hooks={"PreToolUse": [HookMatcher("*", [guard], on_failure="block")]})
+    assert runner.run("shell", {"command": "x"}).status == "refused"
