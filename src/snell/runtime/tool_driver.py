@@ -11,6 +11,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from snell.runtime.house import House
+from snell.runtime.threads import in_thread
 from snell.runtime.tool_call import Decide, Do, OutOfTimeError, Plan, Result, course
 
 
@@ -65,7 +66,7 @@ def _run(result: Awaitable[Any], limit: float | None) -> Any:
 
 async def _awaited(step: Do) -> Any:
     if step.is_tool and not inspect.iscoroutinefunction(step.function):
-        result = await _within(asyncio.to_thread(step.function, *step.arguments), step.timeout)
+        result = await _within(in_thread(step.function, *step.arguments), step.timeout)
     else:
         result = step.function(*step.arguments)
     return await _within(result, step.timeout) if inspect.isawaitable(result) else result

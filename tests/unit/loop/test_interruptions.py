@@ -82,3 +82,12 @@ def test_an_interrupt_from_the_keyboard_is_reported_and_goes_on():
     with pytest.raises(KeyboardInterrupt):
         recorder.runner().run("echo", HI)
     assert recorder.seen[-1] == "was interrupted"
+
+
+def test_a_tool_that_raises_stop_iteration_has_failed_in_a_loop_too():
+    def first(names):
+        return next(iter(names))
+
+    runner = ToolRunner([first])
+    results = [runner.run("first", {"names": []}), asyncio.run(runner.run_async("first", {"names": []}))]
+    assert [(each.status, each.text) for each in results] == [("failed", "StopIteration")] * 2
