@@ -81,9 +81,9 @@ def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dic
         raise HookError(f"hooks for `{event}` hold {type(function).__name__}, not a function")
     if function not in callers:
         callers[function] = caller_of(function)
-    handler = Inline(callers[function], waits=getattr(given, "waits", False))
     name = getattr(function, "__name__", type(function).__name__)
     declared = next((each for each in declarations(function) if each.event == event), None)
+    handler = Inline(callers[function], waits=getattr(given, "waits", False) or bool(declared and declared.waits))
     if declared:
         matcher = declared.matcher if given.matcher in (None, "", "*") else given.matcher
         return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher, **said)

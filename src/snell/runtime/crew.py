@@ -261,14 +261,17 @@ def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:
 async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> Outcome:
     import asyncio
 
+    from snell.runtime.threads import in_thread
+
     handler = hook.handler
     assert isinstance(handler, Inline)
     start = time.perf_counter()
     try:
-        result = handler.function(event)
+        result = in_thread(handler.function, event) if handler.waits else handler.function(event)
         if isinstance(result, Awaitable):
             async with asyncio.timeout(hook.time_limit):
-                result = await (_unless(cancel, result) if cancel else result)
+                while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine
+                    result = await (_unless(cancel, result) if cancel else result)
     except TimeoutError:
         return Outcome(failure=Failure("timeout", f"did not finish within {hook.time_limit:g} s"))
     except CancelledError:

@@ -1,12 +1,14 @@
 """Functions of this process: plain ones and coroutines, whatever they return or raise."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from snell import HookMatcher, House, judges
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note
 from snell.runtime.crew import Crew
@@ -101,3 +103,42 @@ def test_the_time_of_each_function_is_its_own() -> None:
     )
     assert [outcome.seconds >= 0.02 for outcome in outcomes][:2] == [False, True]
     assert all(outcome.seconds >= 0 for outcome in outcomes)
+
+
+@pytest.mark.parametrize("way", ["decorated", "by matcher"])
+def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
+    went_on = threading.Event()
+
+    def slow(event):
+        return Deny("seen") if went_on.wait(30) else None
+
+    if way == "decorated":
+        house = House.embedded(judges("PreToolUse", waits=True)(slow))
+    else:
+        house = House.embedded(hooks={"PreToolUse": [HookMatcher("*", [slow], waits=True)]})
+
+    async def both():
+        deciding = asyncio.create_task(house.decide_async(call()))
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_soon(went_on.set)  # never comes if the loop is held up
+        return await deciding
+
+    assert asyncio.run(both()).reason == "seen"
+
+
+def test_nobody_waits_longer_than_its_limit_for_a_function_in_a_thread():
+    ends = threading.Event()
+    matcher = HookMatcher("*", [lambda event: ends.wait(30) and None], waits=True, timeout=0.05, on_failure="block")
+    house = House.embedded(hooks={"PreToolUse": [matcher]})
+
+    async def decided():
+        try:
+            return await house.decide_async(call())
+        finally:
+            ends.set()
+
+    decision = asyncio.run(decided())
+    assert (str(decision.verdict), [each.text for each in decision.failures]) == (
+        "deny",
+        ["did not finish within 0.05 s"],
+    )
