@@ -10,7 +10,7 @@ import time
 from msgspec.structs import replace
 
 from snell.machine.event_json import event_for_others
-from snell.machine.fences import RULES, fenced
+from snell.machine.fences import RULES, cleaned, fenced
 from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
 from snell.machine.model_client import Model
 from snell.machine.model_talk import ModelError, Question, Said, ToolResult
@@ -57,13 +57,15 @@ def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) 
     project_dir = around.project_dir or event.cwd
     model = Model(replace(around, project_dir=project_dir), event.session_id, patience)
     tools = ReadingTools(project_dir, event.transcript_path, patience)
-    said = [Said("user", _task(agent.prompt, event, project_dir))]
+    said = [Said("user", cleaned(_task(agent.prompt, event, project_dir)))]
     for number in range(1, MOST_TURNS + 1):
         turn = model.ask(Question(_SYSTEM, tuple(said), agent.model, TOOLS))
         if not turn.calls:
             return turn.text
         around.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
-        results = [ToolResult(call.id, fenced(tools.result(call), f"what {call.name} gives")) for call in turn.calls]
+        results = [
+            ToolResult(call.id, fenced(cleaned(tools.result(call)), f"what {call.name} gives")) for call in turn.calls
+        ]
         said += [Said("assistant", turn.text, turn.calls), Said("user", results=tuple(results))]
     raise OutOfTimeError(f"the agent did not answer within {MOST_TURNS} turns")
 

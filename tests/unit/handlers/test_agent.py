@@ -225,3 +225,10 @@ def test_an_agents_refusal_stays_one_whatever_it_says_before_and_after(project):
 def test_an_agent_that_shows_code_before_it_answers_is_understood(project):
     with model([Line('The map {"a": b} and {"name": "x"} are fine. {"ok": true}')]) as server:
         assert outcome_of(Agent("Check"), around=asking(server, project_dir=str(project))) == Outcome()
+
+
+def test_a_file_whose_name_is_no_text_is_shown_and_costs_no_answer(project):
+    with open(bytes(project) + b"/bad\xff.py", "w", encoding="utf-8") as file:
+        file.write("two\n")
+    names, lines = looked(project, ("Glob", {"pattern": "b*.py"}), ("Grep", {"pattern": "two", "glob": "b*.py"}))
+    assert (names, lines) == ("bad?.py", "bad?.py:1: two")
