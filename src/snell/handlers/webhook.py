@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from snell.engine.answers import is_json, outcome_of
 from snell.machine.addresses import RefusedError, Target, vetted
 from snell.machine.event_json import event_for_others, holds_placeholder
-from snell.machine.files import write_atomically
+from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.http import Call, HttpError, resolver, sent
 from snell.machine.json_output import json_bytes
 from snell.machine.patience import CancelledError, OutOfTimeError, Patience
@@ -31,6 +31,7 @@ from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Webhook
 
 LONGEST_REPLY = 64 * 1024
+_LONGEST_SECRET = 4_096
 # Whose hooks may call loopback and may send what was not redacted: nobody's that came with a repository or a plugin.
 _OWN_LAYERS = ("policy", "user", "run time")
 
@@ -113,7 +114,7 @@ def _filled(value: str, webhook: Webhook, around: Surroundings) -> str:
         name = found[1] or found[2]
         return around.env.get(name, "") if name in webhook.allowed_env else ""
 
-    return _BREAKS.sub("", _NAME.sub(value_of, value)).strip().encode("utf-8", "replace").decode("latin-1")
+    return _BREAKS.sub("", _NAME.sub(value_of, value)).strip()
 
 
 def _signed(webhook: Webhook, body: bytes, around: Surroundings) -> dict[str, str]:
@@ -132,20 +133,35 @@ def _key(webhook: Webhook, around: Surroundings) -> bytes:
         secret = around.env.get(webhook.secret_env, "")
         if not secret:
             raise HttpError("launch", f"`{webhook.secret_env}`, the secret to sign with, is not set")
-        return _decoded(secret)
+        return _decoded(secret, f"`{webhook.secret_env}`")
     if not around.settings.config:
         return b""
     path = Path(around.settings.config) / "webhook-secret"
     try:
-        return _decoded(path.read_text(encoding="ascii").strip())
-    except FileNotFoundError:
-        made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}"
+        found = _read_or_made(path)
+    except (OSError, FileError, UnicodeDecodeError) as error:
+        raise HttpError("launch", f"the secret in `{path}` cannot be read: {error}") from None
+    return _decoded(found, f"`{path}`")
+
+
+def _read_or_made(path: Path) -> str:
+    if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomically(path, made.encode("ascii") + b"\n")
-        return _decoded(made)
+        with locked(path.with_name(f".{path.name}.lock")):  # or of two who make one, one would sign with what is lost
+            if not path.exists():
+                made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}\n"
+                write_atomically(path, made.encode("ascii"))
+    return read_capped(path, _LONGEST_SECRET).decode("ascii").strip()
 
 
-def _decoded(secret: str) -> bytes:
+def _decoded(secret: str, where: str) -> bytes:
+    key = _bytes_of(secret)
+    if not key:
+        raise HttpError("launch", f"the secret in {where} is empty; nothing can be signed with it")
+    return key
+
+
+def _bytes_of(secret: str) -> bytes:
     if not secret.startswith("whsec_"):
         return secret.encode("utf-8")
     try:

@@ -67,7 +67,7 @@ def sent(call: Call, patience: Patience) -> Iterator[Reading]:
     try:
         with (
             core.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1) as pool,
-            pool.stream(call.method, url, headers=list(headers.items()), content=call.body) as response,
+            pool.stream(call.method, url, headers=_header_bytes(headers), content=call.body) as response,
         ):
             found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             yield Reading(response.status, found, response.iter_stream)
@@ -77,6 +77,11 @@ def sent(call: Call, patience: Patience) -> Iterator[Reading]:
         raise HttpError("launch", f"cannot reach {target.authority}: {error.strerror or error}") from None
     except (core.ProtocolError, core.NetworkError) as error:
         raise HttpError("output", f"{target.authority} broke off: {error or type(error).__name__}") from None
+
+
+def _header_bytes(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Values are whatever bytes; what is not ASCII goes as UTF-8, which servers of today expect."""
+    return [(name.encode("ascii"), value.encode("utf-8", "replace")) for name, value in headers.items()]
 
 
 def resolver(patience: Patience, resolve: Resolve = resolved) -> Resolve:

@@ -2,7 +2,8 @@
 What model hooks have used: tokens of each session, and money of the day.
 
 Kept in a small file of the user's, so that starting the daemon anew does not start the count anew; in a house without
-files, and when the file cannot be written, it is kept in memory. A file that cannot be read counts as empty, since a broken counter must not stop the work.
+files, and when the file cannot be written, it is kept in memory. A file that cannot be read counts as empty, since a
+broken counter must not stop the work.
 """
 
 import contextlib

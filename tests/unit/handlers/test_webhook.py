@@ -336,3 +336,58 @@ def test_a_cancelled_webhook_is_cancelled():
     with serving(cancelling) as server:
         outcome = outcome_of(webhook(server), around=Surroundings(cancel=cancel))
     assert (outcome, outcome.status) == (Outcome(failure=Failure("cancelled", "was cancelled")), "cancelled")
+
+
+def test_a_header_may_hold_any_text(tmp_path):
+    headers = {"X-Name": "Zoë", "X-Env": "${NAME}", "X-É": "1"}
+    around = Surroundings(env={"NAME": "日\ud800\r\nX-Evil: ü"})
+    with serving(Answer({"decision": "block", "reason": "no"})) as server:
+        outcome = outcome_of(webhook(server, headers=headers, allowed_env=("NAME",)), around=around)
+    got = {name.lower(): value.encode("latin-1").decode("utf-8") for name, value in server.sent[0].headers.items()}
+    assert outcome == Outcome((Deny("no"),))
+    assert {name: value for name, value in got.items() if name.startswith("x-")} == {
+        "x-name": "Zoë",
+        "x-env": "日?X-Evil: ü",
+    }
+
+
+def test_webhooks_that_come_first_together_sign_with_one_secret(tmp_path):
+    with serving(lambda sent: Answer()) as server:
+        for number in range(5):
+            folder = tmp_path / str(number)
+            around = Surroundings(settings=HandlerSettings(config=str(folder)))
+            threads = [
+                threading.Thread(target=outcome_of, args=(webhook(server),), kwargs={"around": around})
+                for _ in range(8)
+            ]
+            before = len(server.sent)
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(60)
+            secret = (folder / "webhook-secret").read_text(encoding="ascii").strip()
+            key = base64.b64decode(secret.removeprefix("whsec_"))
+            assert [_is_signed(sent, key) for sent in server.sent[before:]] == [True] * 8
+
+
+def _is_signed(sent, key: bytes) -> bool:
+    signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}.".encode() + sent.body
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    return sent.headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+
+
+@pytest.mark.parametrize("content", ["", " \n", "whsec_", "whsec_\n", "ü", "x" * 5_000])
+@pytest.mark.parametrize("mode", ["client", "strict"])
+def test_a_secret_that_cannot_be_used_is_a_failure_and_nothing_is_sent(tmp_path, content, mode):
+    (tmp_path / "webhook-secret").write_text(content, encoding="utf-8")
+    around = Surroundings(settings=HandlerSettings(config=str(tmp_path)))
+    with serving(Answer()) as server:
+        outcome = outcome_of(webhook(server), around=around, exit_code_mode=mode)
+    assert (outcome.failure.kind, len(outcome.effects), server.sent) == ("launch", int(mode == "strict"), [])
+
+
+def test_a_variable_with_half_a_secret_is_a_failure():
+    with serving(Answer()) as server:
+        outcome = outcome_of(webhook(server, secret_env="S"), around=Surroundings(env={"S": "whsec_"}))
+    why = "the secret in `S` is empty; nothing can be signed with it"
+    assert (outcome, server.sent) == (Outcome(failure=Failure("launch", why)), [])

@@ -362,7 +362,8 @@ def test_a_review_shows_all_that_a_webhook_would_get(tmp_path):
 def test_a_review_shows_the_server_and_the_input_of_a_tool(tmp_path):
     world = World(tmp_path)
     world.brings(
-        '[[hooks]]\nevent = "PreToolUse"\nmatcher = "x"\nmcp_tool = { server = "mail", tool = "send", input = { to = "me" } }\n'
+        '[[hooks]]\nevent = "PreToolUse"\nmatcher = "x"\n'
+        'mcp_tool = { server = "mail", tool = "send", input = { to = "me" } }\n'
     )
     lines = world.review().items[0].shows.splitlines()
     assert (lines[0], sorted(lines[1:])) == ("send", ['input = {"to": "me"}', 'matcher = "x"', 'server = "mail"'])
