@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from snell import Deny, HookMatcher, Stop
+from snell import Deny, HookMatcher, Rewrite, Stop
 from snell.runtime.callbacks import hooks_from
 from tests.adapters.stage import Stage
 
@@ -14,6 +14,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, ToolException, tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from snell.adapters.langchain import middleware
@@ -116,3 +117,41 @@ def test_a_run_that_wants_to_end_may_be_kept_going(run):
     messages = run(stage, "hey", config={"configurable": {"thread_id": "t7"}})
     assert [message.content for message in messages[3:]] == ["done", "say it again", "done again"]
     assert times == ["t7", "t7"]
+
+
+def test_a_hook_gets_to_know_that_it_kept_the_run_going_and_a_new_run_begins_anew(run):
+    stage, seen = Stage(), []
+
+    def once(event):
+        seen.append(event.payload["stop_hook_active"])
+        return None if seen[-1] else Deny("say it again")
+
+    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    run(stage, "hey")
+    run(stage, "hey")
+    assert seen == [False, True, False, True]
+
+
+def test_a_thread_that_was_kept_going_once_begins_its_next_run_anew():
+    stage, seen = Stage(), []
+
+    def once(event):
+        seen.append(event.payload["stop_hook_active"])
+        return None if seen[-1] else Deny("say it again")
+
+    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    says = iter([AIMessage(content=str(number)) for number in range(4)])
+    agent = create_agent(Script(messages=says), [], middleware=[middleware(stage.house)], checkpointer=InMemorySaver())
+    for _ in range(2):
+        agent.invoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
+    assert seen == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [({"sum": 7}, '{"sum":7}'), (7, "7"), (True, "true"), ([1, 2], "[1,2]"), ("x", "x"), (["a", "b"], ["a", "b"])],
+)
+def test_an_output_may_be_replaced_by_any_data(run, value, told):
+    stage = Stage()
+    stage.house.register(*hooks_from({"PostToolUse": [HookMatcher(None, [lambda event: Rewrite(value)])]}))
+    assert run(stage, "hey")[2].content == told

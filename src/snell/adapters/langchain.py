@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from snell.machine.json_output import json_bytes
 from snell.runtime.embedding import Embedding, Submitted, embedding_for, keeps_going, library
 from snell.runtime.house import House
 from snell.runtime.tool_call import Input, Plan, Result
@@ -27,6 +28,7 @@ def middleware(house: House, **options: Any) -> Any:
 
     class State(types.AgentState):  # type: ignore[misc, name-defined] # the library is optional, so it has no types
         snell_stop: str
+        snell_kept_going: bool  # a Stop hook sent this run back to the model
 
     class Snell(types.AgentMiddleware):  # type: ignore[misc, name-defined] # the library is optional
         state_schema = State
@@ -34,12 +36,14 @@ def middleware(house: House, **options: Any) -> Any:
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         def before_agent(self, state: Any, runtime: Any) -> Any:
             prompt = _last_prompt(state)
-            return _prompt_update(prompt, here.now().submit(_text(prompt))) if prompt else None
+            update = _prompt_update(prompt, here.now().submit(_text(prompt))) if prompt else None
+            return _anew(state, update)
 
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         async def abefore_agent(self, state: Any, runtime: Any) -> Any:
             prompt = _last_prompt(state)
-            return _prompt_update(prompt, await here.now().submit_async(_text(prompt))) if prompt else None
+            update = _prompt_update(prompt, await here.now().submit_async(_text(prompt))) if prompt else None
+            return _anew(state, update)
 
         @types.hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator] # the library is optional
         def before_model(self, state: Any, runtime: Any) -> Any:
@@ -61,11 +65,11 @@ def middleware(house: House, **options: Any) -> Any:
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         def after_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(keeps_going(here.now().fire("Stop", stop_hook_active=False)))
+            return _go_on(keeps_going(here.now().fire("Stop", stop_hook_active=_is_kept_going(state))))
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         async def aafter_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(keeps_going(await here.now().fire_async("Stop", stop_hook_active=False)))
+            return _go_on(keeps_going(await here.now().fire_async("Stop", stop_hook_active=_is_kept_going(state))))
 
     return Snell()
 
@@ -131,13 +135,27 @@ def _tool_message(request: Any, result: Result) -> Any:
     call = request.tool_call
     given = result.exception.message if isinstance(result.exception, _ToolFailedError) else result.output
     if not hasattr(given, "content"):  # refused, or replaced by a hook, or a command of the graph's
-        if result.status == "done" and not isinstance(given, str | list):
+        if result.status == "done" and _is_the_graphs(given):
             return given
-        content, status = given if result.status == "done" else result.error, "error" if result.is_error else "success"
+        content = _content(given) if result.status == "done" else result.error
+        status = "error" if result.is_error else "success"
         given = library("langchain_core.messages", PACKAGE).ToolMessage(
             content=content, tool_call_id=call.get("id") or "", name=call["name"], status=status
         )
     return given.model_copy(update={"content": _with_notes(given.content, result.notes)})
+
+
+def _is_the_graphs(given: Any) -> bool:
+    command = library("langgraph.types", PACKAGE).Command
+    parts = given if isinstance(given, list) else [given]
+    return any(isinstance(each, command) or hasattr(each, "content") for each in parts)
+
+
+def _content(given: Any) -> Any:
+    """What a hook put in the place of an output: a message holds text or parts, so anything else goes as JSON."""
+    if isinstance(given, str) or (isinstance(given, list) and all(isinstance(each, str | dict) for each in given)):
+        return given
+    return "" if given is None else json_bytes(given).decode("utf-8")
 
 
 def _with_notes(content: Any, notes: tuple[str, ...]) -> Any:
@@ -161,8 +179,19 @@ def _prompt_update(prompt: Any, done: Submitted) -> Any:
     return {"messages": [prompt.model_copy(update={"content": content})]}  # the same id, so it is replaced
 
 
+def _anew(state: Any, update: Any) -> Any:
+    """A thread remembers its earlier runs; in a new one nobody has kept the agent going yet."""
+    return {**(update or {}), "snell_kept_going": False} if _is_kept_going(state) else update
+
+
+def _is_kept_going(state: Any) -> bool:
+    return bool(state.get("snell_kept_going"))
+
+
 def _go_on(reason: str) -> Any:
-    return {"jump_to": "model", "messages": [_message("HumanMessage", reason)]} if reason else None
+    if not reason:
+        return None
+    return {"jump_to": "model", "messages": [_message("HumanMessage", reason)], "snell_kept_going": True}
 
 
 def _message(kind: str, text: str) -> Any:
