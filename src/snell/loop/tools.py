@@ -65,13 +65,20 @@ async def _checked_async(tool: Tool, signature: inspect.Signature | None, value:
 
 def _misfits(tool: Tool, signature: inspect.Signature | None, value: Input) -> list[str]:
     if tool.schema is not None:
-        return wrongs(value, tool.schema, "")
+        return wrongs(value, tool.schema, "") or _finer_faults(value, tool.schema)
     try:
         if signature:
             signature.bind(**value)
     except TypeError as error:
         return [str(error)]
     return []
+
+
+def _finer_faults(value: Input, schema: Mapping[str, Any]) -> list[str]:
+    """What only a whole validator sees: bounds, patterns, alternatives. It comes with `snell[guard]`."""
+    from snell.packs.tool_inputs.shapes import schema_faults
+
+    return schema_faults(dict(value), schema)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -370,3 +370,13 @@ def test_a_sensitive_tool_checks_its_own_input_once_more(run):
 def test_two_tools_of_one_name_are_an_error_of_their_author():
     with pytest.raises(ValueError, match="several tools called `echo`"):
         ToolRunner([Tool("echo", print), Tool("echo", print)])
+
+
+@pytest.mark.parametrize(
+    "part", [{"minimum": 1}, {"exclusiveMaximum": -5}, {"const": 7}, {"anyOf": [{"type": "null"}, {"minimum": 1}]}]
+)
+def test_the_whole_schema_of_a_tool_counts(run, part):
+    pytest.importorskip("jsonschema_rs")
+    tool = Tool("count", lambda number: number, schema={"type": "object", "properties": {"number": part}})
+    result = run(ToolRunner([tool]), "count", {"number": -3})
+    assert (result.status, "number" in result.error) == ("invalid", True)

@@ -30,7 +30,7 @@ def faults(given: Any, entry: Entry) -> Faults:
     if entry.schema is not None and entry.is_ours:
         return Faults(tuple(wrongs(given, entry.schema, "")))
     if entry.schema is not None:
-        return Faults(tuple(_schema_faults(given, entry.schema)))
+        return Faults(tuple(schema_faults(given, entry.schema)))
     fields = given if isinstance(given, dict) else {}
     # An empty text where a length is asked for is too short; it is there.
     missing = [name for name in entry.required if is_missing(fields, name) and not _is_short(fields, name, entry)]
@@ -133,7 +133,8 @@ def _parsed(text: str, wanted: Any) -> Any:
     return value if isinstance(value, wanted) and not nests_deeper_than(DEEPEST, value) else None
 
 
-def _schema_faults(given: Any, schema: Mapping[str, Any]) -> list[str]:
+def schema_faults(given: Any, schema: Mapping[str, Any]) -> list[str]:
+    """Everything that the schema says is wrong, as far as there is a validator for all of it."""
     if nests_deeper_than(DEEPEST, given):
         return []  # nobody's tool is that deep, and nobody's validator should find out
     try:
