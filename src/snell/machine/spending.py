@@ -20,6 +20,7 @@ from snell.machine.surroundings import HandlerSettings, ModelSettings
 
 SESSIONS = 500  # how many sessions are remembered
 _LONGEST_FILE = 1_000_000
+_LOCK_SECONDS = 0.5  # somebody waits for an answer that is already there
 
 
 class Book(msgspec.Struct):
@@ -80,7 +81,7 @@ def _file_lock(settings: HandlerSettings) -> contextlib.AbstractContextManager[o
     if not settings.state:
         return contextlib.nullcontext()
     os.makedirs(settings.state, mode=0o700, exist_ok=True)
-    return locked(_path(settings).with_suffix(".lock"))
+    return locked(_path(settings).with_suffix(".lock"), _LOCK_SECONDS)
 
 
 def _read(settings: HandlerSettings) -> Book:

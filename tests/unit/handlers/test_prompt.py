@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from snell.machine.files import locked
 from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
@@ -380,3 +381,10 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
         outcomes = [outcome_of(prompt(), around=around) for _ in range(2)]
     why = "this session has used its 1,000 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome((Deny("it deletes"),)), Outcome(failure=Failure("launch", why))]
+
+
+def test_a_refusal_counts_while_somebody_else_holds_the_book(tmp_path):
+    with model([NOT_OK]) as server, locked(tmp_path / "model-usage.lock"):
+        given = ModelSettings(url=server.url, api="anthropic")
+        around = Surroundings(settings=HandlerSettings(model=given, state=str(tmp_path)))
+        assert outcome_of(prompt(), around=around) == Outcome((Deny("it deletes"),))
