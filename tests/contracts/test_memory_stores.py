@@ -68,7 +68,7 @@ def test_memories_live_on_every_backend(make: Make) -> None:
     assert best(database, "sid_v2", namespace="other", alpha=0.0) == [TEXTS[1]]
     database.run(lambda tx: add_dense(tx, "m", [(ids[1], bytes(8))]))
     assert len(database.run(lambda tx: without_dense(tx, "m"))) == 3
-    assert database.run(lambda tx: rows.forget(tx, ids[:2])) == ids[:2]
+    assert sorted(database.run(lambda tx: rows.forget(tx, ids[:2]))) == sorted(ids[:2])
     assert best(database, "sid_v2", alpha=0.0) == []
     assert database.run(lambda tx: rows.delete_namespace(tx, "other", dry_run=False)) == 2
     assert database.run(rows.stats) == rows.Stats()

@@ -63,7 +63,8 @@ class Auditor:
 
         Whoever makes the chain longer notes it a moment later; a note that is behind is waited for, so many seconds.
         """
-        key = self._known_key(make=False)
+        # Once more where there are links: the first of them may have been made, with the key, since the first look.
+        key = self._known_key(make=False) or (self._database.run(_has_links) and self._known_key(make=False))
         if not key:
             if self._database.run(_has_links):
                 return Findings(integrity=(f"the key `{self._folder / KEY_FILE}` is gone, so no link can be checked",))

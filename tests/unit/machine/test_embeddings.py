@@ -53,6 +53,7 @@ def test_an_endpoint_that_is_down_or_slow_or_no_address_says_so_in_time() -> Non
 
 def test_without_an_endpoint_there_is_no_embedder() -> None:
     assert embedder_from({}) is None
-    assert embedder_from({"embedding": "endpoint", "endpoint": ""}) is None
+    with pytest.raises(EmbeddingError, match="`endpoint` is missing"):
+        embedder_from({"embedding": "endpoint", "endpoint": ""})
     with pytest.raises(EmbeddingError, match="the key for the endpoint cannot be read"):
         embedder_from({"embedding": "endpoint", "endpoint": "http://localhost/", "endpoint_key_file": "/nowhere"})
