@@ -65,9 +65,13 @@ def _as_hooks(item: Hook | Callable[..., Any], scope: Scope) -> list[Hook]:
 
 
 def _check(hook: Hook) -> None:
-    """A guard whose matcher can never fit would be there for show; whoever writes it is there to be told."""
+    """
+    A guard whose matcher can never fit would be there for show; whoever writes it is there to be told.
+
+    One from a file is reported with its line, beside the others that are wrong.
+    """
     row = row_of(hook.event)
-    if not row.matches:
+    if not row.matches or hook.source.file:
         return
     try:
         compiled(hook.matcher, hook.matcher_type, row)
