@@ -6,6 +6,7 @@ A guess to the safe side: what is listed is there; a program that is not known h
 
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -16,6 +17,8 @@ from snell.kit.shell_given import Given, given_to
 from snell.kit.shell_reach import remote
 
 Reach = Literal["external", "local", "read_only"]
+
+SHORT = 2_000  # characters of a line that is worth remembering
 
 _TO_NOWHERE = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd")
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
@@ -77,6 +80,10 @@ class Effects(Struct, frozen=True):
 
 def effects_of(line: str) -> Effects:
     """Read the line. What cannot be read with certainty is taken to change something near."""
+    return _remembered(line) if len(line) <= SHORT else _effects(line)
+
+
+def _effects(line: str) -> Effects:
     known = read(line)
     reach: Reach = "read_only" if known.understood and not known.dynamic else "local"
     paths: dict[str, None] = {}
@@ -92,6 +99,8 @@ def effects_of(line: str) -> Effects:
         reach = max(reach, found, key=_ORDER.index)
     return Effects(reach, tuple(paths), tuple(why))
 
+
+_remembered = lru_cache(maxsize=512)(_effects)  # a call comes twice, before and after; many come again
 
 _ORDER: tuple[Reach, ...] = ("read_only", "local", "external")
 

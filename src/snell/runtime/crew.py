@@ -48,6 +48,8 @@ class Sorted(Struct, frozen=True):
     functions: tuple[Function, ...]
     files: tuple[Hook, ...]
     order: tuple[int, ...]  # where the outcome of each hook stands: first those of the functions, then of the files
+    brief: tuple[Hook, ...]  # functions of this process that wait for nobody
+    others: tuple[Hook, ...]
     is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
 
 
@@ -123,6 +125,11 @@ class Crew:
         other = copy(self)
         other.worker = self._later_worker
         return other.run(hooks, event)
+
+    def parted(self, hooks: tuple[Hook, ...]) -> tuple[tuple[Hook, ...], tuple[Hook, ...]]:
+        """Those that are over in a moment, since they wait for nobody, and all others."""
+        known = self._known(hooks)
+        return known.brief, known.others
 
     def for_large(self) -> "Crew":
         """The same crew for a large event: its child takes long to read it, and the small ones have another."""
@@ -242,11 +249,12 @@ class Crew:
 def _sorted(hooks: Sequence[Hook]) -> Sorted:
     inline = tuple(hook for hook in hooks if isinstance(hook.handler, Inline))
     files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
-    waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
-    is_quick = len(inline) + len(files) == len(hooks) and not waits
+    brief = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and not hook.handler.waits)
+    others = tuple(hook for hook in hooks if hook not in brief)
+    is_quick = len(brief) + len(files) == len(hooks)
     places = {hook: place for place, hook in enumerate((*inline, *files))}
     order = tuple(places[hook] for hook in hooks) if is_quick else ()
-    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, is_quick)
+    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, brief, others, is_quick)
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:

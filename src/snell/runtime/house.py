@@ -6,7 +6,6 @@ The house: everything assembled once, then one way through it.
 """
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.book import Book, Switches, once_mark
+from snell.engine.book import Book, Switches
 from snell.engine.decide import decide
 from snell.engine.held_notes import hold
 from snell.engine.record import late_run, record_of
@@ -48,6 +47,7 @@ from snell.runtime.shelf import OnShelf, Shelf
 from snell.runtime.store_journal import StoreJournal
 from snell.runtime.streaming import Streaming, run_batch
 from snell.runtime.tracker import Tracker
+from snell.runtime.watching import Watching, watched_after
 from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 
@@ -110,6 +110,7 @@ class House:
         self._registry = Registry()
         self._deliveries = Deliveries()
         self._books: dict[int, tuple[object, object, Book]] = {}
+        self._watching = Watching(self.store, self.background, self._late, database)
 
     @classmethod
     def embedded(
@@ -203,31 +204,29 @@ class House:
         """What nobody needs to wait for: the trace, watchers, the end of a session."""
         self.follow_up_all([(work, decision)])
 
-    def follow_up_all(self, decided: Iterable[tuple["Work", Decision]]) -> None:
-        """The same for several decisions, whose traces are then written together."""
+    def follow_up_all(self, decided: Iterable[tuple["Work", Decision]], *, stays_here: bool = False) -> None:
+        """
+        The same for several decisions, whose traces are then written together.
+
+        `stays_here`: watchers that are brief run in this thread, where they disturb nobody; others have their own.
+        """
         new = [(work, decision) for work, decision in decided if not work.earlier]
         if new and not isinstance(self.journal, NoJournal):
             self.journal.record(*(self.record_of(decision, work.place) for work, decision in new))
         for work, decision in new:
-            self._after(decision, work.place)
-
-    def _after(self, decision: Decision, place: Place) -> None:
-        event = decision.event
-        self._registry.call_on_success(decision)
-        if event.name == "SessionEnd" and event.session_id:
-            self.background.cancel(event.session_id)
-        watchers = place.book.pick(event, self.store).watchers  # the same object each time, by which the crew knows it
-        if any(hook.condition for hook in watchers):
-            watchers = tuple(hook for hook in watchers if place.book.applies(hook, event))
-        if watchers:
-            cancel = threading.Event()
-            for hook in (each for each in watchers if each.is_async):
-                self.background.begin(hook, event, cancel)
-            here = replace(place.crew.here, verdict=decision.verdict.name.lower())
-            crew = place.crew.on(replace(place.crew.around, cancel=cancel), here)
-            place.crew.later(lambda: self._watch(watchers, event, crew))
-        if event.name == "SessionEnd":
-            self.forget_session(event.session_id)
+            self._registry.call_on_success(decision)
+            if decision.event.name == "SessionEnd" and decision.event.session_id:
+                self.background.cancel(decision.event.session_id)
+        watched = (watched_after(decision, work.place.book, self.store) for work, decision in new)
+        jobs = [
+            self._watching.job(watchers, decision, work.place.crew, work.size)
+            for (work, decision), watchers in zip(new, watched, strict=True)
+            if watchers
+        ]
+        self._watching.run(jobs, self.crew, stays_here=stays_here)
+        for _, decision in new:
+            if decision.event.name == "SessionEnd":
+                self.forget_session(decision.event.session_id)
 
     def register(
         self,
@@ -332,12 +331,6 @@ class House:
         self._books = {key: each for key, each in self._books.items() if each[1] is registered}
         self._books[id(on_shelf)] = (on_shelf, registered, book)
         return book
-
-    def _watch(self, watchers: tuple[Hook, ...], event: Event, crew: Crew) -> None:
-        for hook, outcome in zip(watchers, crew.run_later(watchers, event), strict=True):
-            if hook.once and not hook.is_async and outcome.status == "success":
-                self.store.put(f"session:{event.session_id}", once_mark(hook), True)
-            self._late(hook, event, outcome, crew.here.decision_id)
 
     def _late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str = "") -> None:
         """What a background hook says goes out with the next event; its verdict comes too late to count."""

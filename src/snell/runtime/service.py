@@ -184,7 +184,7 @@ class Service:
             return
         while self._to_follow:
             some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
-            self.house.follow_up_all(some)
+            self.house.follow_up_all(some, stays_here=True)
             if not all_at_once:
                 break
         if self._to_follow and self._loop:

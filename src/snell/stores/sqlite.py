@@ -61,6 +61,7 @@ class SqliteDatabase:
         self._begin = "BEGIN IMMEDIATE"
         self._read_only: StoreError | None = None
         self._identity = (0, 0)
+        self._takes_parts = False
 
     def open(self) -> None:
         """Make the file ready for use, or say why that cannot be."""
@@ -75,10 +76,11 @@ class SqliteDatabase:
                 self.open()
             connection = self._connection
             assert connection is not None
-            if connection.in_transaction:
-                raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+            is_part = self._is_ready_for_a_part(connection)
             if self._busy_until and not only_reads:
                 self._refuse_to_wait_again()
+            if is_part:
+                return self._part(connection, work)
             try:
                 connection.execute("BEGIN" if only_reads else self._begin)
                 result = work(_SqliteTransaction(connection))
@@ -98,16 +100,62 @@ class SqliteDatabase:
                 self.open()
             connection = self._connection
             assert connection is not None
-            if connection.in_transaction:
-                raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+            is_part = self._is_ready_for_a_part(connection)
             if self._busy_until:
                 self._refuse_to_wait_again()
+            if is_part:
+                return self._part(connection, lambda tx: tx.do(sql, *values))
             try:
                 connection.execute(sql, values)
                 return connection.changes()
             except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
                 self._undo(connection)
                 raise self._trouble(error) from None
+
+    def together(self, work: Callable[[], None]) -> None:
+        """
+        Everything that `work` does by `run` and `do` in this thread, kept with one commit: many small transactions
+        cost little more than one. Each of them can still fail by itself; when the commit fails, none was kept.
+        """
+        with self._lock:
+            self.run(lambda _tx: self._in_parts(work))
+
+    def _in_parts(self, work: Callable[[], None]) -> None:
+        self._takes_parts = True
+        try:
+            work()
+        finally:
+            self._takes_parts = False
+
+    def _is_ready_for_a_part(self, connection: apsw.Connection) -> bool:
+        """Whoever is here has the lock, so a transaction that is open was begun by the same thread."""
+        if not connection.in_transaction:
+            return False
+        if not self._takes_parts:
+            raise StoreError("a transaction was begun inside another one", where=f"`{self.path}`")
+        return True
+
+    def _part(self, connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+        self._takes_parts = False  # a part has no parts
+        try:
+            connection.execute("SAVEPOINT part")
+            result = work(_SqliteTransaction(connection))
+            connection.execute("RELEASE part")
+        except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
+            self._undo_part(connection)
+            raise self._trouble(error) from None
+        except BaseException:
+            self._undo_part(connection)
+            raise
+        finally:
+            self._takes_parts = True
+        return result
+
+    def _undo_part(self, connection: apsw.Connection) -> None:
+        """Some errors end the whole transaction; then there is no savepoint left."""
+        with contextlib.suppress(apsw.Error):
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
 
     def checkpoint(self) -> None:
         """
@@ -229,7 +277,9 @@ class SqliteDatabase:
         self._busy_until = 0.0
 
     def _undo(self, connection: apsw.Connection) -> None:
-        """Back to a connection that can be used; some errors have ended the transaction already."""
+        """Back to a connection that can be used; some errors have ended the transaction already, or all of it."""
+        if self._connection is not connection:
+            return
         with contextlib.suppress(apsw.Error):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

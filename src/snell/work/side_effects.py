@@ -5,6 +5,7 @@ server says, then the verbs in its name; a tool that nobody knows changes the wo
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -107,6 +108,7 @@ def _rule(tool: Identity, rules: Sequence[Rule], effects: SideEffects | None) ->
     return None
 
 
+@lru_cache(maxsize=2_048)  # the same few tools come again and again
 def _fits(pattern: str, name: str) -> bool:
     import regex  # slow to import, and not needed before the first answer
 

@@ -24,7 +24,7 @@ PREVIEW = 4_000
 LARGEST = 2_000_000
 
 
-@watches("PostToolUse", kind="agent", when={"keep_subagent_output": True})
+@watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
 def keep(event: Event, here: Here) -> None:
     """Keep a sub-agent's answer, and a summary of it."""
     folder = _folder(event, here)

@@ -17,21 +17,21 @@ from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_o
 from snell.packs.remember._transcripts import read_on
 
 
-@watches("PostToolUse", timeout=30)
+@watches("PostToolUse", timeout=30, waits=True)
 def after_a_tool(event: Event, here: Here) -> None:
     """Capture what a tool call says that is worth remembering."""
     if here.options.get("capture") and not is_skipped(event.tool):
         captured_from_tool(event, here)
 
 
-@watches("PreCompact", timeout=60)
+@watches("PreCompact", timeout=60, waits=True)
 def before_compaction(event: Event, here: Here) -> None:
     """Capture what the agent said since the last look, before its context goes."""
     if here.options.get("capture"):
         captured_from_transcript(event, here, trigger=str(event.payload.get("trigger") or "compact"))
 
 
-@watches("Stop", "SessionEnd", timeout=60)
+@watches("Stop", "SessionEnd", timeout=60, waits=True)
 def at_the_end(event: Event, here: Here) -> None:
     """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
     if here.options.get("capture") and not event.is_continuation:
