@@ -170,7 +170,10 @@ class StoreJournal:
             more(tx)
 
     def _body(self, record: Record) -> str:
-        clean = self._redacted({**record, "rounds": []})
+        # The id is our own. Every one is new, and would push out what the redactor remembers to be clean.
+        clean = self._redacted({**record, "id": "", "rounds": []})
+        if clean is not None:
+            clean["id"] = record["id"]
         if clean and "changes" in record:
             pairs = zip(clean["changes"], record["changes"], strict=True)
             clean["changes"] = [{**kept, **self._hashes(change)} for kept, change in pairs]
@@ -197,13 +200,13 @@ class StoreJournal:
         return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
     def _written(self, run: Record) -> msgspec.Raw | None:
-        """A run as it is kept. One that said nothing comes again with every event, and always as the same object."""
+        """A run as it is kept. One that took and said nothing comes with every event, always as the same object."""
         known = self._runs.get(id(run))
         if known and known[0] is run:
             return known[1]
         clean = self._redacted(run)
         written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
-        if written and run.keys().isdisjoint(("effects", "failure", "remarks")):
+        if written and not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks")):
             if len(self._runs) >= RUNS:
                 self._runs.clear()
             self._runs[id(run)] = (run, written)

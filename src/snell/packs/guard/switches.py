@@ -20,6 +20,8 @@ _ALWAYS_HARD = frozenset(("self", "disks", "exfiltration"))
 
 def switched(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Judgement, tuple[Finding, ...]]:
     """The judgement as the user wants it, and the findings that are only observed."""
+    if not judgement.findings:
+        return judgement, ()
     preset = options.get("preset", "standard")
     chosen = options.get("rules")
     rules: Mapping[str, Any] = chosen if isinstance(chosen, Mapping) else {}
