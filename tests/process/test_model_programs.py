@@ -4,23 +4,32 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from snell.machine.surroundings import INSIDE, HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook, Prompt, Scope
+from snell.model.progress import Progress
 from snell.runtime.house import House
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 
 pytestmark = pytest.mark.process
 
+CODEX_OFF = (
+    *("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest"),
+    *("shell_tool", "unified_exec", "view_image"),
+)
 RECORDS = """#!/bin/sh
 cat > "$0.stdin"
 printf '%s\\n' "$@" > "$0.words"
 printf '%s' "$SNELL_INSIDE_MODEL_HOOK" > "$0.marker"
 printf '%s' "$PWD" > "$0.folder"
 """
+
+
+VERDICT = '{"ok": false, "reason": "no tests"}'
 
 
 def installed(folder: Path, name: str, script: str) -> Path:
@@ -45,10 +54,15 @@ def around(folder: Path, **model) -> Surroundings:
         ),
         (
             "codex",
-            ["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-c",
-             "features.hooks=false", "-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-"],
+            ["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never",
+             "-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-c", 'web_search="disabled"',
+             *(word for name in CODEX_OFF for word in ("-c", f"features.{name}=false")), "-"],
         ),
-        ("gemini", ["--approval-mode", "default", "--extensions", "none", "-p", "answer the question on stdin"]),
+        (
+            "gemini",
+            ["--approval-mode", "default", "--extensions", "none", "--allowed-mcp-server-names", "none",
+             "-p", "answer the question on stdin"],
+        ),
     ],
 )  # fmt: skip
 def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tmp_path, name, words):
@@ -71,12 +85,66 @@ def test_the_settings_choose_the_program_and_the_model(tmp_path):
     assert (outcome, words[-4:-1], (tmp_path / "claude.words").exists()) == (Outcome(), ["--model", "big", "-"], False)
 
 
-def test_an_agent_hook_may_run_in_the_program_with_tools_that_read(tmp_path):
-    installed(tmp_path, "claude", """echo 'I looked. {"ok": false, "reason": "no tests"}'\n""")
-    outcome = outcome_of(Agent("Check"), around=around(tmp_path))
-    words = (tmp_path / "claude.words").read_text(encoding="utf-8").split("\n")
-    assert (outcome, words[words.index("--tools") + 1]) == (Outcome((Deny("no tests"),)), "Read,Grep,Glob")
-    assert (tmp_path / "claude.folder").read_text(encoding="utf-8") == str(tmp_path)
+@pytest.mark.proves("S1-57", "S1-59")
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+def test_an_agent_hook_asks_a_program_again_and_again_and_reads_for_it(tmp_path, name):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "in.txt").write_text("INSIDE", encoding="utf-8")
+    (tmp_path / "out.txt").write_text("OUTSIDE", encoding="utf-8")
+    (project / "link.txt").symlink_to(tmp_path / "out.txt")
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text('{"said": "WORDS"}\n', encoding="utf-8")
+    wanted = ["in.txt", "../out.txt", "link.txt", str(tmp_path / "out.txt"), str(talk)]
+    calls = "".join(json.dumps({"tool": "Read", "input": {"file_path": path}}) for path in wanted)
+    asks = f"grep -q 'What call-1 gives' $0.stdin && echo 'So: {VERDICT}' || echo 'I look. {calls}'\n"
+    program = installed(tmp_path, name, asks)
+    told: list[Progress] = []
+    given = replace(around(tmp_path), project_dir=str(project), progress=told.append)
+    outcome = outcome_of(Agent("Check"), call(cwd=str(project), transcript_path=str(talk)), around=given)
+    assert (outcome, [each.status_message for each in told if each.stage == "running"]) == (
+        Outcome((Deny("no tests"),)),
+        [f"turn 1: {', '.join(['Read'] * 5)}"],
+    )
+    shown = program.with_name(f"{name}.stdin").read_text(encoding="utf-8")
+    assert ("INSIDE" in shown, "WORDS" in shown, "OUTSIDE" in shown) == (True, True, False)
+    assert shown.count("is outside of the project") == 3
+    assert program.with_name(f"{name}.folder").read_text(encoding="utf-8") != str(project)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("claude", ["--tools", ""]),
+        ("codex", ["--disable", "shell_tool", "--disable", "unified_exec", "--disable", "view_image"]),
+        ("gemini", ["--admin-policy"]),
+    ],
+)
+def test_a_program_that_answers_for_an_agent_has_no_tools_of_its_own(tmp_path, name, words):
+    program = installed(tmp_path, name, f"cat *.toml > $0.policy 2>/dev/null; echo '{VERDICT}'\n")
+    assert outcome_of(Agent("Check"), around=around(tmp_path)) == Outcome((Deny("no tests"),))
+    said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")
+    assert words in [said[at : at + len(words)] for at in range(len(said))]
+    policy = program.with_name(f"{name}.policy").read_text(encoding="utf-8")
+    assert policy.split("\n")[2:4] == (['toolName = "*"', 'decision = "deny"'] if name == "gemini" else [])
+
+
+@pytest.mark.parametrize("variable", ["HOME", "CODEX_HOME"])
+def test_codex_is_asked_without_the_servers_that_its_user_has(tmp_path, variable):
+    program = installed(tmp_path, "codex", f"echo '{VERDICT}'\n")
+    folder = tmp_path / ("elsewhere" if variable == "CODEX_HOME" else ".codex")
+    folder.mkdir()
+    config = folder / "config.toml"
+    config.write_text("[mcp_servers.mail]\ncommand = 'm'\n[mcp_servers.disk-1]\ncommand = 'd'\n", encoding="utf-8")
+    given = around(tmp_path)
+    given = replace(given, env={**given.env, "CODEX_HOME": str(folder)}) if variable == "CODEX_HOME" else given
+    assert outcome_of(Agent("Check"), around=given).failure is None
+    words = program.with_name("codex.words").read_text(encoding="utf-8").split("\n")
+    off = [word for word in words if word.startswith("mcp_servers")]
+    assert off == ["mcp_servers.mail.enabled=false", "mcp_servers.disk-1.enabled=false"]
+    config.write_text("[mcp_servers.'a.b']\ncommand = 'm'\n", encoding="utf-8")
+    why = "the MCP server `a.b` of codex cannot be left out of a model hook; rename it"
+    assert outcome_of(Agent("Check"), around=given) == Outcome(failure=Failure("launch", why))
 
 
 def test_a_key_is_preferred_to_a_program(tmp_path):

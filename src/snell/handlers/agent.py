@@ -1,5 +1,5 @@
 """
-Agent hooks: a model that may look into the project before it answers, with our own small loop.
+Agent hooks: a model that may look into the project before it answers, with our own small loop, whoever is asked.
 
 It has Read, Grep and Glob inside the project and the transcript, no way to start further agents, at most 50 turns,
 and the hook's time. It answers as a prompt hook does, and like one it can only tighten.
@@ -55,7 +55,7 @@ def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) 
     agent = hook.handler
     assert isinstance(agent, Agent)
     project_dir = around.project_dir or event.cwd
-    model = Model(replace(around, project_dir=project_dir), event.session_id, patience)
+    model = Model(around, event.session_id, patience)
     tools = ReadingTools(project_dir, event.transcript_path, patience)
     said = [Said("user", cleaned(_task(agent.prompt, event, project_dir)))]
     for number in range(1, MOST_TURNS + 1):

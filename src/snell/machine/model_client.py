@@ -74,7 +74,7 @@ class Model:
         found = program_for(self._settings.cli, self._around.env)
         if not found:
             raise ModelError("launch", _NO_MODEL)
-        return ask_program(*found, question, self._around.env, self._around.project_dir, self._patience)
+        return ask_program(*found, question, self._around.env, self._patience)
 
     def _found_api(self) -> str:
         settings = self._settings
