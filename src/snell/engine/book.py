@@ -100,7 +100,7 @@ class Book:
         if known is None:
             known = self._look_at(event, marks)
             entries = self._by_event.get(event.name, ())
-            if not any(hook.condition or hook.once or hook.session_id for hook, _ in entries):
+            if not any(hook.condition or _depends(hook) for hook, _ in entries):
                 if len(self._considered) >= MEMO_LIMIT:
                     self._considered.clear()
                 self._considered[key] = known
@@ -136,7 +136,7 @@ class Book:
             self._memo.clear()
         entries = self._by_event.get(event.name, ())
         matching = [hook for hook, predicate in entries if not self._never(hook, predicate, event)]
-        varies = any(hook.session_id or hook.once for hook in matching)
+        varies = any(map(_depends, matching))
         found = self._memo[key] = Pick(tuple(matching), varies=True) if varies else _arranged(matching, event)
         return found
 
@@ -172,6 +172,8 @@ class Book:
         """Why a hook does not apply to this very event."""
         if hook.session_id and hook.session_id != event.session_id:
             return "it belongs to another session"
+        if hook.only_for and hook.only_for not in event.lineage:
+            return "it belongs to another agent"
         if hook.once and marks.get(f"session:{event.session_id}", once_mark(hook)):
             return "it runs once a session, and has run"
         return ""
@@ -188,6 +190,11 @@ class Book:
 def once_mark(hook: Hook) -> str:
     """The mark that says this hook has had its one run."""
     return f"once:{hook.id}"
+
+
+def _depends(hook: Hook) -> bool:
+    """Does it hang on more than the event's name and tool whether this hook applies?"""
+    return bool(hook.once or hook.session_id or hook.only_for)
 
 
 def _key(event: Event) -> tuple[str, ...]:

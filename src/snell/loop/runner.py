@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from snell.loop.stream import Error, HookExecuted, Listener, Listeners, Notice, SessionInfo, ToolCalled, ToolReturned
 from snell.loop.tools import Tool, tools_by_name
 from snell.model.decision import Decision
-from snell.model.events import Event
-from snell.model.hooks import Hook, Inline
+from snell.model.hooks import Hook
 from snell.runtime.callbacks import AnyMatcher, Registration, hooks_from
 from snell.runtime.embedding import Embedding, Submitted, keeps_going, submitted
 from snell.runtime.house import House
@@ -72,9 +71,9 @@ class ToolRunner:
         self.listeners.add(hooks.get(STREAM, ()))
         found = hooks_from(_without_stream(hooks))
         # Not by `session_id`: such hooks go when a session ends, and whoever goes on would have no guards any more.
-        if not (self._is_own_house and not self.at.agent_id):
-            found = [_only_for(self.at, hook) for hook in found]
-        return self.house.register(*found, group=group or self.at.agent_id or self.at.session_id)
+        if self.at.agent_id or not self._is_own_house:
+            found = [replace(hook, only_for=self.at.name) for hook in found]
+        return self.house.register(*found, group=group or self.at.name)
 
     def unregister(self, group: str) -> int:
         """Take a group of hooks back; returns how many."""
@@ -152,7 +151,7 @@ class ToolRunner:
 
     @contextmanager
     def subagent(self, agent_type: str, hooks: Registration | None = None) -> "Iterator[ToolRunner]":
-        """A runner for a sub-agent. Its hooks see its events alone, and are gone when the block ends."""
+        """A runner for a sub-agent. Its hooks see its events and those below it, and are gone when the block ends."""
         child = self._child(agent_type, hooks)
         try:
             child.fire("SubagentStart")
@@ -255,7 +254,7 @@ class ToolRunner:
 
     def _child(self, agent_type: str, hooks: Registration | None) -> "ToolRunner":
         child = copy(self)  # the same house, tools and budget
-        child.at = replace(self.at, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type)
+        child.at = self.at.below(agent_type)
         child.listeners = self.listeners.copy()
         child._is_kept_going = child._has_stopped = False
         child.register(hooks or {})
@@ -273,16 +272,3 @@ class _Shared:
 
 def _without_stream(hooks: Registration) -> Mapping[str, Iterable[AnyMatcher]]:
     return {name: matchers for name, matchers in hooks.items() if name != STREAM}
-
-
-def _only_for(at: Embedding, hook: Hook) -> Hook:
-    """A hook that sees the events of this session, or of this sub-agent in it."""
-    handler = hook.handler
-    if not isinstance(handler, Inline):
-        return replace(hook, session_id=at.session_id)
-
-    def called(event: Event) -> Any:
-        is_ours = event.session_id == at.session_id and (not at.agent_id or event.agent_id == at.agent_id)
-        return handler.function(event) if is_ours else None
-
-    return replace(hook, handler=replace(handler, function=called))

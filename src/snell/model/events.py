@@ -27,6 +27,7 @@ class Event(Struct, frozen=True, kw_only=True):
     tool_name: str = ""  # the client's own name for it
     kind: str = ""  # shell, edit, write, read, search, web, mcp, agent, skill, other; empty when no tool is involved
     flags: tuple[str, ...] = ()  # what decoding had to mend, such as "invalid-utf8"
+    lineage: tuple[str, ...] = ()  # in an embedding program: the session, then the sub-agents down to this one
     takes_notes: bool = True  # False: this client drops a note here, but takes one at another event
 
     @property

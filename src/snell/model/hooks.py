@@ -159,6 +159,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     status_message: str = ""
     group: str = ""
     session_id: str = ""  # only for this session; empty = for all
+    only_for: str = ""  # the agent in an embedding program that it belongs to, with the sub-agents below; empty = all
     untrusted: str = ""  # why a project's hook is inert; empty = it may run
     source: Source = Source()
 

@@ -44,9 +44,23 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
     cwd: str = ""
     client: str = "embedded"
     agent_id: str = ""  # of a sub-agent
+    above: tuple[str, ...] = ()  # the session and the agents that it is a sub-agent of
     agent_type: str = ""
     known_as: Mapping[str, str] = {}  # Claude Code's name for a tool that does the same, by the tool's own name
     approve: Callable[[Approval], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What hooks of this agent alone are known by."""
+        return self.agent_id or self.session_id
+
+    @property
+    def lineage(self) -> tuple[str, ...]:
+        return (*self.above, self.name)
+
+    def below(self, agent_type: str) -> "Embedding":
+        """A sub-agent of this agent."""
+        return replace(self, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type, above=self.lineage)
 
     def event(self, name: str, tool: str = "", **fields: Any) -> Event:
         """An event of this agent."""
@@ -61,6 +75,7 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
             tool=claudes,
             tool_name=tool,
             kind=kind_of(claudes),
+            lineage=self.lineage,
         )
 
     def fire(self, name: str, **fields: Any) -> Decision:

@@ -22,6 +22,7 @@ from snell.loop import (
 )
 from snell.loop.stream import NOTICES
 from snell.model.catalogue import CATALOGUE
+from snell.model.hooks import Command, Hook
 
 SESSION = [
     "SessionStart",
@@ -151,6 +152,33 @@ def test_a_sub_agent_has_hooks_of_its_own_which_go_with_it():
     assert seen == [(name, id_, "helper") for name in hooks]
     assert helper.run("echo", {"text": "hi"}).text == "hi"
     assert runner.house.unregister(group=id_) == 0
+
+
+@pytest.mark.parametrize("is_own_house", [True, False])
+def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(is_own_house):
+    refuses = {"PreToolUse": [HookMatcher("*", [lambda event: Deny("only looking")])]}
+    with House.embedded() as house:
+        runner = ToolRunner([echo], house=None if is_own_house else house)
+        with runner.subagent("reviewer", refuses) as reviewer, runner.subagent("other") as other:
+            with reviewer.subagent("helper") as helper, helper.subagent("helpers-helper") as last:
+                said = [each.run("echo", {"text": "hi"}).text for each in (runner, other, reviewer, helper, last)]
+            with other.subagent("beside") as beside:
+                said.append(beside.run("echo", {"text": "hi"}).text)
+        assert said == ["hi", "hi", *["only looking"] * 3, "hi"]
+        assert last.run("echo", {"text": "hi"}).text == "hi"
+        runner.close()
+
+
+def test_a_program_that_a_sub_agent_has_for_a_hook_is_not_called_for_others():
+    command = Hook(id="guard", event="PreToolUse", handler=Command("echo no >&2; exit 2"))
+    notices = []
+    runner = ToolRunner([echo], on_notice=notices.append)
+    with runner.subagent("reviewer", {"PreToolUse": [HookMatcher("*", [command])]}) as reviewer:
+        said = [each.run("echo", {"text": "hi"}).text for each in (runner, reviewer)]
+    assert said == ["hi", "no"]
+    ran = [(notice.hook, notice.agent_id) for notice in notices if isinstance(notice, HookExecuted)]
+    assert ran == [("guard", reviewer.at.agent_id)]
+    runner.close()
 
 
 def test_the_hooks_of_a_session_see_the_sub_agents_in_it_and_no_other_session():

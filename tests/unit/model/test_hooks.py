@@ -37,6 +37,7 @@ def test_the_defaults_of_a_hook() -> None:
         "status_message": "",
         "group": "",
         "session_id": "",
+        "only_for": "",
         "untrusted": "",
         "source": Source("run time", "", 0),
     }
