@@ -17,7 +17,7 @@ from snell.kit.redact import redact
 from snell.machine import model_anthropic, model_openai, spending
 from snell.machine.addresses import RefusedError, Target, vetted
 from snell.machine.http import Call, HttpError, Reading, resolver, sent
-from snell.machine.model_cli import ask_program, program_for
+from snell.machine.model_cli import CHARACTERS_A_TOKEN, ask_program, program_for
 from snell.machine.model_talk import ModelError, Question, Turn
 from snell.machine.patience import Patience
 from snell.machine.processes import environment, run
@@ -51,7 +51,7 @@ class Model:
             told = f"the question has {length:,} characters, more than `model.max_input_characters`"
             raise ModelError("launch", told)
         turn = self._asked(replace(question, max_tokens=self._settings.max_answer_tokens))
-        spending.add(limits, self._session, turn)
+        spending.add(limits, self._session, _counted(turn, question))
         return turn
 
     def _asked(self, question: Question) -> Turn:
@@ -122,6 +122,14 @@ _NO_MODEL = (
     "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
     "or install claude, codex or gemini"
 )
+
+
+def _counted(turn: Turn, question: Question) -> Turn:
+    """What an answer took; a guess, where the server does not say, for a budget that nothing counts is none."""
+    if turn.input_tokens > 0 or turn.output_tokens > 0:
+        return turn
+    given, said = len(msgspec.json.encode(question)), len(msgspec.json.encode(turn))
+    return replace(turn, input_tokens=given // CHARACTERS_A_TOKEN, output_tokens=said // CHARACTERS_A_TOKEN)
 
 
 class _NotTakenError(Exception):

@@ -1,5 +1,6 @@
 """
-What model hooks have used: tokens of each session, and money of the day.
+What model hooks have used: tokens of each session, and money of the day. Events that belong to no session share one
+budget a day, since there is no end of a session that would begin a new one.
 
 Kept in a small file of the user's, so that starting the daemon anew does not start the count anew; in a house without
 files, and when the file cannot be written, it is kept in memory. A file that cannot be read counts as empty, since a
@@ -31,12 +32,11 @@ class Book(msgspec.Struct):
 
 def check(settings: HandlerSettings, session: str) -> None:
     """Raises when a session or the day has used up what it may."""
-    model = settings.model
+    model, name = settings.model, _counted_as(session)
     books = [_read(settings), *([_in_memory.get(settings.state, Book())] if settings.state else [])]
-    if sum(book.sessions.get(session, 0) for book in books) >= model.max_session_tokens:
-        raise ModelError(
-            "launch", f"this session has used its {model.max_session_tokens:,} tokens; see `model.max_session_tokens`"
-        )
+    if sum(book.sessions.get(name, 0) for book in books) >= model.max_session_tokens:
+        who = "this session has used its" if session else "events without a session have used today's"
+        raise ModelError("launch", f"{who} {model.max_session_tokens:,} tokens; see `model.max_session_tokens`")
     cost = sum(book.cost for book in books if book.day == _today())
     if model.max_daily_cost and cost >= model.max_daily_cost:
         raise ModelError("launch", f"model hooks have cost {cost:.2f} today; see `model.max_daily_cost`")
@@ -56,8 +56,9 @@ def _with(book: Book, session: str, turn: Turn, model: ModelSettings) -> Book:
     today = _today()
     spent = book.cost if book.day == today else 0.0
     sessions = dict(book.sessions)
-    tokens = sessions.pop(session, 0) + turn.input_tokens + turn.output_tokens
-    kept = dict([*sessions.items(), (session, tokens)][-SESSIONS:])
+    name = _counted_as(session)
+    tokens = sessions.pop(name, 0) + turn.input_tokens + turn.output_tokens
+    kept = dict([*sessions.items(), (name, tokens)][-SESSIONS:])
     return Book(today, spent + _cost(model, turn), kept)
 
 
@@ -67,6 +68,10 @@ _in_memory: dict[str, Book] = {}
 
 def _cost(model: ModelSettings, turn: Turn) -> float:
     return (turn.input_tokens * model.input_price + turn.output_tokens * model.output_price) / 1_000_000
+
+
+def _counted_as(session: str) -> str:
+    return session or f"no session, {_today()}"
 
 
 def _today() -> str:
