@@ -5,9 +5,6 @@ The HTTP itself is httpx2's own engine; what it connects to, and for how long it
 limits are for single reads, and a server that sends a byte a second never breaks one of those.
 """
 
-import os
-import select
-import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +16,7 @@ from msgspec import Struct
 
 from snell.machine.addresses import Resolve, Target, resolved
 from snell.machine.patience import Patience
+from snell.machine.patient_socket import PatientSocket, connected
 
 CHUNK = 65_536
 
@@ -127,69 +125,5 @@ class _Backend:
         self._target = target
         self._patience = patience
 
-    def connect_tcp(self, *_: Any, **__: Any) -> "_Stream":
-        trouble: OSError = OSError("it has no address")
-        for address in self._target.addresses:
-            try:
-                return _Stream(_connected(address, self._target.port, self._patience), self._patience)
-            except OSError as error:
-                trouble = error
-        raise trouble
-
-
-class _Stream:
-    def __init__(self, sock: socket.socket, patience: Patience) -> None:
-        self._sock = sock
-        self._patience = patience
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        while True:
-            self._sock.settimeout(self._patience.slice())
-            try:
-                return self._sock.recv(max_bytes)
-            except TimeoutError:
-                self._patience.left()
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._sock.settimeout(self._patience.left())
-        try:
-            self._sock.sendall(buffer)
-        except TimeoutError:
-            self._patience.left()
-            raise
-
-    def close(self) -> None:
-        self._sock.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> "_Stream":
-        self._sock.settimeout(self._patience.left())
-        try:
-            return _Stream(ssl_context.wrap_socket(self._sock, server_hostname=server_hostname), self._patience)
-        except BaseException as error:
-            self.close()
-            if isinstance(error, TimeoutError):
-                self._patience.left()
-            raise
-
-    def get_extra_info(self, info: str) -> Any:
-        return None
-
-
-def _connected(address: str, port: int, patience: Patience) -> socket.socket:
-    sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        sock.setblocking(False)
-        sock.connect_ex((address, port))
-        ready = select.poll()
-        ready.register(sock, select.POLLOUT)
-        while not ready.poll(patience.slice() * 1000):
-            patience.left()
-        if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(number, os.strerror(number).lower())
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    except BaseException:
-        sock.close()
-        raise
-    return sock
+    def connect_tcp(self, *_: Any, **__: Any) -> PatientSocket:
+        return connected(self._target.addresses, self._target.port, self._patience)

@@ -1,0 +1,43 @@
+"""Whoever cancels a call to a server does not wait for that server, and nothing of the call stays behind."""
+
+import threading
+
+import pytest
+
+from snell.machine.addresses import Target
+from snell.machine.http import Call, sent
+from snell.machine.patience import Patience
+from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
+from snell.model.decision import Failure, Outcome
+from snell.model.hooks import Agent, Prompt, Webhook
+from tests.handler_stage import outcome_of
+from tests.helpers import call
+from tests.loopback import Answer, serving
+from tests.stalling import PATIENCE, black_hole, stalling
+
+CANCELLED = Outcome(failure=Failure("cancelled", "was cancelled"))
+LARGE = "x" * 8_000_000
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("kind", ["webhook", "prompt", "agent"])
+def test_a_stalled_write_and_a_stalled_handshake_end_when_they_are_cancelled(kind, scheme):
+    cancel = threading.Event()
+    before = set(threading.enumerate())
+    with stalling(cancel.set) as server:
+        url = f"{scheme}://127.0.0.1:{server.port}"
+        handler = {"webhook": Webhook(url), "prompt": Prompt("$ARGUMENTS"), "agent": Agent("$ARGUMENTS")}[kind]
+        model = ModelSettings(url=url, api="anthropic", max_input_characters=100_000_000)
+        around = Surroundings(settings=HandlerSettings(model), cancel=cancel)
+        outcome = outcome_of(handler, call(LARGE), around=around, timeout=PATIENCE)
+        assert (outcome, server.is_left()) == (CANCELLED, True)
+    assert set(threading.enumerate()) - before == set()
+
+
+def test_the_next_address_of_a_name_is_called_when_the_first_does_not_connect():
+    with serving(Answer("here")) as server, black_hole(port=server.port, address="127.0.0.2"):
+        target = Target("http", "twice.example", server.port, "/", ("127.0.0.2", "127.0.0.1"))
+        with sent(Call("POST", target), Patience(PATIENCE)) as response:
+            assert response.whole(100) == b"here"
+    (request,) = server.sent
+    assert request.headers["host"] == f"twice.example:{server.port}"
