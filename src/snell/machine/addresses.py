@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve = Callable[[str, int], list[str]]
 
 LONGEST_URL = 2_000
@@ -155,7 +156,7 @@ def _why_not(address: Address, allowance: "_Allowance", loopback: bool) -> str:
         return "hides an IPv4 address"
     if address.is_link_local:
         return "is link-local"
-    if not _is_public(address) and not (allowance.names_host and address.is_private):
+    if not _is_public(address) and not (allowance.names_host and _is_somebodys(address)):
         return "is private or reserved; list it in `webhook_hosts` if it may be called"
     return ""
 
@@ -185,6 +186,11 @@ _NOT_PUBLIC = tuple(
             "224.0.0.0/3",
         ),
     )
+)
+# What a name that the settings list may lead to: networks that belong to somebody, and not to this machine.
+_PRIVATE: tuple[Network, ...] = (
+    *map(_V4, ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15")),
+    _V6("fc00::/7"),
 )
 _GLOBAL_V6 = _V6("2000::/3")
 _NOT_GLOBAL_V6 = (_V6("2001::/23"), _V6("2001:db8::/32"), _V6("2002::/16"), _V6("3fff::/20"), _V6("2620:4f:8000::/48"))
@@ -225,20 +231,56 @@ def _is_public(address: Address) -> bool:
     return address in _GLOBAL_V6 and not any(address in each for each in _NOT_GLOBAL_V6)
 
 
+def _is_somebodys(address: Address) -> bool:
+    return any(address.version == each.version and address in each for each in _PRIVATE)
+
+
+class Allowed(Struct, frozen=True):
+    """One entry of `webhook_hosts`: a name or a network (an address is a small one), maybe at one port only."""
+
+    name: str = ""
+    network: Network | None = None
+    port: int | None = None
+
+
+def allowed_entry(text: str) -> Allowed:
+    """`host`, `host:port`, `[v6]:port`, an address or a network. Raises ValueError with what is wrong."""
+    name, port = _split_entry(text)
+    if "/" in name or ":" in name or _NUMERIC_END.search(name):
+        try:
+            return Allowed(network=ipaddress.ip_network(name), port=port)
+        except ValueError as error:
+            advice = "write the host alone" if "//" in text else str(error)
+            raise ValueError(f"it is neither a host, an address nor a network: {advice}") from None
+    if not _HOST.fullmatch(name.lower()) or len(name) > 253:
+        raise ValueError("it is neither a host, an address nor a network; there are no wildcards")
+    return Allowed(name=name.lower(), port=port)
+
+
+def _split_entry(text: str) -> tuple[str, int | None]:
+    if text.startswith("["):
+        host, bracket, rest = text[1:].partition("]")
+        if not bracket or ":" not in host or (rest and not rest.startswith(":")):
+            raise ValueError("its brackets hold no IPv6 address")
+        port = rest.removeprefix(":") if rest else None
+    elif text.count(":") == 1 and "//" not in text:
+        host, _, port = text.partition(":")
+    else:
+        return text, None
+    if port is None:
+        return host, None
+    if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535):
+        raise ValueError(f"`{port[:20]}` is not a port")
+    return host, int(port)
+
+
 class _Allowance:
-    """What `webhook_hosts` says about one host and its addresses."""
+    """What `webhook_hosts` says about one host and its addresses; what cannot be read allows nothing."""
 
     def __init__(self, allowed: tuple[str, ...], host: str, port: int) -> None:
-        self._networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
-        self.names_host = False
-        for entry in allowed:
-            name, wanted = _entry(entry)
-            if wanted not in (None, port):
-                continue
-            try:
-                self._networks.append(ipaddress.ip_network(name))
-            except ValueError:
-                self.names_host |= name.lower() == host
+        entries = [entry for entry in map(_readable, allowed) if entry and entry.port in (None, port)]
+        self._networks = [entry.network for entry in entries if entry.network]
+        self.names_host = any(entry.name == host for entry in entries)
 
     def names(self, address: Address) -> bool:
         return any(address.version == each.version and address in each for each in self._networks)
@@ -247,13 +289,8 @@ class _Allowance:
         return self.names_host or all(map(self.names, addresses))
 
 
-def _entry(text: str) -> tuple[str, int | None]:
-    """`host`, `host:port`, `[v6]:port`, an address or a network."""
-    if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
-        port = rest.removeprefix(":")
-    elif text.count(":") == 1:
-        host, _, port = text.partition(":")
-    else:
-        return text, None
-    return host, int(port) if port.isascii() and port.isdigit() else None
+def _readable(text: str) -> Allowed | None:
+    try:
+        return allowed_entry(text)
+    except ValueError:
+        return None

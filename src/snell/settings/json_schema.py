@@ -14,6 +14,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "method": _TEXT,
     "flag": {"type": "boolean"},
     "texts": _TEXTS,
+    "hosts": _TEXTS,
     "texts or text": {"anyOf": [_TEXT, _TEXTS]},
     "seconds": {"type": "number", "exclusiveMinimum": 0},
     "milliseconds": {"type": "number", "exclusiveMinimum": 0},

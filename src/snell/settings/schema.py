@@ -240,7 +240,7 @@ TOP_KEYS: tuple[Key, ...] = (
     Key("model", "keys", "the model that prompt and agent hooks ask", layers=("policy", "user"), inner=MODEL_KEYS),
     Key(
         "webhook_hosts",
-        "texts",
+        "hosts",
         "hosts, addresses and networks that webhooks may call although they are private or without TLS",
         default=(),
         layers=("policy", "user"),

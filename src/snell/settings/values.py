@@ -53,6 +53,20 @@ def _texts_or_text(key: Key, node: Node, name: str) -> tuple[str, ...]:
     return _texts(key, Node([node], node.line) if isinstance(node.value, str) else node, name)
 
 
+def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
+    """Names, addresses and networks; a misspelled one would silently allow nothing, or what nobody meant."""
+    from snell.machine.addresses import allowed_entry  # for files that have any
+
+    texts = _texts(key, node, name)
+    for text, each in zip(texts, node.value, strict=True):
+        try:
+            allowed_entry(text)
+        except ValueError as error:
+            advice = "write `build.internal`, `build.internal:8080`, `10.0.0.7` or `10.0.0.0/8`"
+            raise WrongError(f"{name} cannot hold `{text[:80]}`: {error}", each.line, advice) from None
+    return texts
+
+
 def _number(_key: Key, node: Node, name: str) -> float:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -159,6 +173,7 @@ READERS: dict[str, Callable[[Key, Node, str], Any]] = {
     "text": _text,
     "flag": _flag,
     "texts": _texts,
+    "hosts": _hosts,
     "texts or text": _texts_or_text,
     "seconds": _number,
     "milliseconds": _number,

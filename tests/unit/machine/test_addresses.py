@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from snell.machine.addresses import RefusedError, Target, vetted
+from snell.machine.addresses import RefusedError, Target, allowed_entry, vetted
 from snell.machine.http import Call, HttpError, sent
 from snell.machine.patience import Patience
 
@@ -223,6 +223,15 @@ def test_public_addresses_may_be_called(url, expected):
         ("https://mapped.example/", ["mapped.example"], False),
         ("https://linklocal.example/", ["linklocal.example"], False),
         ("https://inner.example/", ["private.example"], False),
+        ("https://cgnat.example/", ["cgnat.example"], True),
+        ("http://cgnat.example/", ["CGNAT.example:80"], True),
+        ("https://zero.example/", ["zero.example"], False),  # that is this machine
+        ("https://multicast.example/", ["multicast.example"], False),
+        ("http://private.example/", ["private.example:eighty"], False),  # a port that is none is not any port
+        ("http://private.example:81/", ["private.example:"], False),
+        ("https://private.example/", ["*.example"], False),
+        ("https://private.example/", ["https://private.example"], False),
+        ("http://10.0.0.9/", ["10.0.0.9/8"], False),
     ],
 )
 def test_what_the_settings_allow_may_be_called_and_nothing_beside_it(url, allowed, is_accepted):
@@ -232,6 +241,32 @@ def test_what_the_settings_allow_may_be_called_and_nothing_beside_it(url, allowe
         assert not is_accepted
     else:
         assert is_accepted
+
+
+READABLE = (
+    *("build.internal", "Build.Internal:8080", "localhost", "a_b", "10.0.0.7", "10.0.0.0/8", "10.0.0.0/8:8080"),
+    *("::1", "fd00::/8", "[fd00::1]", "[fd00::1]:443", "[fd00::/8]:443", "0.0.0.0/0", "1.example"),
+)
+UNREADABLE = (
+    *("", " ", "*", "*.internal", "a b", "https://build.internal", "build.internal/path", "build.internal:"),
+    *("build.internal:http", "build.internal:0", "build.internal:65536", "build.internal:-1", "build.internal:80:81"),
+    *("10.0.0.9/8", "10.0.0.0/33", "10.0.0", "010.0.0.1", "0x7f000001", "2130706433", "fd00::1/8", "fd00:::1"),
+    *("[10.0.0.1]", "[fd00::1", "[fd00::1]443", "[]", "[fd00::1]:x", "user@host", "-a.example", "a..b", "münchen"),
+    *("a.example.", "x" * 64, ".".join(["x" * 60] * 5)),
+)
+
+
+@pytest.mark.parametrize("text", READABLE)
+def test_entries_of_the_allow_list_are_names_addresses_and_networks(text):
+    assert allowed_entry(text)
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_an_entry_that_means_nothing_is_told_and_allows_nothing(text):
+    with pytest.raises(ValueError, match=r"it is neither|is not a port|hold no IPv6"):
+        allowed_entry(text)
+    with pytest.raises(RefusedError):
+        vetted("https://private.example/", allowed=[text], resolve=resolve)
 
 
 def test_the_reason_says_what_is_wrong():
