@@ -5,6 +5,7 @@ Each failure is brought about for real, once; its outcome is then decided in all
 the way through a house.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import product
@@ -21,6 +22,7 @@ from snell.runtime.drive import drive
 from snell.runtime.house import House
 from snell.stores.inmemory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
+from tests.process.machine import Machine
 
 pytestmark = pytest.mark.process
 
@@ -122,3 +124,31 @@ def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(fa
         if (str(decision.verdict), len(decision.failures)) != ("deny", 1):
             wrong.append((fault.name, str(decision.verdict), decision.failures))
     assert wrong == []
+
+
+FAILING = {
+    "command": 'command = "exit 7"',
+    "webhook": 'url = "http://127.0.0.1:1/"',
+    "agent": 'prompt = "?"',
+    "mcp_tool": 'server = "none"\ntool = "t"',
+}
+CELLS = [(kind, setting) for kind in FAILING for setting in ("allow", "ask", "block")]
+
+
+def test_twelve_cells_reach_the_client_through_the_real_program_and_the_daemon(tmp_path):
+    machine = Machine(tmp_path)
+    entries = [
+        f'[[hooks]]\nevent = "PreToolUse"\nname = "{kind}-{setting}"\nif = "Bash(try {kind} {setting})"\n'
+        f'on_failure = "{setting}"\n[hooks.{kind}]\n{FAILING[kind]}\n'
+        for kind, setting in CELLS
+    ]
+    machine.write("snell.toml", "\n".join(entries))
+    try:
+        answers = [machine.hook({"tool_input": {"command": f"try {kind} {setting}"}}) for kind, setting in CELLS]
+    finally:
+        machine.stop()
+    found = [(code, json.loads(out or "{}").get("hookSpecificOutput", {})) for code, out, _ in answers]
+    verdicts = [(code, given.get("permissionDecision", "")) for code, given in found]
+    assert verdicts == [(0, {"allow": "", "ask": "ask", "block": "deny"}[setting]) for _, setting in CELLS]
+    reasons = [given["permissionDecisionReason"].partition(":")[0] for _, given in found if given]
+    assert reasons == [f"guard `{kind}-{setting}` could not run" for kind, setting in CELLS if setting != "allow"]
