@@ -12,39 +12,45 @@ from agents.items import ModelResponse  # noqa: E402 - after it is known to be t
 from agents.models.interface import Model  # noqa: E402 - same
 from agents.usage import Usage  # noqa: E402 - same
 from openai.types.responses import (  # noqa: E402 - same
+    Response,
+    ResponseApplyPatchToolCall,
+    ResponseCompletedEvent,
+    ResponseCustomToolCall,
+    ResponseFunctionShellToolCall,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputText,
 )
+from openai.types.responses.response_output_item import LocalShellCall  # noqa: E402 - same
 
+from snell import Deny, HookMatcher, House, Note, Rewrite, ShellCall  # noqa: E402 - same
 from snell.adapters.openai_agents import hooked  # noqa: E402 - same
+from snell.runtime.callbacks import hooks_from  # noqa: E402 - same
 
 
 class Script(Model):
     """Calls the tool once with these arguments, then repeats what it was told."""
 
-    def __init__(self, arguments, tool="shout"):
-        self.arguments = arguments
-        self.tool = tool
+    def __init__(self, arguments="", tool="shout", items=()):
+        called = {"arguments": arguments, "call_id": f"call of {tool}", "name": tool, "type": "function_call"}
+        self.items = items or [ResponseFunctionToolCall(**called)]
         self.asked = 0
 
     async def get_response(self, system_instructions, input, *args, **kwargs):  # noqa: A002 - the library's name
         self.asked += 1
         if self.asked == 1:
-            output = ResponseFunctionToolCall(
-                arguments=self.arguments, call_id=f"call of {self.tool}", name=self.tool, type="function_call"
-            )
-        else:
-            told = str(input[-1]["output"])
-            text = ResponseOutputText(annotations=[], text=told, type="output_text")
-            output = ResponseOutputMessage(
-                id="m1", content=[text], role="assistant", status="completed", type="message"
-            )
+            return ModelResponse(output=list(self.items), usage=Usage(), response_id=None)
+        outputs = [str(each["output"]) for each in input if "output" in each]
+        told = " | ".join(outputs[-len(self.items) :])
+        text = ResponseOutputText(annotations=[], text=told, type="output_text")
+        output = ResponseOutputMessage(id="m1", content=[text], role="assistant", status="completed", type="message")
         return ModelResponse(output=[output], usage=Usage(), response_id=None)
 
-    async def stream_response(self, *args, **kwargs):
-        raise NotImplementedError
-        yield
+    async def stream_response(self, system_instructions, input, *args, **kwargs):  # noqa: A002 - the library's name
+        said = await self.get_response(system_instructions, input)
+        whole = {"id": "r1", "created_at": 0, "model": "m", "object": "response", "parallel_tool_calls": True}
+        done = Response(**whole, output=said.output, tool_choice="auto", tools=[])
+        yield ResponseCompletedEvent(response=done, sequence_number=0, type="response.completed")
 
 
 def run(stage, text, prompt="go", tool=None, **options):
@@ -81,6 +87,15 @@ def test_a_tool_that_fails_is_reported_and_fails_as_it_always_did():
     stage = Stage()
     with pytest.raises(agents.exceptions.UserError, match="too loud"):
         run(stage, "boom")
+    assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
+
+
+def test_a_failure_that_the_library_tells_the_model_is_a_failure_for_hooks_too():
+    stage = Stage()
+    told = run(stage, "boom", tool=agents.function_tool(stage.shout, failure_error_function=lambda _, e: f"oh: {e}"))
+    assert (told, stage.seen[-1]) == ("oh: too loud\ntry it more quietly", ("PostToolUseFailure", "boom", "too loud"))
+    stage = Stage()
+    assert "try it more quietly" in run(stage, "boom", tool=agents.function_tool(stage.shout))
     assert stage.seen[-1] == ("PostToolUseFailure", "boom", "too loud")
 
 
@@ -143,3 +158,226 @@ def test_a_run_that_is_handed_over_goes_on_with_the_hooks(wrapped):
     first = agents.Agent(name="first", handoffs=[over], model=Script("{}", tool_name))
     done = asyncio.run(agents.Runner.run(hooked(first, stage.house), "go"))
     assert (done.last_agent.name, done.final_output, stage.shouted) == ("second", "that is a secret", [])
+
+
+def test_an_agent_that_is_used_as_a_tool_has_the_hooks_inside_and_around_it():
+    agents.set_tracing_disabled(True)
+    stage = Stage()
+    stage.house.register(
+        *hooks_from({"PreToolUse": [HookMatcher("ask_helper", [lambda event: stage.seen.append(event.tool)])]})
+    )
+    inner = agents.Agent(name="inner", tools=[agents.function_tool(stage.shout)], model=Script('{"text": "secret"}'))
+    tool = hooked(inner, stage.house).as_tool("ask_helper", "asks")
+    outer = agents.Agent(name="outer", tools=[tool], model=Script('{"input": "go"}', "ask_helper"))
+    told = asyncio.run(agents.Runner.run(hooked(outer, stage.house), "begin")).final_output
+    assert (told, stage.shouted) == ("that is a secret", [])
+    assert stage.seen == [
+        ("UserPromptSubmit", "begin"),
+        "ask_helper",
+        ("UserPromptSubmit", "go"),
+        ("PreToolUse", "secret"),
+    ]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself(is_async):
+    agents.set_tracing_disabled(True)
+    stage = Stage()
+
+    async def shout(text: str) -> str:
+        await asyncio.sleep(0)
+        return stage.shout(text)
+
+    texts = ("hey", "secret", "quiet", "password")
+    items = [
+        ResponseFunctionToolCall(
+            arguments=json.dumps({"text": text}), call_id=f"call of {text}", name="shout", type="function_call"
+        )
+        for text in texts
+    ]
+    tool = agents.function_tool(shout if is_async else stage.shout)
+    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script(items=items)), stage.house)
+
+    async def main():
+        result = agents.Runner.run_streamed(agent, "go")
+        async for _ in result.stream_events():
+            pass
+        return result.final_output
+
+    assert asyncio.run(main()) == "HEY | that is a secret | HUSH | ***"
+    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+
+
+@pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
+def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure, told):
+    stage = Stage()
+
+    def broken(event):
+        raise ZeroDivisionError("by hand")
+
+    hook = HookMatcher("shout", [broken], on_failure=on_failure)
+    stage.house = House.embedded(hooks={"PreToolUse": [hook]})
+    assert run(stage, "hey").startswith(told)
+
+
+def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
+    agents.set_tracing_disabled(True)
+    ended, told = [], []
+
+    async def slow() -> str:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    def failed(event):
+        told.append(event.payload["is_interrupt"])
+
+    house = House.embedded(hooks={"PostToolUseFailure": [HookMatcher("*", [failed])]})
+    tool = agents.function_tool(slow)
+    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script("{}", "slow")), house)
+
+    async def main():
+        task = asyncio.create_task(agents.Runner.run(agent, "go"))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    begun = asyncio.Event()
+    asyncio.run(main())
+    assert (ended, told) == ([True], [True])
+
+
+def carried_out(tool, item, hooks):
+    """What the model is told when it calls a tool that is no function."""
+    agents.set_tracing_disabled(True)
+    house = House.embedded(hooks=hooks)
+    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script(items=[item])), house)
+    return asyncio.run(agents.Runner.run(agent, "go")).final_output
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("commands", "ran", "told"),
+    [
+        (["ls", "pwd"], ["ls", "pwd"], "did ls did pwd"),
+        (["ls", "rm -rf x"], None, "no deleting"),
+        (["pytest"], ["make test"], "did make test"),
+        (["git pull"], ["git pull"], "did git pull run the tests"),
+    ],
+)
+def test_a_shell_that_is_run_here_is_judged_like_any_other(commands, ran, told, is_async):
+    seen, done = [], []
+
+    def execute(request):
+        done.append(request.data.action.commands)
+        outputs = [agents.ShellCommandOutput(stdout=f"did {each}") for each in request.data.action.commands]
+        return agents.ShellResult(output=outputs)
+
+    async def execute_later(request):
+        return execute(request)
+
+    def judge(call: ShellCall):
+        if call.runs("rm"):
+            return Deny("no deleting")
+        return Rewrite(command="make test") if call.runs("pytest") else None
+
+    def after(call: ShellCall, event):
+        seen.append(event.tool_response)
+        return Note("run the tests") if call.runs("git", "pull") else None
+
+    hooks = {"PreToolUse": [HookMatcher("Bash", [judge])], "PostToolUse": [HookMatcher("shell", [after])]}
+    action = {"commands": commands}
+    item = ResponseFunctionShellToolCall(id="i", action=action, call_id="c", status="completed", type="shell_call")
+    said = carried_out(agents.ShellTool(execute_later if is_async else execute), item, hooks)
+    assert done == ([ran] if ran else [])
+    assert [word for word in told.split() if word not in said] == []
+    assert seen == (["\n".join(f"did {each}" for each in ran)] if ran else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "ran"),
+    [(["ls", "a b"], ["ls", "a b"]), (["rm", "x"], None), (["pytest"], ["/bin/sh", "-c", "make test"])],
+)
+def test_the_older_shell_is_judged_as_well(command, ran):
+    done = []
+
+    def judge(call: ShellCall):
+        return Deny("no deleting") if call.runs("rm") else Rewrite(command="make test") if call.runs("pytest") else None
+
+    def execute(request):
+        done.append(request.data.action.command)
+        return "done"
+
+    action = {"command": command, "env": {}, "type": "exec"}
+    item = LocalShellCall(id="i", action=action, call_id="c", status="completed", type="local_shell_call")
+    said = carried_out(agents.LocalShellTool(execute), item, {"PreToolUse": [HookMatcher("Bash", [judge])]})
+    assert (done, "no deleting" in said) == (([ran], False) if ran else ([], True))
+
+
+@pytest.mark.parametrize(
+    ("operation", "done", "told"),
+    [
+        ({"type": "create_file", "path": "a.py", "diff": "+x = 1"}, ("create_file", "a.py", "+x = 1"), "Completed"),
+        ({"type": "create_file", "path": "a.py", "diff": "+x = 1\n+TOKEN = 2"}, None, "no tokens"),
+        ({"type": "update_file", "path": "a.py", "diff": "@@\n-x = 1\n+TOKEN = 2"}, None, "no tokens"),
+        ({"type": "update_file", "path": "a.py", "diff": "-x\n+y"}, ("update_file", "a.py", "-x\n+y"), "Completed"),
+        ({"type": "delete_file", "path": "keep.py"}, None, "keep it"),
+        ({"type": "delete_file", "path": "a.py"}, ("delete_file", "a.py", None), "Completed"),
+        ({"type": "create_file", "path": "old.py", "diff": "+x"}, ("create_file", "new.py", "+x"), "Completed"),
+        ({"type": "create_file", "path": "odd.py", "diff": "+x"}, None, "only `file_path` and `diff`"),
+    ],
+)
+def test_a_patch_is_judged_as_what_it_writes_and_deletes(operation, done, told):
+    applied = []
+
+    class Editor:
+        def create_file(self, operation):
+            applied.append((operation.type, operation.path, operation.diff))
+
+        update_file = delete_file = create_file
+
+    def judge(event):
+        given = event.tool_input
+        if "TOKEN" in given.get("content", "") + given.get("new_string", ""):
+            return Deny("no tokens")
+        if (event.tool, given["file_path"]) == ("Delete", "keep.py"):
+            return Deny("keep it")
+        return {"old.py": Rewrite(file_path="new.py"), "odd.py": Rewrite(content="y")}.get(given["file_path"])
+
+    item = ResponseApplyPatchToolCall(
+        id="i", call_id="c", operation=operation, status="completed", type="apply_patch_call"
+    )
+    hooks = {"PreToolUse": [HookMatcher("apply_patch", [judge])]}
+    said = carried_out(agents.ApplyPatchTool(Editor()), item, hooks)
+    assert applied == ([done] if done else [])
+    assert told in said or told == "Completed"
+
+
+@pytest.mark.parametrize(("text", "ran", "told"), [("SELECT 1", ["SELECT 1"], "1 row"), ("DROP t", [], "no dropping")])
+def test_a_tool_that_takes_free_text_is_judged(text, ran, told):
+    done = []
+
+    def query(_context, given):
+        done.append(given)
+        return "1 row"
+
+    def judge(event):
+        return Deny("no dropping") if "DROP" in event.tool_input["input"] else None
+
+    item = ResponseCustomToolCall(call_id="c", input=text, name="sql", type="custom_tool_call")
+    tool = agents.CustomTool(name="sql", description="", on_invoke_tool=query)
+    assert (carried_out(tool, item, {"PreToolUse": [HookMatcher("sql", [judge])]}), done) == (told, ran)
+
+
+def test_an_image_with_a_note_stays_an_image():
+    stage = Stage()
+    hooks = {"PostToolUse": [HookMatcher("*", [lambda event: Note(f"saw {event.tool_response['type']}")])]}
+    stage.house = House.embedded(hooks=hooks)
+    tool = agents.function_tool(
+        lambda text: agents.ToolOutputImage(image_url="data:,"), name_override="shout", strict_mode=False
+    )
+    told = run(stage, "hey", tool=tool)
+    assert ("input_image" in told, "saw image" in told) == (True, True)
