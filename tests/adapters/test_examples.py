@@ -12,6 +12,7 @@ LIBRARIES = {
     "langchain": "langchain.agents",
     "pydantic_ai": "pydantic_ai",
     "fastmcp": "fastmcp",
+    "mcp_server": "mcp.server.mcpserver",
 }
 
 

@@ -6,7 +6,6 @@ FastMCP: the hooks of a house as middleware of an MCP server, so that whoever ca
 Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it.
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 
 from snell.runtime.embedding import Embedding, embedding_for, library
 from snell.runtime.house import House
+from snell.runtime.mcp_results import blocks, shown, structured, with_notes
 from snell.runtime.tool_call import Input, Result
 
 PACKAGE = "fastmcp"
@@ -34,7 +34,7 @@ def middleware(house: House, **options: Any) -> Any:
                 return _unless_failed(returned[0])
 
             here = _at(at, context, named=named)
-            plan = here.plan(message.name, message.arguments or {}, execute, shown=_shown)
+            plan = here.plan(message.name, message.arguments or {}, execute, shown=shown)
             return _answer(await here.run_async(plan), *returned)
 
     return Snell()
@@ -42,7 +42,7 @@ def middleware(house: House, **options: Any) -> Any:
 
 class _ToolFailedError(Exception):
     def __init__(self, result: Any) -> None:
-        super().__init__(str(_shown(result)))
+        super().__init__(str(shown(result)))
         self.result = result
 
 
@@ -68,57 +68,22 @@ def _unless_failed(result: Any) -> Any:
     return result
 
 
-def _shown(result: Any) -> Any:
-    """Text where there is nothing else, otherwise the blocks as they go over the wire."""
-    blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
-    if all(block.get("type") == "text" for block in blocks):
-        return "\n".join(block["text"] for block in blocks)
-    return blocks
-
-
 def _answer(result: Result, returned: Any = None) -> Any:
     error = result.exception
     if isinstance(error, _ToolFailedError):
-        return _with_notes(error.result, result.notes)
+        return with_notes(error.result, result.notes)
     told = library("fastmcp.exceptions", PACKAGE).ToolError
     if error and not (isinstance(error, told) and result.notes):
         raise error
     if result.is_error:
         raise told(result.text) from error
-    return _with_notes(_replaced(returned, result.output), result.notes)
+    return with_notes(_replaced(returned, result.output), result.notes)
 
 
 def _replaced(returned: Any, value: Any) -> Any:
     """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
     if value is returned:
         return returned
-    structured = None if returned.structured_content is None else _structured(returned.structured_content, value)
+    other = None if returned.structured_content is None else structured(returned.structured_content, value)
     tools = library("fastmcp.tools", PACKAGE)
-    return tools.ToolResult(content=_blocks(value), structured_content=structured, meta=returned.meta)
-
-
-def _structured(old: Input, value: Any) -> Input | None:
-    """The other form of a result: the library writes objects as JSON text and wraps everything else."""
-    if isinstance(value, str) and old.keys() != {"result"}:
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
-    if isinstance(value, dict):
-        return value
-    return {"result": value} if old.keys() == {"result"} else None
-
-
-def _blocks(value: Any) -> Any:
-    """Blocks as they were shown to the hook go back as blocks."""
-    if not (isinstance(value, list) and all(isinstance(each, dict) and "type" in each for each in value)):
-        return value
-    adapter = library("pydantic", PACKAGE).TypeAdapter(library("mcp.types", "mcp").ContentBlock)
-    return [adapter.validate_python(each) for each in value]
-
-
-def _with_notes(given: Any, notes: tuple[str, ...]) -> Any:
-    if not notes:
-        return given
-    block = library("mcp.types", "mcp").TextContent(type="text", text="\n".join(notes))
-    return given.model_copy(update={"content": [*given.content, block]})
+    return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)

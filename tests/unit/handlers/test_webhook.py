@@ -106,21 +106,6 @@ def test_turning_redaction_off_in_a_project_is_an_error_with_its_line():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("*.internal", "it is neither a host, an address nor a network; there are no wildcards"),
-        ("build.internal:http", "`http` is not a port"),
-        ("10.0.0.9/8", "it is neither a host, an address nor a network: 10.0.0.9/8 has host bits set"),
-        ("https://build.internal", "it is neither a host, an address nor a network: write the host alone"),
-    ],
-)
-def test_a_host_that_means_nothing_is_an_error_with_its_line(text, why):
-    advice = "write `build.internal`, `build.internal:8080`, `10.0.0.7` or `10.0.0.0/8`"
-    found = parsed(f'webhook_hosts = [\n  "10.0.0.0/8",\n  "{text}",\n]\n', layer="user")
-    assert said(found.complaints) == [f"snell.toml:3: `webhook_hosts` cannot hold `{text}`: {why}; {advice}"]
-
-
 def test_a_rewrite_with_a_placeholder_is_refused_and_the_rest_of_the_answer_counts():
     answer = {"updatedInput": {"command": "echo [redacted:github-token]"}, "additionalContext": "hello"}
     with serving(Answer(answer)) as server:

@@ -1,0 +1,108 @@
+"""
+MCP servers of the protocol's own Python library: the hooks of a house around every call of their tools.
+
+    server = hooked(MCPServer("sums"), house)
+
+Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it. A server that
+is built on the lower level of the library has the same place for it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.machine.json_output import json_bytes
+from snell.runtime.embedding import Embedding, embedding_for, library
+from snell.runtime.house import House
+from snell.runtime.mcp_results import blocks, shown, structured, with_notes
+from snell.runtime.tool_call import Input, Result
+
+PACKAGE = "mcp"
+
+
+def hooked(server: Any, house: House, **options: Any) -> Any:
+    """The same server, with hooks. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    if not isinstance(getattr(server, "middleware", None), list):
+        raise TypeError(f"{type(server).__name__} has no middleware; the library must be `mcp` 2 or newer")
+    at, named = embedding_for(house, "mcp", options), "session_id" in options
+
+    async def snell(context: Any, call_next: Callable[[Any], Any]) -> Any:
+        call = context.params if context.method == "tools/call" else None
+        if not isinstance(call, Mapping) or not isinstance(call.get("arguments") or {}, Mapping):
+            return await call_next(context)
+
+        returned: list[Any] = []
+
+        async def execute(value: Input) -> Any:
+            other = dataclasses.replace(context, params={**call, "arguments": value})
+            returned.append(_finished(await call_next(other)))
+            return returned[0]
+
+        here = _at(at, context, f"mcp__{server.name}__{call.get('name')}", named=named)
+        given = dict(call.get("arguments") or {})
+        plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=shown)
+        try:
+            return _answer(await here.run_async(plan), *returned)
+        except _MoreNeededError as more:
+            return more.result
+
+    server.middleware.append(snell)  # the last is next to the tool, so that nobody changes what was judged
+    return server
+
+
+class _ToolFailedError(Exception):
+    def __init__(self, result: Any) -> None:
+        super().__init__(str(shown(result)))
+        self.result = result
+
+
+class _MoreNeededError(Exception):
+    """The tool asks its caller for something first, and is called again with that."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
+
+
+def _at(at: Embedding, context: Any, name: str, *, named: bool) -> Embedding:
+    tool = str(context.params.get("name"))
+    headers = getattr(context.request, "headers", None) or {}
+    session = "" if named else headers.get("mcp-session-id") or ""
+    return replace(at, session_id=session or at.session_id, known_as={tool: name, **at.known_as})
+
+
+def _finished(result: Any) -> Any:
+    """A result of a tool, or what stands for one."""
+    kind = library("mcp.types", PACKAGE).CallToolResult
+    if isinstance(result, Mapping) and "content" in result:
+        result = kind.model_validate(result)
+    if not isinstance(result, kind):
+        raise _MoreNeededError(result)
+    if result.is_error:
+        raise _ToolFailedError(result)
+    return result
+
+
+def _answer(result: Result, returned: Any = None) -> Any:
+    if isinstance(result.exception, _ToolFailedError):
+        return with_notes(result.exception.result, result.notes)
+    if result.exception:
+        raise result.exception
+    types = library("mcp.types", PACKAGE)
+    if result.is_error:
+        return types.CallToolResult(content=[types.TextContent(type="text", text=result.text)], is_error=True)
+    return with_notes(_replaced(returned, result.output), result.notes)
+
+
+def _replaced(returned: Any, value: Any) -> Any:
+    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+    if value is returned:
+        return returned
+    other = None if returned.structured_content is None else structured(returned.structured_content, value)
+    found = blocks(value)
+    if found is value:
+        text = value if isinstance(value, str) else json_bytes(value).decode("utf-8")
+        found = [library("mcp.types", PACKAGE).TextContent(type="text", text=text)]
+    return returned.model_copy(update={"content": found, "structured_content": other})
