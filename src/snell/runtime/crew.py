@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.engine.book import MEMO_LIMIT
 from snell.handlers import HANDLERS
@@ -29,6 +30,7 @@ from snell.model.progress import Progress
 
 # Slow to import, and a daemon's first answer mostly needs none of them.
 if TYPE_CHECKING:
+    import asyncio
     from concurrent.futures import Future, ThreadPoolExecutor
 
 AT_ONCE = 4 * (os.cpu_count() or 2)
@@ -111,14 +113,25 @@ class Crew:
 
         inline = [hook for hook in hooks if isinstance(hook.handler, Inline)]
         slow = [hook for hook in hooks if not isinstance(hook.handler, Inline)]
-        loop = asyncio.get_running_loop()
-        # Not our own threads: this one waits for those, and all of them waiting would be a deadlock.
         HERE.set(self.here)
-        others = loop.run_in_executor(None, self.run, slow, event) if slow else None
-        done = dict(zip(inline, await asyncio.gather(*(self._awaited(hook, event) for hook in inline)), strict=True))
-        if others:
-            done.update(zip(slow, await others, strict=True))
+        cancel = self.around.cancel or threading.Event()
+        others = self._beside(slow, event, cancel) if slow else None
+        try:
+            outcomes = await asyncio.gather(*(self._awaited(hook, event) for hook in inline))
+            done = dict(zip(inline, outcomes, strict=True))
+            if others:
+                done.update(zip(slow, await others, strict=True))
+        except asyncio.CancelledError:
+            cancel.set()  # or programs and servers would be waited for, in a thread, by nobody
+            raise
         return [done[hook] for hook in hooks]
+
+    def _beside(self, hooks: list[Hook], event: Event, cancel: threading.Event) -> "asyncio.Future[Sequence[Outcome]]":
+        import asyncio
+
+        crew = self.on(replace(self.around, cancel=cancel), self.here)
+        # Not our own threads: this one waits for those, and all of them waiting would be a deadlock.
+        return asyncio.get_running_loop().run_in_executor(None, crew.run, hooks, event)
 
     def run_later(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks that nobody waits for, with a child of their own, so that they hold up nobody who judges."""

@@ -1,6 +1,8 @@
 """Whoever cancels a call to a server does not wait for that server, and nothing of the call stays behind."""
 
+import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -9,8 +11,9 @@ from snell.machine.http import Call, sent
 from snell.machine.patience import Patience
 from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
-from snell.model.hooks import Agent, Prompt, Webhook
-from tests.handler_stage import outcome_of
+from snell.model.hooks import Agent, Command, Hook, Prompt, Webhook
+from snell.runtime.house import House
+from tests.handler_stage import USER, outcome_of
 from tests.helpers import call
 from tests.loopback import Answer, serving
 from tests.stalling import PATIENCE, black_hole, stalling
@@ -32,6 +35,30 @@ def test_a_stalled_write_and_a_stalled_handshake_end_when_they_are_cancelled(kin
         outcome = outcome_of(handler, call(LARGE), around=around, timeout=PATIENCE)
         assert (outcome, server.is_left()) == (CANCELLED, True)
     assert set(threading.enumerate()) - before == set()
+
+
+def test_a_task_that_is_cancelled_leaves_no_call_and_no_program_behind(tmp_path):
+    mark = tmp_path / "begun"
+    command = Command(f"echo $$ > {mark}.part; mv {mark}.part {mark}; exec sleep 600")
+    taken = threading.Event()
+
+    async def main():
+        hooks = [Hook(id=kind, event="PreToolUse", handler=made, source=USER) for kind, made in handlers.items()]
+        house = House.embedded(*hooks, env={"PATH": "/usr/bin:/bin"})
+        task = asyncio.create_task(house.decide_async(call()))
+        async with asyncio.timeout(PATIENCE):
+            while not (taken.is_set() and mark.exists()):  # noqa: ASYNC110 - a program and a thread say so
+                await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        house.close()
+
+    with stalling(taken.set) as server:
+        handlers = {"command": command, "webhook": Webhook(f"https://127.0.0.1:{server.port}")}
+        asyncio.run(main())
+        assert server.is_left()
+    assert not Path(f"/proc/{mark.read_text(encoding='utf-8').strip()}").exists()
 
 
 def test_the_next_address_of_a_name_is_called_when_the_first_does_not_connect():
