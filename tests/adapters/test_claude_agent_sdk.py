@@ -142,3 +142,27 @@ def test_every_event_that_the_library_knows_has_its_callback():
     found = hooks(House.embedded())
     assert {"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop", "PreCompact"} <= set(found)
     assert list(hooks(House.embedded(), ["Stop"])) == ["Stop"]
+
+
+def test_a_hook_that_raises_counts_by_its_policy():
+    def broken(event):
+        raise ZeroDivisionError("by hand")
+
+    said = []
+    for on_failure in (None, "ask", "block"):
+        house = House.embedded(hooks={"PreToolUse": [HookMatcher("Bash", [broken], on_failure=on_failure)]})
+        (answer,) = answers(house, bash("PreToolUse", "ls"))
+        said.append(answer.get("hookSpecificOutput", {}).get("permissionDecision"))
+    assert said == [None, "ask", "deny"]
+
+
+def test_a_coroutine_that_takes_too_long_counts_by_its_policy_and_others_are_heard():
+    async def slow(event):
+        await asyncio.sleep(60)
+
+    async def judge(event):
+        return Deny("not that")
+
+    matchers = [HookMatcher("Bash", [slow], timeout=0.1), HookMatcher("Bash", [judge])]
+    (answer,) = answers(House.embedded(hooks={"PreToolUse": matchers}), bash("PreToolUse", "ls"))
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "not that"

@@ -81,3 +81,32 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
     result = call(house, whoami, "whoami", {})
     assert result.structured_content == {"name": "ann", "token": "***"}
     assert "hunter2" not in str(result)
+
+
+def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
+    stage = Stage()
+    server = fastmcp.FastMCP("stage", middleware=[middleware(stage.house)])
+
+    @server.tool
+    async def shout(text: str) -> str:
+        await asyncio.sleep(0)
+        return stage.shout(text)
+
+    async def main():
+        texts = ("hey", "secret", "quiet", "password")
+        async with fastmcp.Client(server) as client:
+            calls = (client.call_tool("shout", {"text": text}, raise_on_error=False) for text in texts)
+            return [each.content[0].text for each in await asyncio.gather(*calls)]
+
+    assert asyncio.run(main()) == ["HEY", "that is a secret", "HUSH", "***"]
+    assert sorted(stage.shouted) == ["hey", "hush", "password"]
+
+
+@pytest.mark.parametrize(("on_failure", "told"), [(None, "HEY"), ("block", "guard `broken` could not run")])
+def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
+    def broken(event):
+        raise ZeroDivisionError("by hand")
+
+    stage = Stage()
+    stage.house = House.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    assert run(stage, "hey")[0][0].startswith(told)
