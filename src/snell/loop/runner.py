@@ -156,10 +156,12 @@ class ToolRunner:
         try:
             child.fire("SubagentStart")
             yield child
-            if not child._has_stopped:
-                child.stop()
-        finally:
-            child.unregister(child.at.agent_id)
+        finally:  # one that failed has stopped as well
+            try:
+                if not child._has_stopped:
+                    child.stop()
+            finally:
+                child.unregister(child.at.agent_id)
 
     @asynccontextmanager
     async def subagent_async(self, agent_type: str, hooks: Registration | None = None) -> "AsyncIterator[ToolRunner]":
@@ -167,10 +169,12 @@ class ToolRunner:
         try:
             await child.fire_async("SubagentStart")
             yield child
-            if not child._has_stopped:
-                await child.stop_async()
         finally:
-            child.unregister(child.at.agent_id)
+            try:
+                if not child._has_stopped:
+                    await child.stop_async()
+            finally:
+                child.unregister(child.at.agent_id)
 
     def _stop_event(self) -> str:
         return "SubagentStop" if self.at.agent_id else "Stop"

@@ -154,6 +154,27 @@ def test_a_sub_agent_has_hooks_of_its_own_which_go_with_it():
     assert runner.house.unregister(group=id_) == 0
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_sub_agent_that_fails_has_stopped_and_its_hooks_are_gone(is_async):
+    seen, ids = [], []
+    watch = HookMatcher(None, [lambda event: seen.append(event.name)])
+    runner = ToolRunner(hooks={name: [watch] for name in ("SubagentStart", "SubagentStop")})
+
+    async def fails_later():
+        async with runner.subagent_async("helper", {"PreToolUse": [watch]}) as helper:
+            ids.append(helper.at.agent_id)
+            raise ZeroDivisionError
+
+    def fails():
+        with runner.subagent("helper", {"PreToolUse": [watch]}) as helper:
+            ids.append(helper.at.agent_id)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(fails_later()) if is_async else fails()
+    assert (seen, runner.unregister(ids[0])) == (["SubagentStart", "SubagentStop"], 0)
+
+
 @pytest.mark.parametrize("is_own_house", [True, False])
 def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(is_own_house):
     refuses = {"PreToolUse": [HookMatcher("*", [lambda event: Deny("only looking")])]}
