@@ -213,7 +213,7 @@ class House:
         new = [(work, decision) for work, decision in decided if not work.earlier]
         if new and not isinstance(self.journal, NoJournal):
             self.journal.record(*(self.record_of(decision, work.place) for work, decision in new))
-        for work, decision in new:
+        for _, decision in new:
             self._registry.call_on_success(decision)
             if decision.event.name == "SessionEnd" and decision.event.session_id:
                 self.background.cancel(decision.event.session_id)
