@@ -235,7 +235,8 @@ def _rewrites_mark(hook: Hook) -> str:
 
 
 def _mark_once(case: Case, marks: Store) -> None:
-    for each in case.rounds:
-        for hook, outcome in zip(each.hooks, each.outcomes, strict=True):
-            if hook.once and outcome.status == "success" and not outcome.is_pending:
-                marks.put(f"session:{case.event.session_id}", once_mark(hook), True)
+    """Used up is what has had its say: a rewrite that was refused on top of another one has not."""
+    last = {hook: outcome for each in case.rounds for hook, outcome in zip(each.hooks, each.outcomes, strict=True)}
+    for hook, outcome in last.items():
+        if hook.once and outcome.status == "success" and not outcome.is_pending:
+            marks.put(f"session:{case.event.session_id}", once_mark(hook), True)
