@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 
 from snell.model.decision import QUIET, Decision, Outcome, Reason, Skipped
 from snell.model.effects import Effect, Note, Rewrite, Tell
+from snell.model.events import text_in
 from snell.model.hooks import Hook
 
 
@@ -24,6 +25,7 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
         "kind": event.kind,
         "flags": list(event.flags),
         "value": event.rewritable if event.row.rewrites else None,
+        "error": text_in(event.payload, "error"),
         "verdict": decision.verdict.name.lower(),
         "reason": decision.reason,
         "reasons": [_reason(each) for each in decision.reasons],

@@ -9,9 +9,8 @@ from snell.kit.redact import redacted
 from snell.machine.event_json import event_for_others
 from snell.machine.fences import RULES, fenced
 from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
-from snell.machine.model_client import Model
+from snell.machine.model_asking import answer_of
 from snell.machine.model_talk import ModelError, Question, Said
-from snell.machine.patience import CancelledError, OutOfTimeError, Patience
 from snell.machine.surroundings import Surroundings
 from snell.machine.transcripts import conversation
 from snell.model.decision import Failure, Outcome
@@ -31,25 +30,18 @@ _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
     """Run one prompt hook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
-    return replace(outcome, seconds=time.perf_counter() - start)
+    return replace(_run(hook, event, around), seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+def _run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
     prompt = hook.handler
     assert isinstance(prompt, Prompt)
-    if not around.has_audience(event):
-        return Outcome(failure=Failure("launch", "a prompt hook needs an interactive caller; see `model.in_batch`"))
     question = Question(_SYSTEM, (Said("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
     try:
-        turn = Model(around, event.session_id, patience).ask(question)
+        text = answer_of(question, event, around, hook.time_limit)
     except ModelError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
-    except OutOfTimeError:
-        return Outcome(failure=Failure("timeout", f"the model did not answer within {hook.time_limit:g} s"))
-    except CancelledError:
-        return Outcome(failure=Failure("cancelled", "was cancelled"))
-    return outcome_of_text(turn.text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)
+    return outcome_of_text(text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)
 
 
 def _text(prompt: str, event: Event) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Literal
 
 from msgspec import Struct
@@ -85,3 +86,7 @@ class Surroundings(Struct, frozen=True):
         """Say how far a hook is, if anybody watches."""
         if self.progress:
             self.progress(Progress("running", hook.id, text or hook.status_message))
+
+
+# For hooks of built-in packs that ask a model: whose environment and settings the event has that they run for.
+AROUND: ContextVar[Surroundings] = ContextVar("around")

@@ -21,7 +21,7 @@ from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
 from snell.kit.here import HERE, Here
 from snell.machine.patience import SLICE, CancelledError
-from snell.machine.surroundings import Surroundings
+from snell.machine.surroundings import AROUND, Surroundings
 from snell.machine.worker import Flight, Worker
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
@@ -89,7 +89,7 @@ class Crew:
         known = self._known(hooks)
         if len(known.inline) < len(hooks):
             return self._run_mixed(hooks, event)
-        HERE.set(self.here)
+        self._enter()
         return run_inline(known.functions, event, hooks)
 
     def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait:
@@ -100,7 +100,7 @@ class Crew:
         flight = self.worker.begin(known.files, event) if known.files else None
         if known.files and not flight:
             return lambda: self._run_mixed(hooks, event)
-        HERE.set(self.here)
+        self._enter()
         ours = run_inline(known.functions, event, known.inline) if known.inline else []  # while the child is at it
         if not flight:
             return ours
@@ -113,7 +113,7 @@ class Crew:
 
         inline = [hook for hook in hooks if isinstance(hook.handler, Inline)]
         slow = [hook for hook in hooks if not isinstance(hook.handler, Inline)]
-        HERE.set(self.here)
+        self._enter()
         cancel = self.around.cancel or threading.Event()
         others = self._beside(slow, event, cancel) if slow else None
         try:
@@ -190,6 +190,11 @@ class Crew:
             done.update(zip(group, outcomes, strict=True))
         return [done[hook] for hook in hooks]
 
+    def _enter(self) -> None:
+        """Let the functions of built-in packs find the place they run in."""
+        HERE.set(self.here)
+        AROUND.set(self.around)
+
     def _known(self, hooks: Sequence[Hook]) -> "Sorted":
         """The book hands out the same tuple for the same kind of event, so this is worked out once for each."""
         known = self._sorted.get(id(hooks))
@@ -208,7 +213,7 @@ class Crew:
         return lambda: [self._run_one(group[0], event)]
 
     def _run_functions(self, hooks: list[Hook], event: Event) -> list[Outcome]:
-        HERE.set(self.here)  # in the thread that runs them
+        self._enter()  # in the thread that runs them
         return run_inline(functions_of(hooks) or (), event, hooks)
 
     def _told(self, group: list[Hook], job: Job) -> Job:

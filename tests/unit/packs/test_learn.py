@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from snell.machine.paths import Places
+from snell.machine.surroundings import HandlerSettings, ModelSettings
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.house import House, database_of
 from snell.runtime.store_journal import StoreJournal
+from tests.model_server import Line, ModelServer, model
 
 
 @pytest.fixture
@@ -45,6 +48,58 @@ def test_the_end_of_a_session_leaves_a_report_of_what_happened(house: House, tmp
     assert "elsewhere" not in text
 
 
+def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_prompt(house: House, tmp_path: Path):
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    shell = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "make"}}
+    house.fire("UserPromptSubmit", session_id="s", prompt="make it work")
+    house.fire("PostToolUseFailure", **shell, error=f"make: *** [all] Error 2\ntoken {secret}")
+    house.fire("PostToolUse", **shell, tool_response={"stdout": "", "stderr": "ld: no such library", "exit_code": 1})
+    house.fire("PostToolUse", **shell, tool_response={"stdout": "fine", "stderr": "a warning", "exit_code": 0})
+    house.fire("SessionEnd", session_id="s", reason="exit")
+    text = reports(tmp_path)[0].read_text(encoding="utf-8")
+    errors = text.partition("## Errors\n\n")[2].partition("\n\n")[0].splitlines()
+    assert [line[:41] for line in errors] == ["- Bash: make: *** [all] Error 2 token [re", "- Bash: exit code 1: ld: no such library"]
+    assert secret not in text
+    assert "- 0 min: make it work" in text
+
+
+def learning(folder: Path, server: ModelServer | None, **settings: Any) -> House:
+    given = {"api": "anthropic", "url": server.url} if server else {"api": "anthropic", "url": "http://127.0.0.1:9"}
+    hooks = pack_hooks("learn", {"folder": str(folder / "reports"), "patterns": "model"})
+    handlers = HandlerSettings(model=ModelSettings(**given, **settings))
+    return House.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"})
+
+
+def test_a_model_adds_the_patterns_it_sees_after_the_report_is_written(tmp_path: Path):
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    with model([Line(f"- tests came late; {secret}")]) as server, learning(tmp_path, server) as house:
+        end = house.fire("SessionEnd", session_id="s", reason="exit", cwd="/some/where")
+    (path,) = reports(tmp_path)
+    assert [each.text for each in end.tells] == [f"flow report: {path}"]
+    (asked,) = server.asked
+    assert "- working directory: /some/where" in str(asked["messages"]).replace("\\\\n", "\n")
+    told = path.read_text(encoding="utf-8").partition("## Patterns\n\n")[2]
+    assert told.startswith("Written by a model from the report above")
+    assert "- tests came late; [redacted:" in told
+
+
+@pytest.mark.parametrize("in_batch", [True, False])
+def test_a_model_that_cannot_be_asked_is_named_in_the_report(tmp_path: Path, in_batch: bool):
+    with learning(tmp_path, None, in_batch=in_batch) as house:
+        house.crew.around = replace(house.crew.around, is_interactive=in_batch)
+        decision = house.fire("PreCompact", session_id="s", trigger="auto")
+    assert decision.failures == ()
+    told = reports(tmp_path)[0].read_text(encoding="utf-8").partition("## Patterns\n\n")[2]
+    assert told.startswith("No model has read this: ")
+    assert ("`model.in_batch`" in told) is not in_batch
+
+
+def test_without_that_option_no_model_is_asked(house: House, tmp_path: Path):
+    house.fire("SessionEnd", session_id="s", reason="exit")
+    house.crew.close()
+    assert "## Patterns" not in reports(tmp_path)[0].read_text(encoding="utf-8")
+
+
 def test_two_reports_in_one_second_are_two_files(house: House, tmp_path: Path):
     for _ in range(3):
         house.fire("PreCompact", session_id="s", trigger="auto")
@@ -62,3 +117,5 @@ def test_a_report_that_cannot_be_written_disturbs_nobody(tmp_path: Path):
 @pytest.mark.proves("S0-64")
 def test_the_time_limit_is_ten_seconds():
     assert {hook.timeout for hook in pack_hooks("learn")} == {10.0}
+    later = [hook for hook in pack_hooks("learn", {"patterns": "model"}) if hook.timeout != 10.0]
+    assert {hook.role for hook in later} == {"watches"}  # nobody waits for the model

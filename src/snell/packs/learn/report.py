@@ -3,7 +3,8 @@ Write down what happened.
 
 Why      The same detours come back in every session until somebody looks at them.
 What     When a session ends or is compacted, a Markdown report of its prompts, tools, commands, errors, refusals and
-         time, from what was recorded, without secrets.
+         time, from what was recorded, without secrets. With `patterns = "model"` your language model (`[model]`) reads
+         the report afterwards and adds the patterns that it sees; nobody waits for that.
 Instead  It is off by default; `[pack.learn] enabled = true` turns it on, `folder` says where the reports go.
 """
 
@@ -32,6 +33,9 @@ QUESTIONS = (
 )
 
 
+WRITTEN = "learn/written"  # reports that a model has not read yet, by session
+
+
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
 def report(event: Event, here: Here) -> Tell | None:
     """Write a report of the session so far, and say where it is."""
@@ -41,6 +45,8 @@ def report(event: Event, here: Here) -> Tell | None:
         path = _written(folder, event.name, str(text))
     except OSError:
         return None  # a report that cannot be written is no reason to disturb anybody
+    if here.options.get("patterns") == "model":
+        here.marks.put(WRITTEN, event.session_id, str(path))  # not among the session's, which end with it
     return Tell(f"flow report: {path}")
 
 
@@ -57,7 +63,7 @@ def report_of(event: Event, happened: Happened, agent: str) -> str:
         f"- {happened.events} events in {minutes:.0f} minutes",
     ]
     parts = (
-        ("Prompts", _listed(happened.prompts)),
+        ("Prompts", _timed(happened)),
         ("Tools", _counted(happened.tools)),
         ("Commands", _counted(happened.commands)),
         ("Files", _counted(happened.files)),
@@ -87,6 +93,14 @@ def _section(title: str, body: list[str]) -> list[str]:
 def _listed(items: list[str]) -> list[str]:
     shown = [f"- {' '.join(each.split())[:LONGEST]}" for each in items[-SHOWN:]]
     return [*shown, f"- ... and {len(items) - SHOWN} before these"] if len(items) > SHOWN else shown
+
+
+def _timed(happened: Happened) -> list[str]:
+    """Prompts, each with the minutes until the next one."""
+    begun = [at for at, _ in happened.prompts]
+    ended = [*begun[1:], happened.last]
+    spent = [(end - begin) / 60_000 for begin, end in zip(begun, ended, strict=False)]
+    return _listed([f"{minutes:.0f} min: {text}" for minutes, (_, text) in zip(spent, happened.prompts, strict=True)])
 
 
 def _counted(items: Counter[str]) -> list[str]:

@@ -1,0 +1,54 @@
+"""
+Let a model read the report.
+
+Why      Figures say what happened; what to make of it takes somebody who reads them.
+What     After a report is written, the model of `[model]` adds the patterns that it sees, with what speaks for each.
+Instead  `patterns = "off"`, which is the default.
+"""
+
+from pathlib import Path
+
+from snell.kit.authoring import watches
+from snell.kit.here import Here
+from snell.kit.redact import redact
+from snell.machine.fences import RULES, fenced
+from snell.machine.files import FileError, read_capped
+from snell.machine.model_asking import answer_here
+from snell.machine.model_talk import ModelError, Question, Said
+from snell.model.events import Event
+from snell.packs.learn.report import QUESTIONS, WRITTEN
+
+LIMIT = 60.0  # seconds for the model; nobody waits for it
+LARGEST = 40_000
+LONGEST = 8_000
+_SYSTEM = (
+    f"You read the report of one session of a coding agent and look for patterns worth keeping. {RULES} "
+    "Answer in Markdown: at most eight list items, each a pattern, what in the report speaks for it, and what to do "
+    "about it. Say only what the report shows; if it shows nothing, say so in one line."
+)
+
+
+@watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
+def patterns(event: Event, here: Here) -> None:
+    """Add the patterns that a model sees in the report."""
+    path = here.marks.get(WRITTEN, event.session_id)
+    if not isinstance(path, str):
+        return
+    here.marks.drop(WRITTEN, event.session_id)
+    try:
+        report = read_capped(Path(path), LARGEST, follow_links=False).decode("utf-8", "replace")
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(f"\n## Patterns\n\n{_patterns(report, event)}\n")
+    except (OSError, FileError):
+        return  # somebody has taken it away
+
+
+def _patterns(report: str, event: Event) -> str:
+    asked = "\n".join(f"- {each}" for each in QUESTIONS)
+    text = f"{fenced(report, 'the report')}\n\n{asked}"
+    try:
+        answer = answer_here(Question(_SYSTEM, (Said("user", text),)), event, LIMIT)
+    except ModelError as error:
+        return f"No model has read this: {error}."
+    said = redact(answer.strip()[:LONGEST])
+    return f"Written by a model from the report above; check before you believe it.\n\n{said or 'It said nothing.'}"
