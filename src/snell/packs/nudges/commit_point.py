@@ -2,61 +2,66 @@
 Is this a good point for a commit?
 
 Why      Work that is not committed is lost by the next mistake.
-What     When a turn ends with changes to tracked files, the agent is told once what changed and asked to commit.
+What     When a turn ends with changes to tracked files, the agent is told once what changed and asked to commit
+         (`commit_point = "script"`), or the model of `[model]` looks at what changed and advises (`"model"`).
 Instead  `commit_point = "off"`, which is the default. It speaks at most every `commit_point_every` seconds, never
          twice in one stop, and never while the client says that a stop was already held up.
 """
 
-import subprocess
 import time
 
-from snell.kit.authoring import judges
+from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import Turn
-from snell.model.effects import Deny
+from snell.machine.fences import RULES, fenced
+from snell.machine.git_looks import changed_files
+from snell.machine.model_answers import outcome_of_text
+from snell.machine.model_asking import answer_here
+from snell.machine.model_talk import ModelError, Question, Said
+from snell.model.effects import Deny, Note, Tell
+from snell.model.errors import HookError
 from snell.model.events import Event
 
-GIT_LIMIT = 2.0  # seconds for each question to git; the hook itself has five
 MARK = "nudges/commit_point"
+MODEL_LIMIT = 15.0
+_SYSTEM = (
+    f"You advise a coding agent that has just finished a turn. {RULES} Is this a good point for a commit? Answer with "
+    'one JSON object and nothing else: {"nudge": "what to commit and why, in one or two sentences"} if it is, or '
+    '{"pass": true} if it is not.'
+)
 
 
 @judges("Stop", when={"commit_point": "script"}, waits=True)
 def commit_point(turn: Turn, event: Event, here: Here) -> Deny | None:
     """Ask for a commit when a turn ends with tracked changes."""
+    stat = _changes(turn, event, here)
+    instead = "commit them if this is a good point, else say why not"
+    return Deny(f"there are uncommitted changes:\n{stat}", instead=instead) if stat else None
+
+
+@informs("Stop", when={"commit_point": "model"}, waits=True, timeout=MODEL_LIMIT + 5)
+def commit_point_by_model(turn: Turn, event: Event, here: Here) -> list[Note | Tell]:
+    """Let a model say whether it is time for a commit when a turn ends with tracked changes."""
+    stat = _changes(turn, event, here)
+    if not stat:
+        return []
+    question = Question(_SYSTEM, (Said("user", fenced(stat, "git diff --stat")),), begins="{")
+    try:
+        answer = answer_here(question, event, MODEL_LIMIT)
+    except ModelError as error:
+        raise HookError(str(error)) from None
+    # It advises and nothing more, whatever else it says.
+    return [each for each in outcome_of_text(answer, event, begins="{").effects if isinstance(each, Note | Tell)]
+
+
+def _changes(turn: Turn, event: Event, here: Here) -> str:
+    """What changed, if it is time to speak of it; then it was spoken of."""
     if turn.is_continuation or not event.cwd:
-        return None
+        return ""
     scope, now = f"project:{here.project_dir or event.cwd}", time.time()
     last = here.marks.get(scope, MARK)
     if isinstance(last, int | float) and 0 <= now - last < here.options.get("commit_point_every", 600):
-        return None
-    stat = changed_files(event.cwd)
-    if not stat:
-        return None
-    here.marks.put(scope, MARK, now)
-    instead = "commit them if this is a good point, else say why not"
-    return Deny(f"there are uncommitted changes:\n{stat}", instead=instead)
-
-
-def changed_files(folder: str) -> str:
-    """What git says of the changes to tracked files; empty where there are none, or no repository, or no git."""
-    if not _git(folder, "status", "--porcelain", "--untracked-files=no"):
         return ""
-    return _git(folder, "diff", "--stat", "HEAD") or _git(folder, "diff", "--stat", "--cached")
-
-
-# The repository's own configuration may name programs to run; none of them is wanted for a look.
-_QUIET = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=")
-
-
-def _git(folder: str, *words: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", folder, *_QUIET, *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=GIT_LIMIT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip()[:4_000] if done.returncode == 0 else ""
+    if stat := changed_files(event.cwd):
+        here.marks.put(scope, MARK, now)
+    return stat
