@@ -58,7 +58,10 @@ def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_pro
     house.fire("SessionEnd", session_id="s", reason="exit")
     text = reports(tmp_path)[0].read_text(encoding="utf-8")
     errors = text.partition("## Errors\n\n")[2].partition("\n\n")[0].splitlines()
-    assert [line[:41] for line in errors] == ["- Bash: make: *** [all] Error 2 token [re", "- Bash: exit code 1: ld: no such library"]
+    assert [line[:41] for line in errors] == [
+        "- Bash: make: *** [all] Error 2 token [re",
+        "- Bash: exit code 1: ld: no such library",
+    ]
     assert secret not in text
     assert "- 0 min: make it work" in text
 

@@ -1,6 +1,8 @@
 """The project's own commands: which toolchain answers, and what becomes of a command line."""
 
+import itertools
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +10,11 @@ import pytest
 
 from snell.kit.authoring import GATE_TIMEOUT
 from snell.model.effects import Verdict
-from snell.packs.toolchain.chains import Toolchain, toolchains_from
+from snell.packs.toolchain.chains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewriting import redirected
+from snell.packs.toolchain.rewriting import Redirected, redirected
 from snell.packs.toolchain.seed import DETECTORS, action_of, project_command
-from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
+from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
 from snell.runtime.builtin_packs import pack_hooks
 from snell.testing.inline import decide_with
 
@@ -38,6 +40,14 @@ def lay_out(folder: Path, files: dict[str, str]) -> str:
 def becomes(folder: Path, files: dict[str, str], command: str, cwd: str = "") -> str | None:
     root = lay_out(folder, files)
     return redirected(command, os.path.join(root, cwd).rstrip("/"), ceiling=root).command
+
+
+def whose(folder: Path, files: dict[str, str], action: str, family: str = "") -> str | None:
+    """The project's own command for a job, for somebody who types in the language that the project is in."""
+    project = Project(lay_out(folder, files))
+    families = [family] if family else [each.family for each in TOOLCHAINS if each.family and each.is_here(project)]
+    answer = answer_for(action, families[0] if families else "python", project)
+    return answer.command or None if answer and not answer.is_foreign else None
 
 
 @pytest.mark.proves("S0-10", "S0-11", "S0-12", "S0-13", "S0-14")
@@ -74,8 +84,7 @@ def becomes(folder: Path, files: dict[str, str], command: str, cwd: str = "") ->
     ],
 )
 def test_the_first_toolchain_that_is_there_answers(tmp_path: Path, files: dict[str, str], expected: str | None):
-    # asked in a language that none of these projects is in
-    assert becomes(tmp_path, files, "npm test" if "Cargo.toml" in files else "cargo test") == expected
+    assert whose(tmp_path, files, "test") == expected
 
 
 @pytest.mark.proves("S0-15", "S0-16", "S0-17", "S0-18", "S0-19", "S0-20")
@@ -96,8 +105,50 @@ def test_the_first_toolchain_that_is_there_answers(tmp_path: Path, files: dict[s
 def test_every_toolchain_has_its_own_command_for_a_job(
     tmp_path: Path, files: dict[str, str], commands: list[str | None]
 ):
-    typed = ["npm test", "npm run build", "npm run lint", "npm run e2e", "npm run smoke"]
-    assert [becomes(tmp_path, files, each) for each in typed] == commands
+    assert [whose(tmp_path, files, each) for each in ACTIONS] == commands
+
+
+LANGUAGES = {
+    "rust": (CARGO, "cargo test"),
+    "go": (GO, "go test ./..."),
+    "node": (PNPM, "npm test"),
+    "python": (UV, "pytest"),
+    "java": ({"pom.xml": ""}, "mvn test"),
+    "elixir": ({"mix.exs": ""}, "mix test"),
+    "dotnet": ({"app.csproj": ""}, "dotnet test"),
+    "c": ({"CMakeLists.txt": ""}, "ctest"),
+}
+
+
+@pytest.mark.proves("S0-33")
+@pytest.mark.parametrize(("typed", "there"), list(itertools.permutations(LANGUAGES, 2)))
+def test_no_command_is_answered_in_another_language(tmp_path: Path, typed: str, there: str):
+    (files, own), command = LANGUAGES[there], LANGUAGES[typed][1]
+    for job in (command, command.replace("test", "build"), command.replace("test", "lint")):
+        assert becomes(tmp_path, files, job) is None
+        assert becomes(tmp_path, {**files, "Makefile": f"test build lint:\n\t{own}\n"}, job) is None
+    # where both are at home, the command stays in its language unless the target is about it
+    both = {**files, **LANGUAGES[typed][0], "Makefile": f"test:\n\t{own}\n"}
+    expected = {"node": "pnpm test", "python": "uv run pytest"}.get(typed)
+    assert becomes(tmp_path / "both", both, command) == expected
+
+
+def rows() -> list[Any]:
+    said = tomllib.loads((Path(__file__).parent / "redirect_rows.toml").read_text(encoding="utf-8"))
+    return [
+        pytest.param(
+            said["projects"][row["in"]], command, expected or None, row.get("cwd", ""), id=f"{row['in']}: {command}"
+        )
+        for row in said["rows"]
+        for command, expected in row["commands"]
+    ]
+
+
+@pytest.mark.parametrize(("files", "command", "expected", "cwd"), rows())
+def test_a_command_becomes_what_a_user_of_the_project_would_type(
+    tmp_path: Path, files: dict[str, str], command: str, expected: str | None, cwd: str
+):
+    assert becomes(tmp_path, files, command, cwd) == expected
 
 
 @pytest.mark.proves("S0-29", "S0-32", "S0-33")
@@ -113,7 +164,7 @@ def test_every_toolchain_has_its_own_command_for_a_job(
         (UV, "python -m pytest -x 'tests/a b.py'", "uv run pytest -x 'tests/a b.py'"),
         (UV, "ruff check src --fix", "uv run ruff check src --fix"),
         (PYTHON, "pytest -q", None),
-        (PYTHON, "uv run pytest -q", "python -m pytest -q"),
+        (PYTHON, "uv run pytest -q", None),
         (NPM, "pnpm test --watch=false", "npm test -- --watch=false"),
         (PNPM, "npm test --silent", None),
         (PNPM, "npm run lint", "pnpm run lint"),
@@ -181,14 +232,32 @@ def test_targets_of_included_files_count_patterns_too(tmp_path: Path):
 
 @pytest.mark.proves("S0-22")
 def test_what_cannot_be_read_is_passed_over_and_said(tmp_path: Path):
-    lay_out(tmp_path, CARGO)
+    lay_out(tmp_path, UV)
     (tmp_path / "Makefile").mkdir()
-    assert redirected("pytest", str(tmp_path)).command == "cargo test"
+    unread = Redirected("uv run pytest", "test: uv (Makefile: is not a file)")
+    assert redirected("pytest", str(tmp_path)) == unread
     (tmp_path / "Makefile").rmdir()
     (tmp_path / "Makefile").symlink_to("/dev/zero")
-    assert redirected("pytest", str(tmp_path)).command == "cargo test"
-    (tmp_path / "package.json").write_text('{"scripts": ', encoding="utf-8")
-    assert redirected("npm test", str(tmp_path / "nowhere")).command is None
+    assert redirected("pytest", str(tmp_path)) == unread
+    lay_out(tmp_path / "web", {"package.json": '{"scripts": ', "pnpm-lock.yaml": ""})
+    why = "test: pnpm (package.json: is not JSON)"
+    assert redirected("npm test", str(tmp_path / "web")) == Redirected("pnpm test", why)
+
+
+def test_a_project_in_no_repository_says_how_far_was_looked(tmp_path: Path):
+    found = redirected("pytest", lay_out(tmp_path, {"notes.txt": ""}))
+    assert found.command is None
+    assert "no git repository: looked no further than `/" in found.why
+    (tmp_path / ".git").mkdir()
+    assert "repository" not in redirected("pytest", str(tmp_path)).why
+
+
+def test_what_lies_in_a_folder_that_anybody_can_write_to_is_nobodys_project(tmp_path: Path):
+    lay_out(tmp_path, {"open/Makefile": "test:\n\t./trap\n", "open/mine/a.txt": "", "own/Makefile": "test:\n\t./x\n"})
+    (tmp_path / "own/sub").mkdir()
+    (tmp_path / "open").chmod(0o1777)
+    assert redirected("pytest", str(tmp_path / "open/mine")).command is None
+    assert redirected("pytest", str(tmp_path / "own/sub")).command == "make -C .. test"
 
 
 @pytest.mark.proves("S0-23")
@@ -200,7 +269,7 @@ def test_a_new_toolchain_is_one_entry_in_code_or_in_settings(tmp_path: Path):
     )
     for more in (written, (own,)):
         assert redirected("npm test", str(tmp_path), more=more).command == "bazel test //..."
-        assert redirected("npm run build", str(tmp_path), more=more).command == "cargo build"
+        assert redirected("npm run build", str(tmp_path), more=more).command is None
     options = {"toolchains": {"bazel": {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}}}}
     assert decided(tmp_path, "pytest", options).event.tool_input == {"command": "bazel test //..."}
 
@@ -301,9 +370,11 @@ def test_targets_are_read_as_rules():
         "define help\nnot-a-target: x\nendef\n.PHONY: smoke\n# comment: no\nsub/dir.x: z ; echo\n"
     )
     expected = {"all", "build", "lint", "smoke", "sub/dir.x"}
-    assert make_targets(Text("Makefile", makefile)) == expected
-    assert make_targets(Text("makefile", "")) == frozenset()
+    assert make_targets(Text("Makefile", makefile)).keys() == expected
+    assert what_runs("all", make_targets(Text("Makefile", makefile))).strip() == "@echo deploy:"
+    assert make_targets(Text("makefile", "")) == {}
     just = "set shell := ['x']\nv := 'a'\nalias t := test\n@test a b='c': dep\n  echo hi: there\n_hidden:\n"
-    assert just_recipes(Text("justfile", just)) == {"t", "test", "_hidden"}
+    assert just_recipes(Text("justfile", just)).keys() == {"t", "test", "_hidden"}
+    assert what_runs("t", just_recipes(Text("justfile", just))) == "  echo hi: there"
     tasks = "version: '3'\nvars:\n  NOT: x\ntasks:\n  test:\n    cmds:\n      - x\n  'build:all': y\nother:\n  z: 1\n"
-    assert task_names(Text("Taskfile.yml", tasks)) == {"test", "build:all"}
+    assert task_names(Text("Taskfile.yml", tasks)).keys() == {"test", "build:all"}

@@ -78,7 +78,9 @@ def error_in(event: str, record: dict[str, Any]) -> str | None:
     said = answer.get("error")
     if not (said or answer.get("is_error") or answer.get("isError") or (isinstance(code, int) and code != 0)):
         return None
-    words = next((text for text in (said, *map(answer.get, _ERROR_TEXTS)) if isinstance(text, str) and text.strip()), "")
+    words = next(
+        (text for text in (said, *map(answer.get, _ERROR_TEXTS)) if isinstance(text, str) and text.strip()), ""
+    )
     return f"exit code {code}: {words}" if code else words
 
 

@@ -2,11 +2,13 @@
 The toolchains, in the order in which they are asked. A new one is one entry: a name, the language it is for, how it is
 recognised, and its commands.
 
-A runner of targets (make, just, task) answers only for a target that it has. Of the others the first that is there
-answers, even if it has no command for the job.
+A runner of targets (make, just, task) answers only for a target that it has, and that is not about another language.
+Of the others the first of the command's own language answers, even if it has no command for the job. Nobody answers
+for another language: `npm test` in a project of Go is a mistake that only its author can mend.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,8 +16,18 @@ from typing import Any
 from msgspec import Struct
 
 from snell.kit.late_pattern import late
+from snell.packs.toolchain.languages import languages_in
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.targets import JUSTFILES, MAKEFILES, TASKFILES, just_recipes, make_targets, task_names
+from snell.packs.toolchain.targets import (
+    JUSTFILES,
+    MAKEFILES,
+    TASKFILES,
+    Targets,
+    just_recipes,
+    make_targets,
+    task_names,
+    what_runs,
+)
 
 ACTIONS = ("test", "build", "lint", "e2e", "smoke")
 
@@ -29,6 +41,7 @@ class Toolchain(Struct, frozen=True):
     commands: Callable[[Project], Commands]  # by action
     runs_targets: bool = False  # answers only for the targets that it has
     runner: str = ""  # what stands before a tool of the same language, such as `uv run`
+    targets: Callable[[Project], Targets] | None = None  # where it can be seen what a target runs
 
 
 class Answer(Struct, frozen=True):
@@ -36,22 +49,43 @@ class Answer(Struct, frozen=True):
 
     toolchain: Toolchain
     command: str  # empty: this toolchain has none
+    is_foreign: bool = False  # what is here is for another language
 
 
-def answer_for(action: str, family: str, project: Project, more: tuple[Toolchain, ...] = ()) -> Answer | None:
+def answer_for(
+    action: str, family: str, project: Project, more: tuple[Toolchain, ...] = (), *, is_whole: bool = True
+) -> Answer | None:
     """
     Who answers for a job in this folder; None where no toolchain is.
 
-    A command of a language that the project has is never answered by another language's toolchain.
+    A target is for the whole of a job; for a part of it the tools of the language are asked, where there are any.
     """
     here = [chain for chain in (*more, *TOOLCHAINS) if chain.is_here(project)]
+    if not is_whole and (own := _own(family, here)):
+        return Answer(own, own.commands(project).get(action, ""))
+    languages = {chain.family for chain in here if not chain.runs_targets}
+    foreign = None
     for chain in here:
         if chain.runs_targets and (command := chain.commands(project).get(action)):
-            return Answer(chain, command)
+            if _is_about(family, chain, action, project, languages):
+                return Answer(chain, command)
+            foreign = foreign or Answer(chain, command, is_foreign=True)
+    if own := _own(family, here):
+        return Answer(own, own.commands(project).get(action, ""))
     others = [chain for chain in here if not chain.runs_targets]
-    own = [chain for chain in others if chain.family == family]
-    first = next(iter(own or others), None)
-    return None if first is None else Answer(first, first.commands(project).get(action, ""))
+    return foreign or (Answer(others[0], "", is_foreign=True) if others else None)
+
+
+def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
+    return next((chain for chain in here if chain.family == family and not chain.runs_targets), None)
+
+
+def _is_about(family: str, chain: Toolchain, action: str, project: Project, languages: set[str]) -> bool:
+    """Is a target about this language? Its recipe tells; where that does not, the project it is in."""
+    if chain.targets is None:
+        return chain.family in ("", family)  # its author says so
+    said = languages_in(what_runs(action, chain.targets(project))) or languages
+    return not said or family in said
 
 
 def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
@@ -78,8 +112,12 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
     return lambda _: commands
 
 
-def _targets(program: str, found: Callable[[Project], frozenset[str]]) -> Callable[[Project], Commands]:
+def _targets(program: str, found: Callable[[Project], Targets]) -> Callable[[Project], Commands]:
     return lambda project: {action: f"{program} {action}" for action in ACTIONS if action in found(project)}
+
+
+def _runner(name: str, files: tuple[str, ...], found: Callable[[Project], Targets]) -> Toolchain:
+    return Toolchain(name, "", _having(*files), _targets(name, found), runs_targets=True, targets=found)
 
 
 def _node(manager: str) -> Callable[[Project], Commands]:
@@ -99,6 +137,8 @@ def scripts_of(project: Project) -> frozenset[str] | None:
     try:
         package = json.loads(project.text("package.json"))
     except (ValueError, RecursionError):
+        if project.text("package.json"):
+            project.cannot_use("package.json", "is not JSON")
         return None
     scripts = package.get("scripts") if isinstance(package, dict) else None
     return frozenset(scripts) if isinstance(scripts, dict) else frozenset()
@@ -152,13 +192,19 @@ def _pyproject_with(pattern: str, *names: str) -> Callable[[Project], bool]:
     return lambda project: project.has(*names) or bool(re.search(pattern, project.text("pyproject.toml"), re.MULTILINE))
 
 
+def _wrapper(project: Project, name: str) -> str:
+    """Where the wrapper of a build tool is, seen from the project: in it, or in the whole that it is a part of."""
+    folder = next((each.folder for each in (project, *project.around) if each.has(name)), None)
+    return (folder and os.path.join(os.path.relpath(folder, project.folder), name)) or ""
+
+
 _LOCKFILES = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lockb", "bun.lock")
 _PACKAGE_MANAGER = late(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
 
 TOOLCHAINS: tuple[Toolchain, ...] = (
-    Toolchain("make", "", _having(*MAKEFILES), _targets("make", make_targets), runs_targets=True),
-    Toolchain("just", "", _having(*JUSTFILES), _targets("just", just_recipes), runs_targets=True),
-    Toolchain("task", "", _having(*TASKFILES), _targets("task", task_names), runs_targets=True),
+    _runner("make", MAKEFILES, make_targets),
+    _runner("just", JUSTFILES, just_recipes),
+    _runner("task", TASKFILES, task_names),
     Toolchain(
         "cargo",
         "rust",
@@ -205,7 +251,7 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
         "java",
         _having("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
         lambda project: {
-            action: f"{'./gradlew' if project.has('gradlew') else 'gradle'} {job}"
+            action: f"{_wrapper(project, 'gradlew') or 'gradle'} {job}"
             for action, job in (("test", "test"), ("build", "assemble"), ("lint", "check"))
         },
     ),
@@ -214,7 +260,7 @@ TOOLCHAINS: tuple[Toolchain, ...] = (
         "java",
         _having("pom.xml"),
         lambda project: {
-            action: f"{'./mvnw' if project.has('mvnw') else 'mvn'} {job}"
+            action: f"{_wrapper(project, 'mvnw') or 'mvn'} {job}"
             for action, job in (("test", "test"), ("build", "package -DskipTests"), ("e2e", "verify"))
         },
     ),

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import stat
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,12 @@ LARGEST = 1_000_000
 MOST_NAMES = 10_000
 MOST_MATCHES = 20
 DEEPEST = 40
+# fmt: off
+_SHOULD_BE_FILES = frozenset((
+    "Makefile", "makefile", "GNUmakefile", "justfile", "Taskfile.yml", "Cargo.toml", "go.mod", "package.json",
+    "pyproject.toml", "uv.lock", "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "poetry.lock",
+))
+# fmt: on
 
 
 class Project:
@@ -20,7 +27,7 @@ class Project:
     def __init__(self, folder: str, above: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self._above = above  # the folders around it, nearest first
-        self.unread: list[str] = []  # files that are there and could not be read
+        self.unread: list[str] = []  # what is there and could not be read, and why
         self._texts: dict[str, str] = {}
 
     @cached_property
@@ -28,9 +35,21 @@ class Project:
         """The names of the plain files in the folder."""
         try:
             with os.scandir(self.folder) as entries:
-                return frozenset(entry.name for entry in islice(entries, MOST_NAMES) if _is_file(entry))
-        except OSError:
+                found = {entry.name: _is_file(entry) for entry in islice(entries, MOST_NAMES)}
+        except FileNotFoundError:
             return frozenset()
+        except OSError as error:
+            self.cannot_use(self.folder, error.strerror or "cannot be read")
+            return frozenset()
+        for name in sorted(_SHOULD_BE_FILES & found.keys()):
+            if not found[name]:
+                self.cannot_use(name, "is not a file")
+        return frozenset(name for name, is_file in found.items() if is_file)
+
+    def cannot_use(self, name: str, why: str) -> None:
+        """Remember what is there and was of no use."""
+        if (told := f"{name}: {why}") not in self.unread:
+            self.unread.append(told)
 
     def has(self, *names: str) -> bool:
         return not self.names.isdisjoint(names)
@@ -60,23 +79,41 @@ class Project:
         except FileNotFoundError:
             return ""
         except (OSError, FileError) as error:
-            self.unread.append(f"{name}: {getattr(error, 'strerror', None) or error}")
+            self.cannot_use(name, str(getattr(error, "strerror", None) or error))
             return ""
 
 
 def folders_above(cwd: str, ceiling: str = "") -> list[str]:
-    """The folder and those above it, up to the repository's root, or to the ceiling when one is given."""
+    """
+    The folder and those above it, up to the repository's root, or to the ceiling when one is given.
+
+    Where there is no repository, as far as the folders are of the same owner and nobody else can write to them: what
+    lies in `/tmp` may be anybody's.
+    """
     folder = os.path.normpath(cwd)
-    home = os.path.expanduser("~")
-    found = []
+    home, owner = os.path.expanduser("~"), _owner(folder)
+    found = [folder]
     for _ in range(DEEPEST):
-        found.append(folder)
-        is_top = folder == ceiling if ceiling else os.path.exists(os.path.join(folder, ".git")) or folder == home
+        is_top = folder == ceiling if ceiling else is_repository(folder) or folder == home
         above = os.path.dirname(folder)
-        if is_top or above == folder:
+        if is_top or above == folder or (not ceiling and _owner(above) != owner):
             return found
         folder = above
+        found.append(folder)
     return found
+
+
+def is_repository(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, ".git"))
+
+
+def _owner(folder: str) -> int | None:
+    """Whose folder it is; None when others may write to it, or nobody can tell."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return None if found.st_mode & stat.S_IWOTH else found.st_uid
 
 
 def _is_file(entry: "os.DirEntry[str]") -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 from snell.kit.authoring import judges, rewrites
 from snell.kit.here import Here
-from snell.kit.shell import without_escape
 from snell.kit.subjects import ShellCall
 from snell.model.effects import Allow, Rewrite
 from snell.model.events import Event
@@ -30,10 +29,8 @@ def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
         return None
     if here.options.get("mode") == "seed":
         return _as_the_seed_has_it(call, event, here)
-    if call.is_escaped:
-        return Rewrite(command=without_escape(call.command), because="`!` asks to run it as typed")
     came = redirected(call.command, _folder(call.cwd), more=toolchains_from(here.options.get("toolchains", {})))
-    return Rewrite(command=came.command, because=came.why) if came.command else None
+    return Rewrite(command=came.command, because=came.why) if came.command is not None else None
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
 
@@ -15,14 +16,19 @@ NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), 
 
 # Cheaper than reading the line: without one of these there is nothing to find in it.
 TOOLS = late(
-    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch|gradle|mvn)\b",
+    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch"
+    r"|gradlew?|mvnw?|mix|dotnet|ctest|cmake)\b",
     re.IGNORECASE,
 )
+
+_VARIANT = late(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
 
 # Leading words, language, job.
 PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("cargo", "test"), "rust", "test"),
+    (("cargo", "t"), "rust", "test"),
     (("cargo", "build"), "rust", "build"),
+    (("cargo", "b"), "rust", "build"),
     (("cargo", "clippy"), "rust", "lint"),
     (("go", "test"), "go", "test"),
     (("go", "build"), "go", "build"),
@@ -31,16 +37,22 @@ PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("deno", "task", "test"), "node", "test"),
     (("deno", "lint"), "node", "lint"),
     (("hatch", "test"), "python", "test"),
-    (("gradle", "test"), "java", "test"),
-    (("gradle", "build"), "java", "build"),
-    (("mvn", "test"), "java", "test"),
-    (("mvn", "package"), "java", "build"),
+    *(((each, "test"), "java", "test") for each in ("gradle", "./gradlew", "mvn", "./mvnw")),
+    *(((each, "build"), "java", "build") for each in ("gradle", "./gradlew")),
+    *(((each, "package"), "java", "build") for each in ("mvn", "./mvnw")),
+    (("mix", "test"), "elixir", "test"),
+    (("mix", "compile"), "elixir", "build"),
+    (("dotnet", "test"), "dotnet", "test"),
+    (("dotnet", "build"), "dotnet", "build"),
+    (("ctest", "--test-dir", "build"), "c", "test"),
+    (("ctest",), "c", "test"),
+    (("cmake", "--build", "build"), "c", "build"),
 )
 PYTHON_TOOLS = ((("pytest",), "test"), (("py.test",), "test"), (("ruff", "check"), "lint"))
 NODE_TOOLS = ((("tsc",), "build"), (("playwright", "test"), "e2e"), (("cypress", "run"), "e2e"))
 
 # Arguments that mean "all of it", so that leaving them out selects nothing more and nothing less.
-WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "lint": (".",)}
+WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "python": (".",), "lint": (".",)}
 INERT = ("--version", "--help", "-h", "-V", "help", "--collect-only", "--co", "--fixtures", "--list", "-c", "--watch")
 
 
@@ -52,54 +64,50 @@ class Typed(Struct, frozen=True):
     tool_at: int  # where the tool itself begins, after a runner such as `uv run`
     arguments_at: int
     arguments: tuple[str, ...]
+    is_variant: bool = False  # a script such as `test:unit`, which is a part of the job
 
     @property
     def is_whole(self) -> bool:
         """Does it ask for the whole job, and nothing in particular?"""
         neutral = (*WHOLE.get(self.family, ()), *WHOLE.get(self.action, ()))
-        return all(each in neutral for each in self.arguments)
+        return not self.is_variant and all(each in neutral for each in self.arguments)
 
 
 def typed(words: Sequence[str]) -> Typed | None:
     """What these words ask for; None when it is none of the jobs we know."""
     lowered = tuple(word.lower() for word in words[:4])
     found = _python(lowered) or _node(lowered) or _plain(lowered)
-    if not found:
-        return None
-    family, action, tool_at, arguments_at = found
-    arguments = tuple(words[arguments_at:])
-    if any(each in INERT for each in arguments):
-        return None  # it asks about the tool, or for something that a whole run is not
-    return Typed(family, action, tool_at, arguments_at, arguments)
+    if not found or any(each in INERT for each in words[found.arguments_at :]):
+        return None  # with those it asks about the tool, or for something that a whole run is not
+    return replace(found, arguments=tuple(words[found.arguments_at :]))
 
 
-Found = tuple[str, str, int, int]
-
-
-def _plain(words: tuple[str, ...]) -> Found | None:
+def _plain(words: tuple[str, ...]) -> Typed | None:
     for start, family, action in PLAIN:
         if words[: len(start)] == start:
-            return family, action, 0, len(start)
+            return Typed(family, action, 0, len(start), ())
     return None
 
 
-def _python(words: tuple[str, ...]) -> Found | None:
+def _python(words: tuple[str, ...]) -> Typed | None:
     at = next((len(runner) for runner in RUNNERS if words[: len(runner)] == runner), 0)
     for tool, action in PYTHON_TOOLS:
         if words[at : at + len(tool)] == tool:
-            return "python", action, at, at + len(tool)
+            return Typed("python", action, at, at + len(tool), ())
     return None
 
 
-def _node(words: tuple[str, ...]) -> Found | None:
+def _node(words: tuple[str, ...]) -> Typed | None:
     if words[:1] and words[0] in MANAGERS:
         at = 2 if words[1:2] in (("run",), ("run-script",)) else 1
         is_own_runner = words[:2] == ("bun", "test")  # not the script of that name
         # `yarn SCRIPT` and the like run a script; only `test` is a command of npm itself
-        if words[at : at + 1] and words[at] in SCRIPTS and not is_own_runner:
-            return "node", SCRIPTS[words[at]], 0, at + 1
+        script = words[at] if words[at : at + 1] and not is_own_runner else ""
+        whole = script if script in SCRIPTS else _VARIANT.split(script)[0]
+        if whole in SCRIPTS:
+            return Typed("node", SCRIPTS[whole], 0, at + 1, (), is_variant=whole != script)
     for start in NPX:
         for tool, action in NODE_TOOLS:
             if words[: len(start) + len(tool)] == (*start, *tool):
-                return "node", action, 0, len(start) + len(tool)
+                return Typed("node", action, 0, len(start) + len(tool), ())
     return None

@@ -1,0 +1,27 @@
+"""The languages whose tools a text runs: `go test ./...` in a recipe says that the target is about Go."""
+
+import re
+
+from snell.kit.late_pattern import late
+
+# Interpreters are no sign: `python dev.py test` may test anything.
+_SIGNS = {
+    "python": late(r"\b(?:pytest|py\.test|unittest|tox|nox|hatch|ruff|mypy|pyright|flake8|pylint|black|twine)\b"),
+    "node": late(
+        r"\b(?:npm|npx|yarn|pnpm|bunx?|deno|vitest|jest|mocha|tsc|eslint|biome|playwright|cypress|webpack|vite|turbo)\b"
+    ),
+    "rust": late(r"\b(?:cargo|rustc)\b", re.IGNORECASE),
+    "go": late(
+        r"\bgo[)}]?\s+(?:test|build|vet|run|tool|install|generate)\b|\b(?:golangci-lint|gotestsum|staticcheck)\b",
+        re.IGNORECASE,
+    ),
+    "java": late(r"\b(?:gradlew?|mvnw?)\b"),
+    "elixir": late(r"\bmix\s+\w"),
+    "dotnet": late(r"\bdotnet\b"),
+    "c": late(r"\b(?:ctest|cmake)\b|\$[({](?:CC|CXX)[)}]"),
+}
+
+
+def languages_in(text: str) -> frozenset[str]:
+    """The languages that a recipe is about; empty when nothing tells."""
+    return frozenset(language for language, sign in _SIGNS.items() if sign.search(text))
