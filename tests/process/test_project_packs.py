@@ -64,3 +64,45 @@ def test_malformed_input_breaks_nobodys_session(snell: Any, payload: bytes):
     # 1 is this client's "something went wrong, go on"; only 2 would refuse
     assert (code in (0, 1), "Traceback" in err, "block" in out) == (True, False, False)
     assert bool(err) is (code == 1)
+
+
+OWN = """
+[pack.nudges.routes]
+deploy = "/deploy"
+ship = ""
+[pack.toolchain.toolchains.bazel]
+files = ["WORKSPACE"]
+commands = { test = "bazel test //..." }
+"""
+
+
+def rows(snell: Any, component: str, *asked: dict[str, Any]) -> list[dict[str, Any]]:
+    given = "".join(json.dumps({"id": number, **row}) + "\n" for number, row in enumerate(asked))
+    code, out, err = snell("check", component, "--jsonl", given=given.encode())
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_check_goes_by_the_settings_that_count_here(snell: Any):
+    prompts = [{"prompt": "deploy it"}, {"prompt": "ship it"}, {"prompt": "improve it"}]
+    files = {"WORKSPACE": "", "pyproject.toml": "", "uv.lock": ""}
+    assert [row["route"] for row in rows(snell, "nudge", *prompts)] == [None, "ship", "improve"]
+    assert [row["command"] for row in rows(snell, "redirect", {"files": files, "command": "pytest"})] == [
+        "uv run pytest"
+    ]
+    snell.settings(OWN)
+    assert [row["route"] for row in rows(snell, "nudge", *prompts)] == ["deploy", None, "improve"]
+    (row,) = rows(snell, "redirect", {"files": files, "command": "pytest"})
+    assert row == {"id": 0, "command": "bazel test //...", "why": "test: bazel"}
+    assert snell("check", "nudge", "deploy it") == (0, "Invoke /deploy.\n", "")
+    snell.settings('[pack.toolchain]\nmode = "seed"\n')
+    (row,) = rows(snell, "redirect", {"files": {"Cargo.toml": ""}, "command": "pytest -k x"})
+    assert row == {"id": 0, "command": "cargo test", "why": "Redirected: test"}
+
+
+def test_a_project_that_is_trusted_has_a_say_in_a_check(snell: Any):
+    (snell.project / ".snell").mkdir(exist_ok=True)
+    (snell.project / ".snell/snell.toml").write_text(OWN, encoding="utf-8")
+    assert rows(snell, "nudge", {"prompt": "deploy it"}) == [{"id": 0, "route": None}]
+    assert snell("trust", "--hash", json.loads(snell("trust", "--json")[1])["digest"])[0] == 0
+    assert rows(snell, "nudge", {"prompt": "deploy it"}) == [{"id": 0, "route": "deploy"}]

@@ -57,6 +57,12 @@ def pack_hooks(name: str, options: Options | None = None) -> tuple[Hook, ...]:
     return _made(name, msgspec.json.encode(_chosen(pack, _joined(pack.options, options or {}))))
 
 
+def options_in(name: str, settings: Mapping[str, Options], problems: list[str]) -> Options:
+    """The options of a pack, on or off, with what users say over its own."""
+    pack = builtin_packs()[name]
+    return _chosen(pack, _joined(pack.options, _checked(pack, settings.get(name, {}), problems)))
+
+
 def _joined(own: Options, given: Options) -> Options:
     """What was given goes over the pack's own; a table is added to, entry by entry."""
     tables = {

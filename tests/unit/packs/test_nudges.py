@@ -13,7 +13,7 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
 from snell.packs.nudges.routes import route_of
-from snell.runtime.builtin_packs import builtin_packs, pack_hooks
+from snell.runtime.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
 from snell.runtime.house import House
 from snell.testing.inline import decide_with
 from tests.model_server import Line, model
@@ -123,6 +123,30 @@ def test_a_prompt_that_is_no_text_is_met_with_silence(prompt: object):
 def test_routes_are_settings():
     assert said("deploy it now", routes={**ROUTES, "deploy": "/deploy"}) == ["Invoke /deploy."]
     assert said("ship it now", routes={**ROUTES, "ship": ""}) == []
+
+
+def test_a_route_may_be_written_in_capitals():
+    assert said("deploy it now", routes={**ROUTES, "Deploy": "/deploy"}) == ["Invoke /deploy."]
+
+
+def test_mistyped_options_are_named_with_what_was_meant():
+    problems: list[str] = []
+    given = {"enabled": True, "matching": "fuzzy", "comits": False, "commits": "no", "commit_point_every": -1}
+    given |= {"routes": {"deploy": 3, "code review": "/review", "go": "/go", "ship": ""}}
+    builtin_hooks({"nudges": given, "notes": {"rules": ["be brief", 3]}}, problems)
+    one_word = "a route listens to one word of at least three letters"
+    assert sorted(problems) == sorted(
+        [
+            "[pack.nudges]: `matching` is one of seed, exact, careful; `careful` holds",
+            "[pack.nudges]: `comits` is not an option of this pack; did you mean `commits`?",
+            "[pack.nudges]: `commits` is str, not bool; the default holds",
+            "[pack.nudges]: `commit_point_every` is -1; it is a number of seconds, 0 for at every stop",
+            '[pack.nudges]: `routes`: `deploy` points at int, not text; write `deploy = "/command"`',
+            f"[pack.nudges]: `routes`: `code review` is never heard; {one_word}",
+            f"[pack.nudges]: `routes`: `go` is never heard; {one_word}",
+            "[pack.notes]: `rules`: `3` is int, not text, so it is left out",
+        ]
+    )
 
 
 @pytest.mark.proves("S0-46")

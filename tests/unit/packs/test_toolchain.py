@@ -15,7 +15,8 @@ from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.rewriting import Redirected, redirected
 from snell.packs.toolchain.seed import DETECTORS, action_of, project_command
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
-from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.builtin_packs import builtin_hooks, pack_hooks
+from snell.runtime.house import House
 from snell.testing.inline import decide_with
 
 MAKE = {"Makefile": ".PHONY: test build lint e2e smoke\ntest build lint e2e smoke:\n\t./x\n"}
@@ -307,8 +308,6 @@ def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytes
     lay_out(tmp_path / "p", MAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
     hooks = pack_hooks("toolchain")
-    from snell.runtime.house import House
-
     with House.embedded(*hooks) as house:
         came = house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
     assert came.event.tool_input == {"command": "make test"}
@@ -349,6 +348,39 @@ def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path
     assert [reason.text for reason in came.reasons] == ["Redirected: test"]
     quiet = decided(tmp_path, "cargo test", {"mode": "seed"})
     assert (quiet.verdict, quiet.changes) == (Verdict.SILENT, ())
+
+
+def test_seed_mode_approves_what_it_redirected_and_not_the_same_command_typed_later(tmp_path: Path):
+    lay_out(tmp_path, CARGO)
+    call = {"tool_name": "Bash", "session_id": "s", "cwd": str(tmp_path)}
+    with House.embedded(*pack_hooks("toolchain", {"mode": "seed"})) as house:
+        redirected = house.fire("PreToolUse", **call, tool_use_id="1", tool_input={"command": "pytest"})
+        typed = house.fire("PreToolUse", **call, tool_use_id="2", tool_input={"command": "cargo test"})
+    assert (redirected.verdict, typed.verdict) == (Verdict.ALLOW, Verdict.SILENT)
+
+
+def test_mistyped_options_are_named_with_what_was_meant():
+    said = {
+        "mode": "sead",
+        "toolchains": {
+            "bazel": {"file": ["WORKSPACE"], "commands": {"tests": "bazel test", "build": 3}, "family": "pyhton"},
+            "x": 3,
+            "fine": {"files": "x.build", "commands": {"lint": "x lint"}},
+        },
+    }
+    problems: list[str] = []
+    builtin_hooks({"toolchain": said}, problems)
+    families = "c, dotnet, elixir, go, java, node, python, rust"
+    start = "[pack.toolchain]: `toolchains`: `bazel`: "
+    assert problems == [
+        "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
+        f"{start}`file` is not understood; did you mean `files`?",
+        f"{start}`files` names no files by which it is recognised, so it is left out",
+        f"{start}`family` is one of {families}, or empty for any language",
+        f"{start}`commands`: there is no job `tests`; did you mean `test`?",
+        f"{start}`commands`: `build` is no command",
+        "[pack.toolchain]: `toolchains`: `x`: is no table, so it is left out; write `files` and `commands` under it",
+    ]
 
 
 def test_seed_mode_reads_a_makefile_as_text(tmp_path: Path):

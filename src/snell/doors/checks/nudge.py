@@ -4,10 +4,9 @@ import argparse
 from typing import Any
 
 from snell.doors.checks import text_in
+from snell.doors.checks.options_here import options_here
 from snell.model.errors import SnellError
-from snell.packs.nudges.prompts import parts_for
-from snell.packs.nudges.routes import COMMITS, route_of
-from snell.runtime.builtin_packs import builtin_packs
+from snell.packs.nudges.prompts import keyword_for, parts_for
 
 EXAMPLE = "snell check nudge 'improve the error handling'"
 ROWS = "{id, prompt}"
@@ -18,18 +17,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
-    prompt = text_in(row, "prompt", "")
-    return {"route": None if COMMITS.search(prompt) else _route(prompt) or None}
+    return {"route": keyword_for(text_in(row, "prompt", ""), options_here("nudges")) or None}
 
 
 def show(args: argparse.Namespace) -> int:
     if args.prompt is None:
         raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
-    parts = parts_for(args.prompt, builtin_packs()["nudges"].options)
-    print("\n\n".join(parts) or "no route: nothing is added")
+    print("\n\n".join(parts_for(args.prompt, options_here("nudges"))) or "no route: nothing is added")
     return 0
-
-
-def _route(prompt: str) -> str:
-    options = builtin_packs()["nudges"].options
-    return route_of(prompt, options["routes"], options["matching"], options["look_alikes"].split())

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from snell.doors.checks import text_in
+from snell.doors.checks.options_here import options_here
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewriting import Redirected, redirected
+from snell.packs.toolchain.rewriting import redirected_by
 
 EXAMPLE = "snell check redirect 'npm test -- --watch'"
 ROWS = "{id, files: {name: text}, cwd?, command}"
@@ -23,14 +24,15 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="snell-check-") as folder:
         root = os.path.realpath(folder)
         _lay_out(row.get("files") or {}, Path(root))
-        came = redirected(command, str(_inside(Path(root), text_in(row, "cwd", ""))), ceiling=root)
+        folder = str(_inside(Path(root), text_in(row, "cwd", "")))
+        came = redirected_by(options_here("toolchain"), command, folder, ceiling=root)
     return {"command": came.command, "why": came.why}
 
 
 def show(args: argparse.Namespace) -> int:
     if args.command is None:
         raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
-    came: Redirected = redirected(args.command, os.getcwd())
+    came = redirected_by(options_here("toolchain"), args.command, os.getcwd())
     print(came.command if came.command is not None else args.command)
     print(f"  {'changed' if came.command is not None else 'unchanged'}: {came.why}")
     return 0

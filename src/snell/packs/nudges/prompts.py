@@ -6,6 +6,9 @@ What     The first word that names a route adds one line for the model: `Invoke 
 Instead  Say it in other words, put it in backticks, or change `[pack.nudges.routes]`.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt
@@ -34,15 +37,30 @@ def route(prompt: Prompt, here: Here) -> list[Note | Tell] | None:
     return [Note(text), Tell(text)] if parts else None
 
 
-def parts_for(prompt: str, options: object) -> list[str]:
+def parts_for(prompt: str, options: Mapping[str, Any]) -> list[str]:
     """What there is to say about a prompt."""
-    said = options if isinstance(options, dict) else {}
     prompt = prompt[:LONGEST]
     if not prompt.strip() or is_meta(prompt):
         return []
-    parts = [DOCUMENT_RULES] if said.get("documentation", True) and DOCUMENTS.search(prompt) else []
-    if said.get("commits", True) and COMMITS.search(prompt):
+    parts = [DOCUMENT_RULES] if options.get("documentation", True) and DOCUMENTS.search(prompt) else []
+    if _asks_for_commit(prompt, options):
         return [*parts, COMMIT_RULES]
-    routes = {word: str(target) for word, target in said.get("routes", {}).items() if target}
-    keyword = route_of(prompt, routes, said.get("matching", "careful"), said.get("look_alikes", "").split())
-    return [*parts, f"Invoke {routes[keyword]}."] if keyword else parts
+    keyword = keyword_for(prompt, options)
+    return [*parts, f"Invoke {_routes(options)[keyword]}."] if keyword else parts
+
+
+def keyword_for(prompt: str, options: Mapping[str, Any]) -> str:
+    """The keyword of the route that a prompt takes; empty for none."""
+    prompt = prompt[:LONGEST]
+    if _asks_for_commit(prompt, options):
+        return ""
+    look_alikes = str(options.get("look_alikes", "")).split()
+    return route_of(prompt, _routes(options), options.get("matching", "careful"), look_alikes)
+
+
+def _routes(options: Mapping[str, Any]) -> dict[str, str]:
+    return {str(word).lower(): str(target) for word, target in options.get("routes", {}).items() if target}
+
+
+def _asks_for_commit(prompt: str, options: Mapping[str, Any]) -> bool:
+    return bool(options.get("commits", True) and COMMITS.search(prompt))

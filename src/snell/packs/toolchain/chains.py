@@ -90,14 +90,17 @@ def _is_about(family: str, chain: Toolchain, action: str, project: Project, lang
 
 def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
     """Toolchains that a user's settings describe; what is not complete is left out."""
-    return tuple(_written(name, each) for name, each in written.items() if isinstance(each, dict) and each.get("files"))
+    made = (_written(name, each) for name, each in written.items() if isinstance(each, dict))
+    return tuple(each for each in made if each)
 
 
-def _written(name: str, entry: Mapping[str, Any]) -> Toolchain:
-    files = tuple(str(each) for each in entry["files"]) if isinstance(entry["files"], list) else (str(entry["files"]),)
-    said = entry.get("commands")
-    commands = {str(key): str(value) for key, value in said.items()} if isinstance(said, dict) else {}
-    return Toolchain(name, str(entry.get("family", "")), _having(*files), lambda _: commands, runs_targets=True)
+def _written(name: str, entry: Mapping[str, Any]) -> Toolchain | None:
+    said, files, family = entry.get("commands"), entry.get("files"), entry.get("family", "")
+    names = [each for each in (files if isinstance(files, list) else [files]) if isinstance(each, str) and each]
+    commands = {key: value for key, value in (said if isinstance(said, dict) else {}).items() if isinstance(value, str)}
+    if not names or not isinstance(family, str):
+        return None
+    return Toolchain(name, family, _having(*names), lambda _: commands, runs_targets=True)
 
 
 def _having(*names: str) -> Callable[[Project], bool]:

@@ -14,12 +14,7 @@ from snell.kit.here import Here
 from snell.kit.subjects import ShellCall
 from snell.model.effects import Allow, Rewrite
 from snell.model.events import Event
-from snell.packs.toolchain.chains import toolchains_from
-from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewriting import redirected
-from snell.packs.toolchain.seed import action_of, project_command
-
-MARK = "toolchain/redirected"
+from snell.packs.toolchain.rewriting import redirected_by
 
 
 @rewrites("PreToolUse", kind="shell")
@@ -27,28 +22,27 @@ def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
     if not call.command or not isinstance(call.input.get("command"), str):
         return None
+    came = redirected_by(here.options, call.command, _folder(call.cwd))
+    if came.command is None:
+        return None
     if here.options.get("mode") == "seed":
-        return _as_the_seed_has_it(call, event, here)
-    came = redirected(call.command, _folder(call.cwd), more=toolchains_from(here.options.get("toolchains", {})))
-    return Rewrite(command=came.command, because=came.why) if came.command is not None else None
+        here.marks.put(f"session:{event.session_id}", _mark(event), {"command": came.command, "why": came.why})
+    return Rewrite(command=came.command, because=came.why)
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
 def approve_redirected(call: ShellCall, event: Event, here: Here) -> Allow | None:
     """In `seed` mode: approve what was redirected, as that mode always did."""
-    made: Any = here.marks.get(f"session:{event.session_id}", MARK)
-    if not isinstance(made, dict) or made.get("command") != call.command:
+    scope = f"session:{event.session_id}"
+    made: Any = here.marks.get(scope, _mark(event))
+    if not isinstance(made, dict):
         return None
-    return Allow(f"Redirected: {made.get('action')}")
+    here.marks.drop(scope, _mark(event))  # for this call, and not for the next that happens to be the same
+    return Allow(str(made.get("why"))) if made.get("command") == call.command else None
 
 
-def _as_the_seed_has_it(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
-    action = action_of(call.command)
-    command = project_command(action, Project(_folder(call.cwd))) if action else ""
-    if not command or command == call.command:
-        return None
-    here.marks.put(f"session:{event.session_id}", MARK, {"command": command, "action": action})
-    return Rewrite(command=command, because=f"Redirected: {action}")
+def _mark(event: Event) -> str:
+    return f"toolchain/redirected:{event.tool_use_id}"
 
 
 def _folder(cwd: str) -> str:

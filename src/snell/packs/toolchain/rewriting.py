@@ -5,13 +5,17 @@ Only the words that name the runner change: arguments, selections, environment, 
 stay. Where they could not stay, nothing changes.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from msgspec import Struct
 
 from snell.kit.shell import Command, CommandLine, escaped, read, without_escape
-from snell.packs.toolchain.chains import Answer, Toolchain, answer_for
+from snell.packs.toolchain.chains import Answer, Toolchain, answer_for, toolchains_from
 from snell.packs.toolchain.moves import with_folders
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
 from snell.packs.toolchain.replacing import made_for, seen_from
+from snell.packs.toolchain.seed import action_of, project_command
 from snell.packs.toolchain.targets import MAKEFILES
 from snell.packs.toolchain.typed import TOOLS, Typed, typed
 
@@ -30,6 +34,16 @@ class Part(Struct, frozen=True):
     end: int
     text: str
     why: str
+
+
+def redirected_by(options: Mapping[str, Any], line: str, cwd: str, ceiling: str = "") -> Redirected:
+    """The line as this project would have it run, by the options of the pack."""
+    if options.get("mode") != "seed":
+        return redirected(line, cwd, ceiling, toolchains_from(options.get("toolchains", {})))
+    action = action_of(line)
+    command = project_command(action, Project(cwd)) if action else ""
+    changes = command not in ("", line)
+    return Redirected(command, f"Redirected: {action}") if changes else Redirected(None, "passed through")
 
 
 def redirected(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = ()) -> Redirected:
