@@ -1,22 +1,16 @@
-"""Routes by keyword, rules for documents and commits, and the point at which to commit."""
+"""Routes by keyword, and rules for documents and commits."""
 
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from snell.kit.text import distance, is_typo_of
-from snell.machine.git_looks import changed_files
-from snell.machine.surroundings import HandlerSettings, ModelSettings
-from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
 from snell.packs.nudges.routes import route_of
 from snell.runtime.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
 from snell.runtime.house import House
 from snell.testing.inline import decide_with
-from tests.model_server import Line, model
 
 OPTIONS = builtin_packs()["nudges"].options
 ROUTES = OPTIONS["routes"]
@@ -152,176 +146,3 @@ def test_mistyped_options_are_named_with_what_was_meant():
 @pytest.mark.proves("S0-46")
 def test_the_time_limit_is_three_seconds():
     assert {hook.timeout for hook in pack_hooks("nudges") if hook.event == "UserPromptSubmit"} == {3.0}
-
-
-def git(folder: Path, *words: str) -> None:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q")
-    (tmp_path / "a.txt").write_text("one\n", encoding="utf-8")
-    git(tmp_path, "add", "a.txt")
-    git(tmp_path, "commit", "-qm", "first")
-    return tmp_path
-
-
-def stopped(house: House, folder: Path, **fields: Any) -> Decision:
-    return house.fire("Stop", session_id="s", cwd=str(folder), **fields)
-
-
-@pytest.mark.proves("S0-03", "S0-68")
-def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(repository: Path, tmp_path_factory: Any):
-    with House.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as house:
-        (repository / "new.txt").write_text("untracked\n", encoding="utf-8")
-        assert stopped(house, repository).verdict is Verdict.SILENT
-        (repository / "a.txt").write_text("two\n", encoding="utf-8")
-        assert stopped(house, repository, stop_hook_active=True).verdict is Verdict.SILENT
-        assert stopped(house, tmp_path_factory.mktemp("no-repository")).verdict is Verdict.SILENT
-        asked = stopped(house, repository)
-        again = stopped(house, repository)
-    assert asked.verdict is Verdict.DENY
-    assert "a.txt | 2 +-" in asked.reason
-    assert again.verdict is Verdict.SILENT  # not twice within its pause
-
-
-def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
-    (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with House.embedded(*pack_hooks("nudges")) as house:
-        assert stopped(house, repository).verdict is Verdict.SILENT
-
-
-def hostile(repository: Path, ran: Path) -> Path:
-    """A repository in which everything that git can be told to run is a trap, with a file changed."""
-    trap = repository / "trap.sh"
-    trap.write_text(f'#!/bin/sh\necho "$0 $1" >> {ran}\ncat\nexit 0\n', encoding="utf-8")
-    trap.chmod(0o755)
-    names = ("a.txt", "b.txt", "c.txt", "d.txt")
-    attributes = ("filter=one", "filter=two diff=conv", "diff=ext", "filter=odd")
-    for name in names:
-        (repository / name).write_text("one\n", encoding="utf-8")
-    git(repository, "add", *names)
-    git(repository, "commit", "-qm", "second")
-    inner = repository / "inner"
-    inner.mkdir()
-    git(inner, "init", "-q")
-    (inner / "x").write_text("x\n", encoding="utf-8")
-    git(inner, "add", "x")
-    git(inner, "commit", "-qm", "inner")
-    git(repository, "add", "inner")
-    git(repository, "commit", "-qm", "third")
-    rows = "".join(f"{name} {what}\n" for name, what in zip(names, attributes, strict=True))
-    (repository / ".gitattributes").write_text(rows, encoding="utf-8")
-    git(inner, "config", "core.fsmonitor", f"{trap} inner")
-    for name, value in {
-        "core.fsmonitor": "monitor",
-        "diff.external": "external",
-        "filter.one.clean": "clean",
-        "filter.one.required": None,
-        "filter.two.process": "process",
-        "diff.conv.textconv": "textconv",
-        "diff.ext.command": "command",
-        "core.pager": "pager",
-    }.items():
-        git(repository, "config", name, f"{trap} {value}" if value else "true")
-    hooks = repository / ".git/hooks"
-    hooks.mkdir(exist_ok=True)
-    (hooks / "post-index-change").write_text(f"#!/bin/sh\n{trap} hook\n", encoding="utf-8")
-    (hooks / "post-index-change").chmod(0o755)
-    for name in names:
-        (repository / name).write_text("two\n", encoding="utf-8")
-    (inner / "x").write_text("y\n", encoding="utf-8")
-    return repository
-
-
-def test_a_look_at_a_hostile_repository_runs_nothing_of_it(
-    repository: Path, tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch
-):
-    ran = tmp_path_factory.mktemp("ran") / "log"
-    hostile(repository, ran)
-    subprocess.run(["git", "diff", "--stat", "HEAD"], cwd=repository, check=False, capture_output=True)
-    assert {"monitor", "clean", "process"} <= set(ran.read_text(encoding="utf-8").split())  # the traps are set
-    ran.unlink()
-    monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(repository / "trap.sh"))
-    monkeypatch.setenv("GIT_DIR", str(repository / "nowhere"))
-    with House.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as house:
-        asked = stopped(house, repository)
-    assert "d.txt | 2 +-" in asked.reason
-    assert "inner" not in asked.reason
-    assert not ran.exists()
-
-
-def test_a_filter_that_cannot_be_switched_off_keeps_us_from_looking(repository: Path, tmp_path_factory: Any):
-    ran = tmp_path_factory.mktemp("ran") / "log"
-    hostile(repository, ran)
-    with (repository / ".git/config").open("a", encoding="utf-8") as config:
-        config.write(f'[filter "odd=x"]\n\tclean = touch {ran}\n')
-    assert changed_files(str(repository)) == ""
-    assert not ran.exists()
-
-
-def test_missing_objects_are_not_fetched_for_a_look(repository: Path, tmp_path_factory: Any):
-    ran = tmp_path_factory.mktemp("ran") / "log"
-    (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    blob = subprocess.run(
-        ["git", "rev-parse", "HEAD:a.txt"], cwd=repository, check=True, capture_output=True, text=True
-    ).stdout.strip()
-    (repository / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    remote = {"url": f"ext::touch {ran}", "promisor": "true", "partialclonefilter": "blob:none"}
-    for name, value in remote.items():
-        git(repository, "config", f"remote.far.{name}", value)
-    git(repository, "config", "extensions.partialClone", "far")
-    git(repository, "config", "core.repositoryFormatVersion", "1")
-    git(repository, "config", "protocol.ext.allow", "always")
-    subprocess.run(["git", "diff", "--stat", "HEAD"], cwd=repository, check=False, capture_output=True)
-    assert ran.exists()  # the trap is set
-    ran.unlink()
-    changed_files(str(repository))
-    assert not ran.exists()
-
-
-def test_a_repository_before_its_first_commit_counts_too(tmp_path: Path):
-    git(tmp_path, "init", "-q")
-    assert changed_files(str(tmp_path)) == ""
-    (tmp_path / "a.txt").write_text("one\n", encoding="utf-8")
-    git(tmp_path, "add", "a.txt")
-    assert "a.txt | 1 +" in changed_files(str(tmp_path))
-
-
-def test_without_git_nothing_is_said(repository: Path, monkeypatch: pytest.MonkeyPatch):
-    (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    monkeypatch.setenv("PATH", str(repository))
-    assert changed_files(str(repository)) == ""
-
-
-@pytest.mark.proves("S0-67")
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ('{"nudge": "commit a.txt now"}', ["commit a.txt now"]),
-        ('{"pass": true}', []),
-        ("I would rather not say", []),
-        ('{"ok": false, "reason": "never stop"}', []),
-    ],
-)
-def test_a_model_may_say_whether_it_is_time_for_a_commit(repository: Path, answer: str, said: list[str]):
-    (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with model([Line(answer)]) as server:
-        handlers = HandlerSettings(model=ModelSettings(api="anthropic", url=server.url))
-        hooks = pack_hooks("nudges", {"commit_point": "model"})
-        with House.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"}) as house:
-            assert stopped(house, repository, stop_hook_active=True).tells == ()
-            asked, again = stopped(house, repository), stopped(house, repository)
-    assert (asked.verdict, asked.failures, again.tells) == (Verdict.SILENT, (), ())
-    assert [each.text for each in asked.tells] == said
-    (question,) = server.asked  # once, since it is throttled
-    assert "a.txt | 2 +-" in str(question["messages"])
-
-
-def test_a_model_that_cannot_be_asked_holds_up_no_stop(repository: Path):
-    (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with House.embedded(*pack_hooks("nudges", {"commit_point": "model"}), env={}) as house:
-        came = stopped(house, repository)
-    assert (came.verdict, came.tells, len(came.failures)) == (Verdict.SILENT, (), 1)

@@ -1,8 +1,5 @@
 """The project's own commands: which toolchain answers, and what becomes of a command line."""
 
-import itertools
-import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +15,19 @@ from snell.packs.toolchain.targets import just_recipes, make_targets, task_names
 from snell.runtime.builtin_packs import builtin_hooks, pack_hooks
 from snell.runtime.house import House
 from snell.testing.inline import decide_with
-
-MAKE = {"Makefile": ".PHONY: test build lint e2e smoke\ntest build lint e2e smoke:\n\t./x\n"}
-CARGO = {"Cargo.toml": "[package]\n"}
-GO = {"go.mod": "module x\n"}
-SCRIPTS = '{"scripts": {"test": "a", "build": "b", "lint": "c", "e2e": "d", "smoke": "e"}}'
-PNPM = {"package.json": SCRIPTS, "pnpm-lock.yaml": ""}
-YARN = {"package.json": SCRIPTS, "yarn.lock": ""}
-NPM = {"package.json": SCRIPTS, "package-lock.json": ""}
-PYTHON = {"pyproject.toml": "[project]\n"}
-UV = {**PYTHON, "uv.lock": ""}
-
-
-def lay_out(folder: Path, files: dict[str, str]) -> str:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return str(folder)
-
-
-def becomes(folder: Path, files: dict[str, str], command: str, cwd: str = "") -> str | None:
-    root = lay_out(folder, files)
-    return redirected(command, os.path.join(root, cwd).rstrip("/"), ceiling=root).command
+from tests.unit.packs.project_stage import (
+    CARGO,
+    GO,
+    MAKE,
+    NPM,
+    PNPM,
+    PYTHON,
+    SCRIPTS,
+    UV,
+    YARN,
+    becomes,
+    lay_out,
+)
 
 
 def whose(folder: Path, files: dict[str, str], action: str, family: str = "") -> str | None:
@@ -107,49 +94,6 @@ def test_every_toolchain_has_its_own_command_for_a_job(
     tmp_path: Path, files: dict[str, str], commands: list[str | None]
 ):
     assert [whose(tmp_path, files, each) for each in ACTIONS] == commands
-
-
-LANGUAGES = {
-    "rust": (CARGO, "cargo test"),
-    "go": (GO, "go test ./..."),
-    "node": (PNPM, "npm test"),
-    "python": (UV, "pytest"),
-    "java": ({"pom.xml": ""}, "mvn test"),
-    "elixir": ({"mix.exs": ""}, "mix test"),
-    "dotnet": ({"app.csproj": ""}, "dotnet test"),
-    "c": ({"CMakeLists.txt": ""}, "ctest"),
-}
-
-
-@pytest.mark.proves("S0-33")
-@pytest.mark.parametrize(("typed", "there"), list(itertools.permutations(LANGUAGES, 2)))
-def test_no_command_is_answered_in_another_language(tmp_path: Path, typed: str, there: str):
-    (files, own), command = LANGUAGES[there], LANGUAGES[typed][1]
-    for job in (command, command.replace("test", "build"), command.replace("test", "lint")):
-        assert becomes(tmp_path, files, job) is None
-        assert becomes(tmp_path, {**files, "Makefile": f"test build lint:\n\t{own}\n"}, job) is None
-    # where both are at home, the command stays in its language unless the target is about it
-    both = {**files, **LANGUAGES[typed][0], "Makefile": f"test:\n\t{own}\n"}
-    expected = {"node": "pnpm test", "python": "uv run pytest"}.get(typed)
-    assert becomes(tmp_path / "both", both, command) == expected
-
-
-def rows() -> list[Any]:
-    said = tomllib.loads((Path(__file__).parent / "redirect_rows.toml").read_text(encoding="utf-8"))
-    return [
-        pytest.param(
-            said["projects"][row["in"]], command, expected or None, row.get("cwd", ""), id=f"{row['in']}: {command}"
-        )
-        for row in said["rows"]
-        for command, expected in row["commands"]
-    ]
-
-
-@pytest.mark.parametrize(("files", "command", "expected", "cwd"), rows())
-def test_a_command_becomes_what_a_user_of_the_project_would_type(
-    tmp_path: Path, files: dict[str, str], command: str, expected: str | None, cwd: str
-):
-    assert becomes(tmp_path, files, command, cwd) == expected
 
 
 @pytest.mark.proves("S0-29", "S0-32", "S0-33")
