@@ -1,6 +1,7 @@
 """Words of a text, and how near one word is to another: for routes and skills that listen to what a person types."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -13,10 +14,16 @@ _WORD = late(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GLUE_BEFORE = "/\\_.@#$-~+="
 _GLUE_AFTER = "/\\_@=+(:"
 _NEGATIONS = frozenset(
-    ("don't", "dont", "not", "never", "no", "without", "avoid", "stop", "cannot", "can't", "cant", "won't", "shouldn't")
+    ("not", "never", "no", "nor", "without", "avoid", "stop", "cannot", "nothing", "nobody", "none", "skip", "refrain")
+    + ("dont", "doesnt", "didnt", "isnt", "wont", "wouldnt", "shouldnt", "cant", "couldnt")
 )
-_TURNS_ROUND = frozenset(("forget", "hesitate", "fail"))  # "don't forget to ship it" asks for it
-_NEGATION_REACH = 3  # words between a negation and what it denies
+_NEGATION_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
+# "don't forget to ship it" asks for it, and so does "don't stop until", "not only build", "never mind, ship it".
+_TURNS_ROUND = frozenset(("forget", "hesitate", "fail", "stop", "only", "mind", "problem"))
+_NOT_DENIED = frozenset((("why", "not"), ("if", "not"), ("or", "not"), ("whether", "not"), ("why", "don't")))
+_NEW_CLAUSE = frozenset(("but", "so", "just", "please", "let's", "lets", "instead", "however", "otherwise", "because"))
+_NEGATION_REACH = 6  # words between a negation and what it denies
+_FAR = _NEGATION_REACH + 1
 
 
 class Spoken(Struct, frozen=True):
@@ -24,24 +31,64 @@ class Spoken(Struct, frozen=True):
 
     text: str  # in lower case
     is_negated: bool = False
+    ends: str = ""  # the mark that follows it: a comma, or the end of a sentence
 
 
 def spoken(text: str) -> Iterator[Spoken]:
     """The words that a person says, in order: not what is quoted as code, a path, a flag or an address."""
-    since_negation = _NEGATION_REACH + 1
+    negation = _Negation()
     text = _FENCED.sub(" ", text)
     for found in _WORD.finditer(text):
         word = found[0].lower().replace("’", "'")
-        if word in _NEGATIONS:
-            since_negation = 0
-            continue
-        if since_negation == 0 and word in _TURNS_ROUND:
-            since_negation = _NEGATION_REACH + 1
-        since_negation += 1
+        mark = _MARK.match(text, found.end())
+        ends = (mark[1] or "\n") if mark else ""
+        negation.hear(word)
         if not _is_glued(text, found.start(), found.end()):
-            yield Spoken(word, since_negation <= _NEGATION_REACH)
-        if text[found.end() : found.end() + 1] in (".", ";", ",", "!", "?", "\n"):
-            since_negation = _NEGATION_REACH + 1  # a new clause
+            yield Spoken(word, negation.is_on, ends)
+        negation.pause(ends, text, found.end())
+
+
+class _Negation:
+    """What is denied while words go by."""
+
+    def __init__(self) -> None:
+        self._since = _FAR
+        self._before = ""
+        self._word = ""
+        self._is_aside = False  # between the commas of "do not, under any circumstances, ship"
+
+    @property
+    def is_on(self) -> bool:
+        return 0 < self._since <= _NEGATION_REACH
+
+    def hear(self, word: str) -> None:
+        self._before, self._word = self._word, word
+        pair = (self._before, word)
+        if word in (_TURNS_ROUND if self._since == 0 else _NEW_CLAUSE):
+            self._since = _FAR
+        elif word in _NEGATIONS or word.endswith("n't") or pair in _NEGATION_PAIRS:
+            self._since = _FAR if pair in _NOT_DENIED else 0
+        elif self._since <= _NEGATION_REACH and not self._is_aside:
+            self._since += 1
+
+    def pause(self, mark: str, text: str, at: int) -> None:
+        """A mark ends what is denied, unless it only interrupts it or goes on with a list of it."""
+        if mark != ",":
+            self._since = _FAR if mark else self._since
+            self._is_aside = self._is_aside and not mark
+        elif self._is_aside:
+            self._is_aside, self._since = False, 0
+        elif self._since == 0 and self._word not in ("no", "none", "nothing"):
+            self._is_aside = bool(_ASIDE.match(text, at))
+            self._since = 0 if self._is_aside or _EVER.match(text, at) else _FAR
+        elif not (self.is_on and _LIST.match(text, at)):
+            self._since = _FAR
+
+
+_MARK = late(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|[ \t]*\n)""")
+_ASIDE = late(r"\s*,[^.;!?\n,]{1,60},")
+_EVER = late(r"\s*,\s*ever\b", re.IGNORECASE)
+_LIST = late(r",\s*\w+(?:\s*,\s*\w+)*\s*,?\s+(?:or|nor)\s")
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:
@@ -88,5 +135,7 @@ def is_typo_of(word: str, keyword: str) -> bool:
     if word[0] != keyword[0] and sorted(word[:2]) != sorted(keyword[:2]):
         return False
     found = distance(word, keyword, limit)
-    # Two mistakes in one word, and letters missing besides, is another word more often than a typo.
-    return found == 1 or (found == 2 == limit and abs(len(word) - len(keyword)) <= 1 and len(word) >= 6)
+    # Two letters that are others altogether make another word: `remind` is not `refine`.
+    letters = Counter(word), Counter(keyword)
+    strange = (letters[0] - letters[1]).total() + (letters[1] - letters[0]).total()
+    return found == 1 or (found == 2 == limit and strange <= 2 and len(word) >= 6)

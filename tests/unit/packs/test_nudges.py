@@ -1,5 +1,7 @@
 """Routes by keyword, and rules for documents and commits."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,6 +59,19 @@ def test_words_that_only_look_alike_take_no_route(prompt: str):
     assert route(prompt) == ""
 
 
+PROMPTS = tomllib.loads((Path(__file__).parent / "nudge_prompts.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.proves("S0-40")
+@pytest.mark.parametrize("part", PROMPTS)
+def test_a_route_is_taken_where_something_is_asked_for_and_nowhere_else(part: str):
+    wanted = {prompt: "" if name == "none" else name for name, prompts in PROMPTS[part].items() for prompt in prompts}
+    taken = {prompt: route(prompt) for prompt in wanted}
+    differing = {prompt: keyword for prompt, keyword in taken.items() if keyword != wanted[prompt]}
+    known = {"what would it take to build this ourselves?": "build"} if part == "last" else {}
+    assert differing == known
+
+
 @pytest.mark.proves("S0-39")
 @pytest.mark.parametrize(
     ("word", "keyword"),
@@ -102,6 +117,8 @@ def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
     assert said("ship the changelog") == [f"{DOCUMENT_RULES}\n\nInvoke /ship."]
     assert said("ship and commit TODO.md") == [f"{DOCUMENT_RULES}\n\n{COMMIT_RULES}"]
     assert said("commit and ship", commits=False) == ["Invoke /ship."]
+    assert said("do not commit yet, improve the tests first") == ["Invoke @improve."]
+    assert said("look at the last commit and improve the names") == ["Invoke @improve."]
     assert said("write the spec", documentation=False) == []
 
 

@@ -2,7 +2,8 @@
 Point at what is made for the job.
 
 Why      A team has commands and agents for its usual jobs; people type what they want, not what it is called.
-What     The first word that names a route adds one line for the model: `Invoke @improve.`
+What     The first word that names a route and asks for something adds one line for the model: `Invoke @improve.`
+         What is denied, or only spoken of (`the build is red`), takes no route.
 Instead  Say it in other words, put it in backticks, or change `[pack.nudges.routes]`.
 """
 
@@ -13,7 +14,7 @@ from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt
 from snell.model.effects import Note, Tell
-from snell.packs.nudges.routes import COMMITS, DOCUMENTS, is_meta, route_of
+from snell.packs.nudges.routes import DOCUMENTS, asks_for_commit, is_meta, route_of
 
 DOCUMENT_RULES = (
     "Names of documents: in the project's root in capitals (README.md, CHANGELOG.md), inside folders in lower case; "
@@ -63,4 +64,4 @@ def _routes(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _asks_for_commit(prompt: str, options: Mapping[str, Any]) -> bool:
-    return bool(options.get("commits", True) and COMMITS.search(prompt))
+    return bool(options.get("commits", True)) and asks_for_commit(prompt)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 
 from snell.kit.late_pattern import late
 from snell.kit.text import distance, is_typo_of, spoken
+from snell.packs.nudges.contexts import is_request
 
 META = (
     late(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
@@ -16,12 +17,13 @@ META = (
     late(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
 )
 DOCUMENTS = late(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]{1,100}\.md\b", re.IGNORECASE)
-COMMITS = late(r"\bcommit(?:s|ted|ting)?\b", re.IGNORECASE)
+_OF_REACT = late(r"\buse[A-Z]\w*\s+hooks?\b")
 _README = late(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
 
 
 def is_meta(prompt: str) -> bool:
     """Is the prompt about hooks, agents, nudges or settings themselves? Then no route is meant."""
+    prompt = _OF_REACT.sub("", prompt)
     return any(pattern.search(prompt) for pattern in META)
 
 
@@ -33,15 +35,43 @@ def route_of(
         return _seed_route(prompt, routes)
     if is_meta(prompt):
         return ""
-    prompt = _README.sub("readme", prompt)
-    for word in spoken(prompt):
-        if (
-            len(word.text) >= 3
-            and not word.is_negated
-            and (keyword := _keyword(word.text, routes, matching, look_alikes))
-        ):
+    words = tuple(spoken(_README.sub("readme", prompt)))
+    for at, word in enumerate(words):
+        if len(word.text) < 3 or word.is_negated:
+            continue
+        keyword = _keyword(word.text, routes, matching, look_alikes)
+        if keyword and is_request(words, at, keyword):
             return keyword
     return ""
+
+
+def asks_for_commit(prompt: str) -> bool:
+    """Is a commit asked for? Not where one is only spoken of, and not where it is forbidden."""
+    words = tuple(spoken(prompt))
+    return any(
+        word.text in _COMMITS and not word.is_negated and not (at and words[at - 1].text in _A_COMMIT)
+        for at, word in enumerate(words)
+    )
+
+
+_COMMITS = frozenset(("commit", "commits", "committing"))
+_A_COMMIT = frozenset(
+    (
+        "last",
+        "previous",
+        "latest",
+        "that",
+        "first",
+        "each",
+        "every",
+        "recent",
+        "merge",
+        "which",
+        "initial",
+        "bad",
+        "old",
+    )
+)
 
 
 def _keyword(word: str, routes: Mapping[str, str], matching: str, look_alikes: Collection[str]) -> str:
