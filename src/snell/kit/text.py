@@ -13,10 +13,12 @@ _WORD = late(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Glued to one of these, a word is part of a path, a flag, an identifier or an address.
 _GLUE_BEFORE = "/\\_.@#$-~+="
 _GLUE_AFTER = "/\\_@=+(:"
-_NEGATIONS = frozenset(
-    ("not", "never", "no", "nor", "without", "avoid", "stop", "cannot", "nothing", "nobody", "none", "skip", "refrain")
-    + ("dont", "doesnt", "didnt", "isnt", "wont", "wouldnt", "shouldnt", "cant", "couldnt")
-)
+# fmt: off
+_NEGATIONS = frozenset((
+    "not", "never", "no", "nor", "without", "avoid", "stop", "cannot", "nothing", "nobody", "none", "skip", "refrain",
+    "dont", "doesnt", "didnt", "isnt", "wont", "wouldnt", "shouldnt", "cant", "couldnt",
+))
+# fmt: on
 _NEGATION_PAIRS = frozenset((("rather", "than"), ("instead", "of")))
 # "don't forget to ship it" asks for it, and so does "don't stop until", "not only build", "never mind, ship it".
 _TURNS_ROUND = frozenset(("forget", "hesitate", "fail", "stop", "only", "mind", "problem"))
@@ -88,7 +90,7 @@ class _Negation:
 _MARK = late(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|[ \t]*\n)""")
 _ASIDE = late(r"\s*,[^.;!?\n,]{1,60},")
 _EVER = late(r"\s*,\s*ever\b", re.IGNORECASE)
-_LIST = late(r",\s*\w+(?:\s*,\s*\w+)*\s*,?\s+(?:or|nor)\s")
+_LIST = late(r",\s*\w{1,30}(?:\s*,\s*\w{1,30}){0,8}\s*,?\s+(?:or|nor)\s")
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:

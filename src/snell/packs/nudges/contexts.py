@@ -2,8 +2,8 @@
 Is a keyword meant as a request? "Build a parser" is one; "the build is broken" speaks of a thing, "we ship on Fridays"
 of a habit, "does it improve anything?" asks.
 
-A verb is a request where an order can stand: at the beginning of a clause, after `to`, `please`, `can you`. Only for the
-words that come with the pack: what a user listens for is the user's own choice.
+A verb is a request where an order can stand: at the beginning of a clause, after `to`, `please`, `can you`. Only for
+the words that come with the pack: what a user listens for is the user's own choice.
 """
 
 from collections.abc import Sequence
@@ -39,13 +39,14 @@ _CONSULTS = _words(
     "read see check follow following per consult open says according via mention mentions mentioned claims"
 )
 _WRITES = _words(
-    "write compose draft create make post turn summarise summarize prepare craft generate need want give send add as into"
+    "write compose draft create make post turn summarise summarize prepare craft generate need want give send add"
+    " as into"
 )
 # Before an order.
 _BEFORE = _words(
     ", to please pls plz and then now just also or but so let's lets me us first next finally go again ahead ok okay"
-    " only simply instead later good great done fine perfect nice cool yes yep lgtm thanks green not help let claude hey hi"
-    " ready wanna gotta better"
+    " only simply instead later good great done fine perfect nice cool yes yep lgtm thanks green not help let claude"
+    " hey hi ready wanna gotta better"
 )
 _YOU = _words("you we i i'd we'd someone somebody anyone")
 _MODALS = _words("can could should shall would will may might must need")

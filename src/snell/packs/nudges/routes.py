@@ -36,10 +36,10 @@ def route_of(
     if is_meta(prompt):
         return ""
     words = tuple(spoken(_README.sub("readme", prompt)))
+    said = {word.text for word in words if len(word.text) >= 3}
+    keywords = {word: keyword for word in said if (keyword := _keyword(word, routes, matching, look_alikes))}
     for at, word in enumerate(words):
-        if len(word.text) < 3 or word.is_negated:
-            continue
-        keyword = _keyword(word.text, routes, matching, look_alikes)
+        keyword = "" if word.is_negated else keywords.get(word.text, "")
         if keyword and is_request(words, at, keyword):
             return keyword
     return ""
@@ -47,6 +47,8 @@ def route_of(
 
 def asks_for_commit(prompt: str) -> bool:
     """Is a commit asked for? Not where one is only spoken of, and not where it is forbidden."""
+    if not _MAY_COMMIT.search(prompt):
+        return False
     words = tuple(spoken(prompt))
     return any(
         word.text in _COMMITS and not word.is_negated and not (at and words[at - 1].text in _A_COMMIT)
@@ -54,6 +56,7 @@ def asks_for_commit(prompt: str) -> bool:
     )
 
 
+_MAY_COMMIT = late(r"\bcommit", re.IGNORECASE)
 _COMMITS = frozenset(("commit", "commits", "committing"))
 _A_COMMIT = frozenset(
     (
