@@ -134,10 +134,13 @@ def is_typo_of(word: str, keyword: str) -> bool:
     if len(word) < 4 or len(keyword) < 4 or word == keyword:
         return False
     limit = 1 if len(keyword) <= 5 else 2
-    if word[0] != keyword[0] and sorted(word[:2]) != sorted(keyword[:2]):
+    if abs(len(word) - len(keyword)) > limit or (word[0] != keyword[0] and sorted(word[:2]) != sorted(keyword[:2])):
         return False
     found = distance(word, keyword, limit)
-    # Two letters that are others altogether make another word: `remind` is not `refine`.
-    letters = Counter(word), Counter(keyword)
-    strange = (letters[0] - letters[1]).total() + (letters[1] - letters[0]).total()
-    return found == 1 or (found == 2 == limit and strange <= 2 and len(word) >= 6)
+    return found == 1 or (found == 2 == limit and len(word) >= 6 and _strange_letters(word, keyword) <= 2)
+
+
+def _strange_letters(word: str, keyword: str) -> int:
+    """Letters that only one of them has: two that are others altogether make another word, as `remind` for `refine`."""
+    one, other = Counter(word), Counter(keyword)
+    return (one - other).total() + (other - one).total()

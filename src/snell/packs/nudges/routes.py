@@ -36,10 +36,13 @@ def route_of(
     if is_meta(prompt):
         return ""
     words = tuple(spoken(_README.sub("readme", prompt)))
-    said = {word.text for word in words if len(word.text) >= 3}
-    keywords = {word: keyword for word in said if (keyword := _keyword(word, routes, matching, look_alikes))}
+    known: dict[str, str] = {}  # a long prompt says most of its words more than once
     for at, word in enumerate(words):
-        keyword = "" if word.is_negated else keywords.get(word.text, "")
+        if word.is_negated or len(word.text) < 3:
+            continue
+        if word.text not in known:
+            known[word.text] = _keyword(word.text, routes, matching, look_alikes)
+        keyword = known[word.text]
         if keyword and is_request(words, at, keyword):
             return keyword
     return ""
