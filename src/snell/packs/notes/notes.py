@@ -3,7 +3,8 @@ Keep the model informed.
 
 Why      What a person told the last session is gone in the next one, and half of it after a compaction.
 What     LOCAL.md (yours, then the project's, if you trust it) comes with the first prompt of a session and when you
-         say `continue`; your rules and RECLAUDE.md come with a compaction and right after it.
+         say `continue`; your rules and RECLAUDE.md come with a compaction and right after it. A client that does not
+         take text with a prompt gets it with the next event that carries some; Goose and Windsurf have none.
 Instead  Empty the files, or switch off `notes`.
 """
 
@@ -36,6 +37,16 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
     if asks or is_restoring:
         parts += restore_notes(here)
     return _note(parts + (rules(here) if is_restoring else []))
+
+
+@informs("PreToolUse", timeout=3)
+def with_the_first_call(event: Event, here: Here) -> Note | None:
+    """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
+    scope = f"session:{event.session_id}"
+    if here.marks.get(scope, FIRST):
+        return None
+    here.marks.put(scope, FIRST, True)
+    return _note(local_notes(event.cwd, here))
 
 
 @informs("PreCompact", timeout=3)
