@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 
 from snell.machine.processes import run
+from snell.model.errors import HookError
 
 LIMIT = 2.0  # seconds for each question to git
 LONGEST = 4_000
@@ -28,7 +29,11 @@ _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR")  # nothing that begins wit
 
 
 def changed_files(folder: str) -> str:
-    """What git says of the changes to tracked files; empty where there are none, or no repository, or no git."""
+    """
+    What git says of the changes to tracked files; empty where there are none, or no repository.
+
+    Raises HookError when there is no git to ask, or it does not answer.
+    """
     filters = _filters(folder)
     if filters is None:
         return ""
@@ -61,4 +66,6 @@ def _git(folder: str, *words: str, off: Iterable[str] = ()) -> str | None:
         env={**kept, **_CLOSED},
         timeout=LIMIT,
     )
+    if done.start_error or done.timed_out:
+        raise HookError(f"git cannot say what changed: {done.start_error or f'no answer within {LIMIT:g} s'}")
     return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None

@@ -18,11 +18,11 @@ from snell.model.hooks import Command, Hook
 from snell.settings.argv_files import Named, named_by
 from snell.settings.digests import digest_of
 from snell.settings.file_digests import FileDigests
-from snell.settings.locate import Project
+from snell.settings.locate import NOTES, Project
 from snell.settings.pins import Pin
 from snell.settings.reading import Declared, Value
 
-Kind = Literal["hook", "python", "settings"]
+Kind = Literal["hook", "python", "settings", "notes"]
 
 
 class Item(Struct, frozen=True):
@@ -75,6 +75,11 @@ class Workshop(Struct, frozen=True):
         files = self._digests_of(named)
         line, title = min(value.line for value in values), ", ".join(definition)
         return self._item("settings", file, line, title, definition, named.programs, files, named=named)
+
+    def notes_item(self) -> Item:
+        """Notes for the model: whoever trusts them trusts what they will say tomorrow, too, so no bytes are covered."""
+        what = "its text is given to the model, between fences and as information, whatever it says from now on"
+        return self._item("notes", NOTES, 1, NOTES, {"notes": what})
 
     def _digests_of(self, named: Named) -> dict[str, str]:
         return {_relative(path, self.root): self.digests.of(path) for path in named.files}

@@ -15,7 +15,7 @@ from snell.model.hooks import Hook
 from snell.settings.complaints import Complaint
 from snell.settings.effective import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
-from snell.settings.locate import Located, SettingsFile, locate, with_imports
+from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
@@ -76,7 +76,7 @@ def load(
         python=tuple(gathering.python),
         packs=tuple(gathering.packs),
         files=tuple(gathering.files.values()),
-        project_root=str(found.project.root) if found.project else "",
+        project_root=str(found.project.root) if found.project else gathering.trusted_folder,
         is_trusted=gathering.is_trusted,
         pause=pause,
     )
@@ -97,6 +97,7 @@ class _Gathering(Struct):
     python: list[PythonSource] = field(default_factory=list)
     packs: list[PackSource] = field(default_factory=list)
     is_trusted: bool = False
+    trusted_folder: str = ""  # a project without a `.snell` folder that a person approved
 
     @property
     def extra_events(self) -> frozenset[str]:
@@ -172,6 +173,7 @@ def _take_project(
     found: Located, gathering: _Gathering, places: Places, cwd: Path, env: Mapping[str, str], digests: FileDigests
 ) -> None:
     if not found.project:
+        _take_trusted_folder(found, gathering, places)
         return
     from snell.settings.items import Workshop  # slow to import, and not needed outside of projects
     from snell.settings.project import believed, unopened
@@ -192,6 +194,16 @@ def _take_project(
     gathering.python += brought.python
     gathering.problems += brought.complaints
     gathering.watch(brought.files)
+
+
+def _take_trusted_folder(found: Located, gathering: _Gathering, places: Places) -> None:
+    """A project that brings nothing but notes has no settings to read; a person may trust it all the same."""
+    pins, problem = read_pins(places)
+    gathering.problems += [problem] if problem else []
+    for folder in (path.parent for path in found.looked_for):
+        if str(folder) in pins.projects and pins_of(pins, folder, project_at(folder).identity):
+            gathering.is_trusted, gathering.trusted_folder = True, str(folder)
+            return
 
 
 def _take_pause(gathering: _Gathering, places: Places) -> Pause | None:

@@ -12,6 +12,7 @@ from snell.model.hooks import Scope
 from snell.settings.foreign import FORMS, project_files, user_files
 
 FOLDER = ".snell"
+NOTES = "LOCAL.md"  # what a project tells the model, if a person trusts it
 
 
 class SettingsFile(Struct, frozen=True):
@@ -56,6 +57,11 @@ def locate(places: Places, cwd: Path, env: Mapping[str, str], policy_files: Sequ
         project=project_at(root) if root else None,
         looked_for=tuple(folder / FOLDER for folder in looked_for),
     )
+
+
+def folder_with_notes(cwd: Path, env: Mapping[str, str]) -> Path | None:
+    """The nearest folder with notes for the model, for a project that brings nothing else."""
+    return next((folder for folder in _candidates(cwd, home_of(env)) if os.path.isfile(folder / NOTES)), None)
 
 
 def project_at(root: Path) -> Project:

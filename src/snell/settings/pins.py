@@ -22,7 +22,7 @@ VERSION = 1
 class Pin(Struct, frozen=True):
     """One approved thing, with what its digest covers, so that a later change can be named."""
 
-    kind: str  # `hook`, `python` or `settings`
+    kind: str  # `hook`, `python`, `settings` or `notes`
     file: str
     title: str
     definition: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from snell.settings.digests import digest_of
 from snell.settings.file_digests import FileDigests
 from snell.settings.items import Item, Workshop
 from snell.settings.load import imports, load
-from snell.settings.locate import project_at, with_imports
+from snell.settings.locate import NOTES, project_at, with_imports
 from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
 from snell.settings.project import brought, changes_of
 from snell.settings.skills import files_of, skill_items
@@ -141,6 +141,8 @@ def _looked_at(
         more, further = skill_items(workshop, path, is_agent=is_agent, extra_events=announced)
         items += more
         complaints += further
+    if not items and os.path.isfile(project.root / NOTES):
+        items.append(workshop.notes_item())  # where something else is approved, the project is trusted with it
     return items, complaints, pins_of(pins, project.root, project.identity)
 
 

@@ -151,10 +151,13 @@ def test_a_repository_before_its_first_commit_counts_too(tmp_path: Path):
     assert "a.txt | 1 +" in changed_files(str(tmp_path))
 
 
-def test_without_git_nothing_is_said(repository: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_git_nothing_is_held_up_and_the_record_says_why(repository: Path, monkeypatch: pytest.MonkeyPatch):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     monkeypatch.setenv("PATH", str(repository))
-    assert changed_files(str(repository)) == ""
+    with House.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as house:
+        came = stopped(house, repository)
+    assert (came.verdict, came.tells) == (Verdict.SILENT, ())
+    assert ["git cannot say what changed" in each.text for each in came.failures] == [True]
 
 
 @pytest.mark.proves("S0-67")

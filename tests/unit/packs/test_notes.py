@@ -72,6 +72,12 @@ def test_a_project_that_nobody_trusts_says_nothing(desk: Desk):
         ("don't continue", False),
         ("do not just recap", False),
         ("never continue here", False),
+        ("do not, under any circumstances, continue", False),
+        ("don't stop, continue", True),
+        ("not bad. continue", True),
+        ("What’s next?", True),
+        ("`continue` is a keyword", False),
+        ("open continue.py", False),
         ("", False),
     ],
 )

@@ -1,4 +1,4 @@
-"""The notes of a session reach the model, whatever client it runs in and whichever event that client can carry them on."""
+"""The notes of a session reach the model in every client, on whichever event that client can carry them."""
 
 from pathlib import Path
 from uuid import uuid4

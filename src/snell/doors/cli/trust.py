@@ -13,7 +13,7 @@ from snell.doors.python_source import look_at, visible
 from snell.engine.explain import wrapped
 from snell.machine.paths import Places, places
 from snell.model.errors import TrustError
-from snell.settings.locate import locate
+from snell.settings.locate import folder_with_notes, locate
 from snell.settings.pins import Pin
 from snell.settings.trust import Review, ReviewItem, approve, review, revoke, status
 
@@ -74,9 +74,11 @@ def _root(path: str | None, where: Places, env: dict[str, str]) -> Path:
     if path:
         return Path(path).resolve()
     project = locate(where, Path.cwd(), env).project
-    if project is None:
-        raise TrustError("there is no project around this folder", advice="a project has a `.snell` folder")
-    return project.root
+    root = project.root if project else folder_with_notes(Path.cwd(), env)
+    if root is None:
+        advice = "a project has a `.snell` folder, or a LOCAL.md"
+        raise TrustError("there is no project around this folder", advice=advice)
+    return root
 
 
 def _without_terminal(found: Review) -> str:

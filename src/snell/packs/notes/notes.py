@@ -2,7 +2,7 @@
 Keep the model informed.
 
 Why      What a person told the last session is gone in the next one, and half of it after a compaction.
-What     LOCAL.md (yours, then the project's, if you trust it) comes with the first prompt of a session and when you
+What     LOCAL.md (yours, then the project's, after `snell trust`) comes with the first prompt of a session and when you
          say `continue`; your rules and RECLAUDE.md come with a compaction and right after it. A client that does not
          take text with a prompt gets it with the next event that carries some; Goose and Windsurf have none.
 Instead  Empty the files, or switch off `notes`.
@@ -12,14 +12,14 @@ import re
 
 from snell.kit.authoring import informs
 from snell.kit.here import Here
-from snell.kit.late_pattern import late
 from snell.kit.subjects import Prompt, Session
+from snell.kit.text import spoken
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.notes.texts import local_notes, restore_notes
 
 FIRST, LOST = "notes/first_prompt", "notes/compacted"
-_NEGATED = late(r"\b(?:don'?t|do not|not|never)\s+(?:\w+\s+)?(?:continue|recap)\b", re.IGNORECASE)
+LONGEST = 10_000  # characters of a prompt that are listened to
 
 
 @informs("UserPromptSubmit", timeout=3)
@@ -67,11 +67,18 @@ def after_compaction(session: Session, event: Event, here: Here) -> Note | None:
 
 def asks_for_notes(prompt: str, triggers: object) -> bool:
     """Does a person ask to go on where they were? Not when they say not to."""
-    if not isinstance(triggers, list | tuple) or _NEGATED.search(prompt):
+    if not isinstance(triggers, list | tuple):
         return False
-    text = re.sub(r"[’']", "", prompt.lower())
-    words = (re.sub(r"[’']", "", str(each).lower()) for each in triggers if str(each).strip())
-    return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in words)
+    wanted = {_plain(each) for each in triggers if isinstance(each, str) and each.strip()}
+    said = {_plain(word.text) for word in spoken(prompt[:LONGEST]) if not word.is_negated}
+    if not said.isdisjoint(wanted):
+        return True
+    phrases, text = (each for each in wanted if " " in each), _plain(prompt[:LONGEST])
+    return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text) for each in phrases)
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("’", "").replace("'", "")
 
 
 def rules(here: Here) -> list[str]:
