@@ -215,6 +215,11 @@ def test_a_new_toolchain_is_one_entry_in_code_or_in_settings(tmp_path: Path):
     for more in (written, (own,)):
         assert redirected("npm test", str(tmp_path), more=more).command == "bazel test //..."
         assert redirected("npm run build", str(tmp_path), more=more).command is None
+    lay_out(tmp_path, {"Makefile": "test:\n\t./x\n"})
+    for before, expected in (("", "bazel test //..."), ("make", "bazel test //..."), ("just", "make test")):
+        entry = {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}, "before": before}
+        assert redirected("cargo test", str(tmp_path), more=toolchains_from({"bazel": entry})).command == expected
+    (tmp_path / "Makefile").unlink()
     options = {"toolchains": {"bazel": {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}}}}
     assert decided(tmp_path, "pytest", options).event.tool_input == {"command": "bazel test //..."}
 
@@ -307,7 +312,12 @@ def test_mistyped_options_are_named_with_what_was_meant():
     said = {
         "mode": "sead",
         "toolchains": {
-            "bazel": {"file": ["WORKSPACE"], "commands": {"tests": "bazel test", "build": 3}, "family": "pyhton"},
+            "bazel": {
+                "file": ["WORKSPACE"],
+                "commands": {"tests": "bazel test", "build": 3},
+                "family": "pyhton",
+                "before": "mke",
+            },
             "x": 3,
             "fine": {"files": "x.build", "commands": {"lint": "x lint"}},
         },
@@ -315,12 +325,14 @@ def test_mistyped_options_are_named_with_what_was_meant():
     problems: list[str] = []
     builtin_hooks({"toolchain": said}, problems)
     families = "c, dotnet, elixir, go, java, node, python, rust"
+    names = ", ".join(dict.fromkeys(each.name for each in TOOLCHAINS))
     start = "[pack.toolchain]: `toolchains`: `bazel`: "
     assert problems == [
         "[pack.toolchain]: `mode` is one of seed, careful; `careful` holds",
         f"{start}`file` is not understood; did you mean `files`?",
         f"{start}`files` names no files by which it is recognised, so it is left out",
         f"{start}`family` is one of {families}, or empty for any language",
+        f"{start}`before` is one of {names}; it is asked before all of them",
         f"{start}`commands`: there is no job `tests`; did you mean `test`?",
         f"{start}`commands`: `build` is no command",
         "[pack.toolchain]: `toolchains`: `x`: is no table, so it is left out; write `files` and `commands` under it",

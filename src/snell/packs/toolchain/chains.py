@@ -42,6 +42,7 @@ class Toolchain(Struct, frozen=True):
     runs_targets: bool = False  # answers only for the targets that it has
     runner: str = ""  # what stands before a tool of the same language, such as `uv run`
     targets: Callable[[Project], Targets] | None = None  # where it can be seen what a target runs
+    before: str = ""  # of a user's own: the built-in one that it is asked before; empty = before all of them
 
 
 class Answer(Struct, frozen=True):
@@ -60,7 +61,7 @@ def answer_for(
 
     A target is for the whole of a job; for a part of it the tools of the language are asked, where there are any.
     """
-    here = [chain for chain in (*more, *TOOLCHAINS) if chain.is_here(project)]
+    here = [chain for chain in in_order(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
         return Answer(own, own.commands(project).get(action, ""))
     languages = {chain.family for chain in here if not chain.runs_targets}
@@ -80,6 +81,15 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
     return next((chain for chain in here if chain.family == family and not chain.runs_targets), None)
 
 
+def in_order(more: tuple[Toolchain, ...]) -> list[Toolchain]:
+    """All toolchains in the order in which they are asked."""
+    chains = [chain for chain in more if not chain.before]
+    for built_in in TOOLCHAINS:
+        chains += [chain for chain in more if chain.before == built_in.name and chain not in chains]
+        chains.append(built_in)
+    return chains
+
+
 def _is_about(family: str, chain: Toolchain, action: str, project: Project, languages: set[str]) -> bool:
     """Is a target about this language? Its recipe tells; where that does not, the project it is in."""
     if chain.targets is None:
@@ -96,11 +106,12 @@ def toolchains_from(written: Mapping[str, Any]) -> tuple[Toolchain, ...]:
 
 def _written(name: str, entry: Mapping[str, Any]) -> Toolchain | None:
     said, files, family = entry.get("commands"), entry.get("files"), entry.get("family", "")
+    before = entry.get("before") if entry.get("before") in {chain.name for chain in TOOLCHAINS} else ""
     names = [each for each in (files if isinstance(files, list) else [files]) if isinstance(each, str) and each]
     commands = {key: value for key, value in (said if isinstance(said, dict) else {}).items() if isinstance(value, str)}
     if not names or not isinstance(family, str):
         return None
-    return Toolchain(name, family, _having(*names), lambda _: commands, runs_targets=True)
+    return Toolchain(name, family, _having(*names), lambda _: commands, runs_targets=True, before=before or "")
 
 
 def _having(*names: str) -> Callable[[Project], bool]:
@@ -115,12 +126,14 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
     return lambda _: commands
 
 
-def _targets(program: str, found: Callable[[Project], Targets]) -> Callable[[Project], Commands]:
-    return lambda project: {action: f"{program} {action}" for action in ACTIONS if action in found(project)}
+def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
+    def found(project: Project) -> Targets:
+        return project.once(name, read)
 
+    def commands(project: Project) -> Commands:
+        return {action: f"{name} {action}" for action in ACTIONS if action in found(project)}
 
-def _runner(name: str, files: tuple[str, ...], found: Callable[[Project], Targets]) -> Toolchain:
-    return Toolchain(name, "", _having(*files), _targets(name, found), runs_targets=True, targets=found)
+    return Toolchain(name, "", _having(*files), commands, runs_targets=True, targets=found)
 
 
 def _node(manager: str) -> Callable[[Project], Commands]:

@@ -6,7 +6,7 @@ from typing import Any
 from snell.model.catalogue import nearest
 from snell.packs.toolchain.chains import ACTIONS, TOOLCHAINS
 
-KEYS = ("files", "family", "commands")
+KEYS = ("files", "family", "commands", "before")
 
 
 def complaints(options: Mapping[str, Any]) -> list[str]:
@@ -29,6 +29,9 @@ def _of_entry(entry: Any) -> Iterator[str]:
     families = {chain.family for chain in TOOLCHAINS}
     if entry.get("family", "") not in families:
         yield f"`family` is one of {', '.join(sorted(families - {''}))}, or empty for any language"
+    names = list(dict.fromkeys(chain.name for chain in TOOLCHAINS))
+    if entry.get("before", "") not in ("", *names):
+        yield f"`before` is one of {', '.join(names)}; it is asked before all of them"
     yield from _of_commands(entry.get("commands"))
 
 

@@ -3,11 +3,15 @@
 import glob
 import os
 import stat
+from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 from snell.machine.files import FileError, read_capped
+
+T = TypeVar("T")
 
 LARGEST = 1_000_000
 MOST_NAMES = 10_000
@@ -29,6 +33,7 @@ class Project:
         self._above = above  # the folders around it, nearest first
         self.unread: list[str] = []  # what is there and could not be read, and why
         self._texts: dict[str, str] = {}
+        self._worked_out: dict[str, Any] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -64,6 +69,13 @@ class Project:
         if os.path.isabs(pattern) or ".." in pattern.split("/"):
             return []
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
+
+    def once(self, name: str, work_out: "Callable[[Project], T]") -> T:
+        """What somebody works out about this folder; several ask for the same."""
+        if name not in self._worked_out:
+            self._worked_out[name] = work_out(self)
+        found: T = self._worked_out[name]
+        return found
 
     def text(self, name: str) -> str:
         """What a file says; empty when it is not there or cannot be read."""

@@ -16,6 +16,7 @@ JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")
 TASKFILES = tuple(f"{name}.{end}" for name in ("Taskfile", "taskfile", "Taskfile.dist") for end in ("yml", "yaml"))
 MOST_INCLUDES = 20
 MOST_NEEDED = 50
+MOST_LINES = 10_000  # a longer one was generated, and somebody waits
 
 _RULE = late(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
 _INCLUDE = late(r"\s*(?:-|s)?include\s+(.+)")
@@ -98,7 +99,7 @@ def _add(line: str, targets: Iterable[Target]) -> None:
 
 
 def _logical_lines(text: str) -> list[str]:
-    return re.sub(r"\\\r?\n", " ", text).splitlines()
+    return re.sub(r"\\\r?\n", " ", text).splitlines()[:MOST_LINES]
 
 
 def just_recipes(project: Project) -> Targets:
