@@ -87,7 +87,7 @@ class _Negation:
             self._since = _FAR
 
 
-_MARK = late(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|[ \t]*\n)""")
+_MARK = late(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|\s+[-–—]+\s|\s*\(|[ \t]*\n)""")
 _ASIDE = late(r"\s*,[^.;!?\n,]{1,60},")
 _EVER = late(r"\s*,\s*ever\b", re.IGNORECASE)
 _LIST = late(r",\s*\w{1,30}(?:\s*,\s*\w{1,30}){0,8}\s*,?\s+(?:or|nor)\s")

@@ -46,18 +46,21 @@ _WRITES = _words(
 _BEFORE = _words(
     ", to please pls plz and then now just also or but so let's lets me us first next finally go again ahead ok okay"
     " only simply instead later good great done fine perfect nice cool yes yep lgtm thanks green not help let claude"
-    " hey hi ready wanna gotta better"
+    " hey hi ready wanna gotta better try"
 )
 _YOU = _words("you we i i'd we'd someone somebody anyone")
-_MODALS = _words("can could should shall would will may might must need")
+_MODALS = _words("can could should shall would will may might must need want")
+_BARE = _words("need want must should")  # "need improve this", said in a hurry
 _SUGGESTS = _words("can could should shall would will may might must don't didn't not")  # "can you", "why don't we"
 # Before `to`: what is done, or how, and not that it be done.
 _NOT_TO = _words(
     "what who where when which fails failed fail failing refuses unable able used tends supposed takes took hard easy"
     " decides said asked allowed slow fast impossible wants begins began starts started stopped"
 )
-_NOT_HOW_TO = _words("ship build")  # "how to improve it" is a wish; "how to build it" is a question
-_RUNS = _words("run start trigger kick rerun")  # "run the build" asks for it
+# "How to improve it" and "trying to improve it" are wishes; of these it is a question or a story.
+_TRIES = _words("how trying tried try attempting")
+_NOT_TRYING = _words("ship build")
+_RUNS = _words("run start trigger kick rerun do make")  # "run the build" asks for it
 _ASKS = _words("does did do is are was were has have had will would when where who which why")
 
 
@@ -97,9 +100,9 @@ def _is_order(keyword: str, before: list[str]) -> bool:
         return True
     last, earlier = before[-1], before[-2] if before[1:] else ""
     if last == "to":
-        return earlier not in _NOT_TO and not (earlier == "how" and keyword in _NOT_HOW_TO)
+        return earlier not in _NOT_TO and not (earlier in _TRIES and keyword in _NOT_TRYING)
     if last in _MODALS:
-        return earlier in _YOU
+        return earlier in _YOU or (not earlier and last in _BARE)
     if last in _YOU:
         return earlier in _SUGGESTS
     if keyword == "build" and last in ("the", "a", "full", "new"):
