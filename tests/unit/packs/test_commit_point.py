@@ -48,6 +48,15 @@ def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(reposito
     assert again.verdict is Verdict.SILENT  # not twice within its pause
 
 
+def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_circles(repository: Path):
+    (repository / "a.txt").write_text("two\n", encoding="utf-8")
+    with House.embedded(*pack_hooks("nudges", {"commit_point": "script", "commit_point_every": 0})) as house:
+        first = [stopped(house, repository, turn=number).verdict for number in range(3)]
+        (repository / "a.txt").write_text("two\nthree\n", encoding="utf-8")
+        more = stopped(house, repository, turn=3).verdict
+    assert (first, more) == ([Verdict.DENY, Verdict.SILENT, Verdict.SILENT], Verdict.DENY)
+
+
 def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     with House.embedded(*pack_hooks("nudges")) as house:

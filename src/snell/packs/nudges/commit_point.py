@@ -5,7 +5,7 @@ Why      Work that is not committed is lost by the next mistake.
 What     When a turn ends with changes to tracked files, the agent is told once what changed and asked to commit
          (`commit_point = "script"`), or the model of `[model]` looks at what changed and advises (`"model"`).
 Instead  `commit_point = "off"`, which is the default. It speaks at most every `commit_point_every` seconds, never
-         twice in one stop, and never while the client says that a stop was already held up.
+         twice of the same changes in a session, and never while the client says that a stop was already held up.
 """
 
 import time
@@ -62,6 +62,9 @@ def _changes(turn: Turn, event: Event, here: Here) -> str:
     last = here.marks.get(scope, MARK)
     if isinstance(last, int | float) and 0 <= now - last < here.options.get("commit_point_every", 600):
         return ""
-    if stat := changed_files(event.cwd):
-        here.marks.put(scope, MARK, now)
+    stat, session = changed_files(event.cwd), f"session:{event.session_id}"
+    if not stat or here.marks.get(session, MARK) == stat:
+        return ""  # the same again would go round in circles, in a client that does not say that it goes on
+    here.marks.put(scope, MARK, now)
+    here.marks.put(session, MARK, stat)
     return stat
