@@ -202,6 +202,8 @@ def test_what_lies_in_a_folder_that_anybody_can_write_to_is_nobodys_project(tmp_
     (tmp_path / "own/sub").mkdir()
     (tmp_path / "open").chmod(0o1777)
     assert redirected("pytest", str(tmp_path / "open/mine")).command is None
+    (tmp_path / "open/mine").chmod(0o777)
+    assert redirected("pytest", str(tmp_path / "open/mine")).command is None
     assert redirected("pytest", str(tmp_path / "own/sub")).command == "make -C .. test"
 
 

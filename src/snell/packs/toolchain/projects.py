@@ -119,13 +119,15 @@ def is_repository(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, ".git"))
 
 
-def _owner(folder: str) -> int | None:
-    """Whose folder it is; None when others may write to it, or nobody can tell."""
+def _owner(folder: str) -> int | str:
+    """Whose folder it is; one that all may write to is everybody's, and one like `/tmp` is nobody's."""
     try:
         found = os.stat(folder)
     except OSError:
-        return None
-    return None if found.st_mode & stat.S_IWOTH else found.st_uid
+        return folder  # like no other
+    if found.st_mode & stat.S_IWOTH:
+        return folder if found.st_mode & stat.S_ISVTX else "everybody"  # some mounted disks have nothing but such
+    return found.st_uid
 
 
 def _is_file(entry: "os.DirEntry[str]") -> bool:

@@ -2,7 +2,8 @@
 Run the project's own commands.
 
 Why      An agent types `pytest` or `npm test` in a project that has `make test`, or `npm` where `pnpm` is meant.
-What     The runner's name changes; arguments, environment, pipes and the rest of the line stay. Nothing is approved.
+What     The runner's name changes; arguments, environment, pipes and the rest of the line stay. Nothing is approved,
+         and nothing is answered in another language: `npm test` in a project of Go stays what it is.
 Instead  Begin the command with `!` to have it run as typed, or switch off `toolchain`.
 """
 
