@@ -7,7 +7,6 @@ from msgspec.structs import asdict
 
 from snell.model.decision import QUIET, Decision, Outcome, Reason, Skipped
 from snell.model.effects import Effect, Note, Rewrite, Tell
-from snell.model.events import text_in
 from snell.model.hooks import Hook
 
 
@@ -25,7 +24,7 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
         "kind": event.kind,
         "flags": list(event.flags),
         "value": event.rewritable if event.row.rewrites else None,
-        "error": text_in(event.payload, "error"),
+        "error": _error_in(event.payload.get("error")),
         "verdict": decision.verdict.name.lower(),
         "reason": decision.reason,
         "reasons": [_reason(each) for each in decision.reasons],
@@ -64,6 +63,13 @@ def effect_in_words(effect: Effect) -> str:
         return f"rewrite: {effect.because}" if effect.because else "rewrite"
     text = next((str(value) for value in asdict(effect).values() if value), "")
     return f"{name}: {text}" if text else name
+
+
+def _error_in(said: Any) -> str:
+    """What a tool or a client says went wrong; some say it in an object."""
+    if isinstance(said, dict):
+        said = said.get("message")
+    return said if isinstance(said, str) else ""
 
 
 def _reason(reason: Reason) -> dict[str, str]:

@@ -53,6 +53,7 @@ def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_pro
     shell = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "make"}}
     house.fire("UserPromptSubmit", session_id="s", prompt="make it work")
     house.fire("PostToolUseFailure", **shell, error=f"make: *** [all] Error 2\ntoken {secret}")
+    house.fire("PostToolUseFailure", **shell, error={"message": "killed"})
     house.fire("PostToolUse", **shell, tool_response={"stdout": "", "stderr": "ld: no such library", "exit_code": 1})
     house.fire("PostToolUse", **shell, tool_response={"stdout": "fine", "stderr": "a warning", "exit_code": 0})
     house.fire("SessionEnd", session_id="s", reason="exit")
@@ -60,6 +61,7 @@ def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_pro
     errors = text.partition("## Errors\n\n")[2].partition("\n\n")[0].splitlines()
     assert [line[:41] for line in errors] == [
         "- Bash: make: *** [all] Error 2 token [re",
+        "- Bash: killed",
         "- Bash: exit code 1: ld: no such library",
     ]
     assert secret not in text
