@@ -100,6 +100,21 @@ def test_a_check_goes_by_the_settings_that_count_here(snell: Any):
     assert row == {"id": 0, "command": "cargo test", "why": "Redirected: test"}
 
 
+def test_a_check_names_what_could_not_be_read(snell: Any):
+    asked = [
+        {"files": {"Makefile/": "", "pyproject.toml": "", "uv.lock": ""}, "command": "pytest"},
+        {"files": {"package.json": "{", "pnpm-lock.yaml": ""}, "command": "npm test"},
+        {"files": {"go.mod": ""}, "command": "npm test"},
+        {"files": {}, "command": "!pytest -x"},
+    ]
+    assert [(row["command"], row["why"]) for row in rows(snell, "redirect", *asked)] == [
+        ("uv run pytest", "test: uv (Makefile: is not a file)"),
+        ("pnpm test", "test: pnpm (package.json: is not JSON)"),
+        (None, "`npm test` is for node, and `go` is for something else"),
+        ("pytest -x", "`!` asks to run it as typed"),
+    ]
+
+
 def test_a_project_that_is_trusted_has_a_say_in_a_check(snell: Any):
     (snell.project / ".snell").mkdir(exist_ok=True)
     (snell.project / ".snell/snell.toml").write_text(OWN, encoding="utf-8")

@@ -44,7 +44,9 @@ def _lay_out(files: Any, root: Path) -> None:
     for name, text in files.items():
         path = _inside(root, name)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+            if name.endswith("/"):
+                continue  # a folder
             path.write_text(text if isinstance(text, str) else "", encoding="utf-8", errors="replace")
         except OSError as error:
             raise SnellError(f"`{name[:80]}` cannot be a file here: {error.strerror}") from None
