@@ -33,7 +33,7 @@ from snell.packs.guard.places import (
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.values import MOVED, UNKNOWN
 
 RULE = Rule(
     name="delete-tree",
@@ -99,7 +99,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         or _is_windows(step)
         or step.program in ("rimraf", "trash", "trash-put", "gio", "del-cli", "trash-cli")
     )
-    for operand in given.operands:
+    before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
+    for operand in (*given.operands, *before):  # what was moved away first is still what it was
         finding = _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force"))
         if finding:
             yield finding

@@ -13,7 +13,7 @@ from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import of_make
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import EMPTY, SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.values import EMPTY, REMOTE, SECRET, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -154,10 +154,33 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
                 walk.call(
                     replace(call, words=tuple(word for word in rest_words if word.text != "--recursive")), scene.fork()
                 )
+    _note_remote(args, scene)
+    if "push" in args:
+        _push_there(walk, call, scene, args)
     for name, value in call.env:
         if name in ("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR") and " " in value:
             walk.line(value, scene.fork())
     return None
+
+
+def _note_remote(args: list[str], scene: Scene) -> None:
+    """An address that a remote gets, kept where git itself once kept them."""
+    words = [arg for arg in args if not arg.startswith("-")]
+    setting = re.fullmatch(r"remote\.([\w.-]+)\.(?:push)?url", words[-2]) if len(words) > 2 else None
+    if "remote" in words and {"add", "set-url"} & set(words) and len(words) > 3:
+        name, verb = words[-2], "turned" if "set-url" in words else "added"
+    elif "config" in words and setting:
+        name, verb = setting[1], "turned"
+    else:
+        return
+    scene.write(f".git/remotes/{name}", Value(words[-1], frozenset((f"{REMOTE} {verb}",))))
+
+
+def _push_there(walk: Walk, call: Call, scene: Scene, args: list[str]) -> None:
+    words = [arg for arg in args[args.index("push") + 1 :] if not arg.startswith("-")]
+    address = scene.content(f".git/remotes/{words[0] if words else 'origin'}")
+    if address is not None and address.has(REMOTE):
+        walk.record(call.with_words("git", "push", address), scene, EMPTY)
 
 
 PERFORMERS: dict[str, Performer] = {"git": _git}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from snell.kit import shell_ansi
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
+from snell.packs.guard.places import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.sensitive import secret_folder, secret_in
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.inits import is_init
@@ -23,6 +24,7 @@ from snell.packs.guard.shell.values import (
     EMPTY,
     ENVIRONMENT,
     INIT,
+    MOVED,
     NETWORK,
     PRIVATE,
     PROCESS,
@@ -365,10 +367,16 @@ def _copied(program: str, args: list[str], scene: Scene) -> None:
             value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
         if secret_folder(source) and not value.labels:
             value = value.labelled(f"{SECRET} {source}")
+        if program == "mv" and place_of(scene.absolute(source), _ground(scene)) not in (BUILD, TEMP):
+            value = value.labelled(f"{MOVED} {scene.absolute(source)}")
         if target and ":" not in target:
             scene.write(target, value)
-            if target.endswith("/") or target in (".", ".."):
-                scene.write(f"{target}/{posixpath.basename(source).rpartition(':')[2]}", value)
+            if target.endswith("/") or target in (".", "..") or posixpath.dirname(scene.absolute(target)) == "/":
+                scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
+
+
+def _ground(scene: Scene) -> Ground:
+    return Ground(scene.cwd, scene.home, scene.project)
 
 
 def _packed(call: Call, args: list[str], scene: Scene) -> Value:
@@ -382,6 +390,8 @@ def _packed(call: Call, args: list[str], scene: Scene) -> Value:
         secret = secret_in(path, scene.home) or (name if secret_folder(name) else "")
         if secret:
             labels.add(f"{SECRET} {secret}")
+        if (scene.project + "/").startswith(path.rstrip("/") + "/") or path == scene.home:
+            labels = (labels - {ARCHIVE}) | {f"{ARCHIVE} {name}"}
     value = Value(UNKNOWN, frozenset(labels))
     for name in names:
         if re.search(r"\.(?:tar|tgz|tar\.\w+|zip|7z|cpio)$", name):

@@ -12,6 +12,8 @@ PRIVATE = "private"  # fine to read, not to send
 FED = "fed"  # words that became code
 INIT = "init"  # printed to be run
 SOURCE = "source"  # a program that was made from a text in this language
+REMOTE = "remote"  # the address of a git remote that this line or session has set
+MOVED = "moved"  # where it lay before
 PROCESS = "process"  # the number of a process of that name
 
 

@@ -384,7 +384,7 @@ def _behind(path: str, scene: Scene) -> str:
 def _touched(args: tuple[str, ...], scene: Scene) -> frozenset[str]:
     labels = frozenset[str]()
     for arg in args:
-        for name in {arg, arg.rpartition("@")[2], arg.rpartition("=")[2], arg.rpartition(":")[2]}:
+        for name in {arg, arg.removesuffix("/*"), arg.rpartition("@")[2], arg.rpartition("=")[2], arg.rpartition(":")[2]}:
             content = scene.content(name) if name and len(name) < 1000 else None
             labels |= content.labels if content else frozenset()
     return labels
