@@ -121,6 +121,14 @@ def runs_by_itself(path: str) -> bool:
     return _STARTS.search(path) is not None
 
 
+PROXY = late(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
+
+
+def is_program(path: str) -> bool:
+    """A file in a folder of programs, outside a project."""
+    return (path.startswith(("/usr/", "/bin/", "/opt/")) and "/bin/" in path) or "/.local/bin/" in path
+
+
 def is_client_hook(path: str) -> bool:
     """A client's file that says which hooks run."""
     return _CLIENT_HOOKS.search(path) is not None

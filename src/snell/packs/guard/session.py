@@ -45,7 +45,7 @@ def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> N
     new = {
         path: (value.text[:LONGEST_TEXT], sorted(value.labels))
         for path, value in written.items()
-        if not path.startswith("/dev/")
+        if not path.startswith("/dev/") and UNKNOWN not in path
     }
     if not new:
         return

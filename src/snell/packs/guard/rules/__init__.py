@@ -12,6 +12,7 @@ from snell.packs.guard.rules import (
     delete_tree,
     disks,
     environment,
+    exposure,
     git_discard,
     git_history,
     hidden_code,
@@ -84,6 +85,7 @@ _MODULES = (
     windows,
     databases,
     infrastructure,
+    exposure,
 )
 
 FINDERS: tuple[Finder, ...] = tuple(module.find for module in _MODULES)

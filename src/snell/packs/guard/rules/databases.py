@@ -24,6 +24,10 @@ RULE = Rule(
         "python3 -c \"import psycopg2; psycopg2.connect('').cursor().execute('DROP TABLE users')\"",
         "redis-cli --scan | xargs redis-cli del",
         "rails runner 'User.delete_all'",
+        'psql -c "DELETE FROM users WHERE 1=1"',
+        "psql -f <(echo 'DROP TABLE users')",
+        "mysql < drop_all.sql",
+        "mysql --execute='truncate orders'",
     ),
     fine=(
         'psql -c "SELECT 1"',
@@ -33,6 +37,8 @@ RULE = Rule(
         "echo 'DROP TABLE x'",
         "psql -c \"SELECT * FROM notes WHERE text LIKE '%DROP TABLE%'\"",
         "python3 -c \"print('DROP TABLE x')\"",
+        "psql -f migrations/001_init.sql",
+        'psql -c "GRANT ALL ON orders TO app"',
     ),
 )
 
@@ -46,7 +52,9 @@ _DROPS = late(
     (
         r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|index|view|user|role|type|sequence|"
         r"tablespace|owned)|truncate(?:\s+table)?\s+[\w\"`.\[]|alter\s+table\s+\S+\s+drop\b|delete\s+from"
-        r"\s+[^\s;]+\s*(?:;|$|\"|'|returning)|update\s+[^\s;]+\s+set\s+(?:(?!\bwhere\b)[^;])*$)"
+        r"\s+[^\s;]+\s*(?:;|$|\"|'|returning|where\s+(?:1\s*=\s*1|true|1|'?a'?\s*=\s*'?a'?)\s*(?:;|$|\"|'))|detach\s+delete\s+\w+\s*(?:;|$)|"
+        r"update\s+[^\s;]+\s+set\s+(?:(?!\bwhere\b)[^;])*$|"
+        r"grant\s+all\b[^;]*\bto\s+(?:public|\S+@'?%|.*with\s+grant)|alter\s+(?:user|role)\s+(?:postgres|root|admin|sa)\b)"
     ),
     re.IGNORECASE,
 )
@@ -56,7 +64,9 @@ _QUOTED = late(r"'(?:[^']|'')*'")
 _MONGO = late(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
 _REDIS = late(r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE)
 _TOOLS = late(
-    r"^(?:dropdb|dropuser|mysqladmin (?:.* )?drop|prisma (?:migrate reset|db push .*--(?:force-reset|"
+    r"^(?:dropdb|dropuser|mysqladmin (?:.* )?(?:drop|shutdown)|pg_dropcluster|pg_resetwal|dotnet ef database drop|"
+    r"flask db downgrade base|sqitch revert|hasura metadata clear|db2 drop |"
+    r"prisma (?:migrate reset|db push .*--(?:force-reset|"
     r"accept-data-loss)|db push)|rails db:(?:drop|reset|schema:load|seed:replant|migrate:reset|purge)"
     r"|rake db:(?:drop|reset|purge)|"
     r"(?:python\d? )?(?:\./)?manage\.py (?:flush|reset_db|migrate \S+ zero)|"
@@ -100,8 +110,15 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny("it empties or stops a Redis database")
     elif step.program in ("redis-cli", "valkey-cli") and _deletes_listed(step):
         yield RULE.deny("it deletes every key that a listing finds")
-    elif any(re.search(r"^\s*\\!|\.shell\b|\.system\b|\bCOPY\b.*\bPROGRAM\b|xp_cmdshell", part) for part in said):
+    elif any(
+        re.search(r"^\s*\\!|\.shell\b|\.system\b|\b(?i:copy)\b.*\b(?i:program)\b|xp_cmdshell", part) for part in said
+    ):
         yield RULE.ask("the database client is told to run a shell command")
+    elif any(_SAYS_SO.search(path) for path in (*step.reads, *step.args)):
+        yield RULE.ask("the database client is given a file whose name says that it deletes")
+
+
+_SAYS_SO = late(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _deletes_listed(step: Step) -> bool:
@@ -118,5 +135,7 @@ def _is_test(step: Step) -> bool:
 
 def _statements(said: list[str]) -> Iterator[str]:
     for text in said:
+        if text.startswith("--") and "=" in text:
+            text = text.partition("=")[2]
         if " " in text or "(" in text:
             yield from _BETWEEN.findall(_COMMENT.sub(" ", text))

@@ -47,8 +47,16 @@ RULE = Rule(
         'rm -rf "$DIR"',
         "rm -rf .git",
         "rm -rf /var/lib/x",
+        "mv ~/work /tmp && rm -rf /tmp/work",
     ),
-    fine=("rm -rf node_modules dist", "rm -rf /tmp/build-42", "rm -rf ./target", "rm notes.txt", "echo rm -rf /"),
+    fine=(
+        "rm -rf node_modules dist",
+        "rm -rf /tmp/build-42",
+        "rm -rf ./target",
+        "rm notes.txt",
+        "echo rm -rf /",
+        "mv dist /tmp/old && rm -rf /tmp/old",
+    ),
 )
 
 _REMOVERS = frozenset(

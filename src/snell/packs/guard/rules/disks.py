@@ -21,6 +21,8 @@ RULE = Rule(
         "lvremove vg/data",
         "fdisk /dev/sda",
         "diskutil eraseDisk JHFS+ x disk2",
+        "dcfldd if=/dev/zero of=/dev/sdb",
+        "ddrescue x.img /dev/sdb map",
     ),
     fine=(
         "dd if=/dev/zero of=disk.img bs=1M count=10",
@@ -42,7 +44,12 @@ _TOOLS = names(
     "lvremove vgremove pvremove lvreduce vgreduce zpool zfs mdadm cryptsetup sgdisk gdisk sfdisk parted fdisk "
     "cfdisk hdparm blkdiscard nvme badblocks btrfs format diskpart gparted mkswap tune2fs resize2fs newfs"
 )
-_WRITERS = _TOOLS | {"wipefs", "cp", "tee", "mv", "truncate", "shred", "diskutil"}
+_COPIERS = frozenset(("dd", "gdd", "dcfldd", "dc3dd", "sdd"))
+_WRITERS = (
+    _TOOLS
+    | {"ddrescue", "flashcp", "mtd", "hdiutil", "debugfs", "flash_erase", "bmaptool", "asr"}
+    | {"wipefs", "cp", "tee", "mv", "truncate", "shred", "diskutil"}
+)
 _DESTROYS = late(
     r"^(?:lvremove|vgremove|pvremove|lvreduce|vgreduce|blkdiscard|mkswap .*/dev/|newfs|diskpart|cfdisk|gdisk|"
     r"zpool (?:destroy|labelclear|create)|zfs (?:destroy|rollback)"
@@ -59,7 +66,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     for path in (
         *step.writes,
         *step.appends,
-        *(arg[3:] for arg in step.args if step.program == "dd" and arg.startswith("of=")),
+        *(arg[3:] for arg in step.args if step.program in _COPIERS and arg.startswith("of=")),
     ):
         if _DEVICE.match(path):
             yield RULE.deny(f"it writes over the device `{path}`")
@@ -89,6 +96,10 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         and not arguments(step.args).has("--help", "--version", "-V")
     ):
         yield RULE.deny(f"`{step.program}` destroys or changes a volume or partition")
+    elif step.program in ("ddrescue", "flashcp", "bmaptool") and any(map(_DEVICE.match, step.args[1:])):
+        yield RULE.deny(f"it writes over the device `{named}`")
+    elif re.match(r"mtd (?:erase|write)|hdiutil (?:erase|burn)|debugfs .*-w|flash_erase|asr .*--erase", text):
+        yield RULE.deny(f"`{step.program}` writes to or erases a device")
     elif step.program == "diskutil" and re.match(
         r"(?:erase|partition|reformat|secureErase|zeroDisk|randomDisk|apfs delete|cs delete|unmountDisk force)",
         " ".join(step.args),

@@ -32,6 +32,7 @@ RULE = Rule(
             "docker volume rm data",
             "docker rm -f $(docker ps -aq)",
             "npm unpublish x",
+            "docker-compose down -v",
         ),
     ),
     fine=(
@@ -45,6 +46,7 @@ RULE = Rule(
         "docker rm $(docker ps -aq --filter name=test)",
         "curl -X DELETE http://localhost:3000/api/items/5",
         "curl -X POST https://api.example/v1/x",
+        "docker rm -fv test",
     ),
 )
 
@@ -86,8 +88,9 @@ _DENIED = (
         r"bucket-policy)|gcloud (?:\S+ ){0,4}?(?:add-iam-policy-binding|set-iam-policy)|az role assignment create"
     ),
     (
-        r"gcloud (?:\S+ ){0,5}?(?:delete|destroy|remove-iam\S*|disable)(?=\s|$)|gsutil (?:\S"
-        r"+ ){0,5}?(?:rm|rb)(?=\s|$)|bq (?:"
+        r"gcloud (?:\S+ ){0,5}?(?:delete|destroy|remove-iam\S*|disable)(?=\s|$)|"
+        r"gcloud storage (?:\S+ ){0,3}?rm(?=\s|$)|"
+        r"gsutil (?:\S+ ){0,5}?(?:rm|rb)(?=\s|$)|gsutil (?:\S+ ){0,5}?rsync (?:.* )?-\w*d|bq (?:"
         r"\S+ )*?rm\b|firebase (?:\S+:)?(?:delete|disable)(?=\s|$)|firebase \S+:delete"
     ),
     (
@@ -109,7 +112,10 @@ _DENIED = (
         r"(?:docker|podman|nerdctl) (?:volume (?:rm|remove|prune)|system (?:prune|reset)|stack rm|"
         r"service rm|swarm leave|node rm|secret rm)(?=\s|$)"
     ),
-    r"(?:docker|podman)(?: |-)compose (?:\S+ ){0,5}?(?:down|rm)\b.*(?:-v\b|--volumes|--rmi|-sv\b)",
+    (
+        r"(?:(?:docker|podman) compose|docker-compose|podman-compose) (?:\S+ ){0,5}?"
+        r"(?:down|rm)\b.*(?:-\w*v\b|--volumes|--rmi)"
+    ),
     (
         r"gh (?:repo (?:delete|archive|edit .*--visibility)|release delete|secret (?:delete|remove)|"
         r"variable delete|gist delete|ssh-key delete|gpg-key delete|run delete|"

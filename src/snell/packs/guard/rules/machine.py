@@ -22,6 +22,8 @@ RULE = Rule(
         "rmmod ext4",
         "killall -9 python",
         "ufw disable",
+        "pkill -u $USER",
+        "loginctl terminate-user me",
     ),
     fine=("kill 1234", "pkill node", "systemctl status nginx", "iptables -L", "sysctl -a", "kill %1"),
 )
@@ -45,7 +47,7 @@ _SERVICE_VERBS = frozenset(
 )
 _TEXTS = late(
     r"^(?:iptables .*(?:-F|--flush|-X|-P \w+ ACCEPT)|ip6tables .*-F|nft (?:flush|delete)|"
-    r"ufw (?:disable|reset)|pfctl .*-[dF]|setenforce 0|sysctl .*-w kernel\.(?:panic|core_pattern|"
+    r"ufw (?:disable|reset)|pfctl .*-[dF]|setenforce 0|sysctl (?:.*-w )?kernel\.(?:panic|core_pattern|"
     r"modules|kexec|sysrq|randomize)"
     r"|ip link set .* down|ifconfig .* down|nmcli (?:networking off|con(?:nection)? (?:delete|down))|"
     r"csrutil disable|spctl --master-disable"
@@ -62,7 +64,11 @@ _TEXTS = late(
     r"flush)|"
     r"killall5|resolvectl|networksetup -set|firewall-cmd .*(?:--remove|--panic|--set-default|--add-port=\d+-\d+|"
     r"--zone=trusted)|crictl rm|dmesg -[cC]"
-    r"|timedatectl set-time|hostnamectl set-hostname|apparmor_parser -R|auditctl -[De]|"
+    r"|loginctl (?:terminate|kill|disable)-|"
+    r"mount (?:.* )?--?(?:r?bind|move) .*/(?:etc|usr|bin|sbin|lib\w*|boot)(?:/|$)|"
+    r"update-alternatives .*(?:/tmp/|/dev/shm/)|wg-quick down|tailscale (?:down|logout)|"
+    r"brew uninstall .*--(?:force|ignore-dependencies)|timedatectl (?:set-time|set-ntp)|"
+    r"hostnamectl set-hostname|apparmor_parser -R|auditctl -[De]|"
     r"history -c|mount -o remount|umount (?:-\w+ )*(?:-[alf]*a|/(?:home|usr|var|boot)?/?$)"
     r"|apt(?:-get)? (?:.* )?(?:purge|autoremove --purge)|dpkg (?:.* )?--purge|dnf (?:.* )?remove|"
     r"yum (?:.* )?(?:remove|erase)|pacman -R\w*)"
@@ -101,11 +107,13 @@ _PROGRAMS = names(
     "update-grub efibootmgr defaults nginx initctl update-rc.d chkconfig rc-update aa-disable aa-teardown "
     "aa-complain fwupdmgr "
     "flashrom chattr osascript route networksetup firewall-cmd crictl dmesg "
+    "loginctl update-alternatives wg-quick tailscale brew "
     "killall5 hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
 )
 _HARD = frozenset(
     (
         "killall5",
+        "loginctl",
         "iptables",
         "ip6tables",
         "nft",
@@ -131,10 +139,10 @@ def _killed(step: Step) -> Iterator[Finding]:
         targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
             yield RULE.deny("it kills every process of the user, or the first process of the machine")
+    elif arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
+        yield RULE.deny(f"it kills every process of a user: `{step.text}`")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
-        if arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
-            yield RULE.deny(f"it kills every process of a user: `{step.text}`")
-        elif step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
+        if step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
             yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
         elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
             yield RULE.deny("it kills every process")

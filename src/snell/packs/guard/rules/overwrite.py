@@ -41,6 +41,9 @@ RULE = Rule(
         "truncate -s 0 /etc/fstab",
         "cp /dev/null ~/notes.txt",
         "yes > fill.txt",
+        "zip -rm /tmp/a.zip ~/Documents",
+        "7z a -sdel /tmp/a.7z ~/Pictures",
+        "echo '10.0.0.9 github.com' | sudo tee -a /etc/hosts",
         "find / -type f -exec sh -c 'echo > \"$1\"' _ {} \\;",
     ),
     fine=(
@@ -50,6 +53,8 @@ RULE = Rule(
         "mv build/a dist/",
         "ls 2> /dev/null",
         ": > out.log",
+        "zip -r dist.zip dist",
+        "echo '127.0.0.1 app.local' | sudo tee -a /etc/hosts",
     ),
 )
 
@@ -66,6 +71,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         return
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
+            if _PUBLIC_NAME.search(_added(step)):
+                yield RULE.ask("a name that others own then leads somewhere else")
             continue  # another name for an address, which is easy to see and to take back
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
             yield RULE.deny(f"it changes a file of the system: `{path}`")
@@ -73,7 +80,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     yield from _emptied(step, ground)
     if step.program in ("mv", "gmv"):
         yield from _moved(step, ground)
-    elif step.program in ("tar", "zip") and {"--remove-files", "-m", "--move"} & set(step.args):
+    elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
         yield from _packed_away(step, ground)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
         yield RULE.deny("it unpacks over the whole disk")
@@ -81,6 +88,17 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield RULE.ask("it deletes the source after copying it")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
         yield from _synced(step, ground)
+
+
+_PUBLIC_NAME = late(
+    r"^\s*[\d.:a-f]+\s+(?:\S+\s+)*?(?:[\w-]+\.)+(?!local|test|localhost|internal|lan|example|invalid|home|docker|dev)[a-z]{2,}"
+    r"(?:\s|$)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def _added(step: Step) -> str:
+    return step.stdin.text if step.program in ("tee", "sponge") and step.stdin is not None else step.output.text
 
 
 _NOTHING = late(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
@@ -126,9 +144,13 @@ def _moved(step: Step, ground: Ground) -> Iterator[Finding]:
             return
 
 
+def _packs_away(step: Step) -> bool:
+    return (step.program == "zip" and arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
+        step.program in ("7z", "7za", "7zz", "rar") and bool({"-sdel", "-df", "-dw", "m"} & set(step.args))
+    )
+
+
 def _packed_away(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.program == "tar" and "--remove-files" not in step.args:
-        return
     places = [place_of(ground.absolute(arg), ground) for arg in step.args if not arg.startswith("-")]
     gone = next((place for place in places if place in (ROOT, HOME, HOME_PART, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
     if gone or "/dev/null" in step.args:

@@ -119,7 +119,7 @@ def _command(step: Step) -> Iterator[Finding]:
     args = step.args
     words = args[2:] if step.program.startswith("python") and args[:2] == ("-m", "snell") else args
     if step.program == "snell" or words is not args:
-        verbs = [arg for arg in words[:2] if arg in _LOOSENS]
+        verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
             words
         ):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from snell.kit.late_pattern import late
 from snell.packs.guard.places import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.sensitive import secret_in
 from snell.packs.guard.shell.scene import CONTAINER, Step
 from snell.packs.guard.shell.values import UNKNOWN
 
@@ -24,12 +25,22 @@ RULE = Rule(
         "chown -R me /usr",
         "chmod 4755 tool",
         "chmod -R 777 .",
+        "chmod 644 ~/.ssh/id_rsa",
+        "chmod -R 755 ~/.ssh",
     ),
-    fine=("chmod +x script.sh", "chmod 644 a.txt", "chmod 755 bin/tool", "chown me file.txt", "chmod -R u+w build"),
+    fine=(
+        "chmod +x script.sh",
+        "chmod 644 a.txt",
+        "chmod 755 bin/tool",
+        "chown me file.txt",
+        "chmod -R u+w build",
+        "chmod 600 ~/.ssh/id_rsa",
+    ),
 )
 
 _SETUID = late(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
 _OPEN = late(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
+_SHOWS = late(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 
@@ -50,6 +61,9 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield RULE.deny(f"it gives a program more rights than its user has: `{mode}`")
         return
     for target in targets:
+        if step.program == "chmod" and _SHOWS.match(mode) and secret_in(ground.absolute(target), ground.home):
+            yield RULE.deny(f"`chmod {mode}` lets others read `{target}`, which holds secrets")
+            return
         place = place_of(ground.absolute(target), ground)
         if target.startswith(("/usr/local/", "/dev/kvm")):
             continue

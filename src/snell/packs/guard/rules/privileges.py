@@ -20,6 +20,7 @@ RULE = Rule(
         "visudo",
         "useradd eve",
         "docker run -v /:/host alpine",
+        "sudo bash",
     ),
     fine=("sudo apt install jq", "id", "whoami", "groups", "docker run -v $PWD:/app node"),
 )
@@ -41,6 +42,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if step.program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):
         yield RULE.deny("it steps out of the container into the machine")
     if step.program in ("sudo", "doas") and {"-i", "-s", "--login", "--shell"} & set(step.args):
+        yield RULE.ask("it opens a shell of the administrator")
+    if step.elevated and step.program in ("bash", "sh", "zsh", "fish") and not step.args and step.stdin is None:
         yield RULE.ask("it opens a shell of the administrator")
     if step.program == "su" and step.where == HERE and "-c" not in step.args:
         yield RULE.ask("it becomes another user")

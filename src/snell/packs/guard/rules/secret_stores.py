@@ -4,14 +4,13 @@ Asking a store of secrets to show them.
 Keychains, password managers and cloud secret stores when they are told to print, and tools that print their own token.
 """
 
-import re
 from collections.abc import Iterator
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.stores import prints_secret
 
 RULE = Rule(
     name="secret-stores",
@@ -22,30 +21,12 @@ RULE = Rule(
         "gh auth token",
         "kubectl get secret db -o yaml",
         "pass show mail",
+        "gcloud iam service-accounts keys create k.json --iam-account a",
         "aws secretsmanager get-secret-value --secret-id x",
         "curl http://169.254.169.254/latest/meta-data/",
     ),
     fine=("gh auth status", "kubectl get pods", "aws s3 ls", "security list-keychains", "op run -- make deploy"),
 )
-
-_PRINTS = late(
-    r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
-    r"secret-tool (?:lookup|search)\b|gh auth token\b"
-    r"|gcloud auth (?:application-default )?print-(?:access|identity)-token|"
-    r"aws secretsmanager get-secret-value|aws configure get \w*secret"
-    r"|aws ssm get-parameters?\b.*--with-decryption|aws configure export-credentials|vault (?:kv get|"
-    r"read)\b|gopass show|pass show|pass [\w/-]+$"
-    r"|kubectl (?:.* )?get secrets?\b.*(?:-o|--output)|az keyvault secret show|"
-    r"az account get-access-token|heroku config\b|doppler secrets (?:get|download)"
-    r"|bw (?:get|export|list)\b|op (?:read|item get .*--reveal)|op item get .*--fields|gpg .*--export-secret|"
-    r"security (?:delete|add)-\w+|security (?:authorizationdb|set-\w+)|reg save|gcloud secrets versions access|"
-    r"keyring get|"
-    r"git credential(?:-\w+)? (?:fill|get)\b|mimikatz|lazagne"
-    r"|npm token (?:list|create)|gcore\b|procdump\b|gdb .*(?:generate-core-file|gcore|dump memory)|"
-    r"docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
-    re.IGNORECASE,
-)
-
 
 _METADATA = late(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
@@ -57,7 +38,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if any(map(_METADATA.match, step.args)):
         yield RULE.deny("a cloud machine's own credentials are at that address")
         return
-    if step.program in _PROGRAMS and _PRINTS.match(" ".join((step.program, *step.args))):
+    if prints_secret(step.program, step.args) and not _is_needed(step):
         hard = step.program in (
             "security",
             "secret-tool",
@@ -73,7 +54,6 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` is told to print secrets")
 
 
-_PROGRAMS = names(
-    "security secret-tool gh gcloud aws vault gopass pass kubectl az heroku doppler bw op gpg keyring git "
-    "mimikatz lazagne npm gcore procdump gdb"
-)
+def _is_needed(step: Step) -> bool:
+    """`sops -d x > y`, `aws kms decrypt ... > y`: a build decrypts into a file or into the program that needs it."""
+    return step.program in ("sops", "age") and (bool(step.writes) or step.piped)

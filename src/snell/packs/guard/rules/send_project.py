@@ -16,6 +16,7 @@ from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import git_words
 from snell.packs.guard.sensitive import secret_in
 from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.transfers import is_forge
 from snell.packs.guard.shell.values import ARCHIVE, REMOTE, UNKNOWN
 
 RULE = Rule(
@@ -42,12 +43,6 @@ RULE = Rule(
     ),
 )
 
-# Where repositories are kept; whose they are cannot be told from the name.
-_FORGE = late(
-    r"(?:^|[@/.])(?:github\.com|gitlab\.(?:com|[\w.-]+)|bitbucket\.org|codeberg\.org|dev\.azure\.com|visualstudio\.com|"
-    r"git\.sr\.ht|gitea\.[\w.-]+|git-codecommit\.[\w.-]+|heroku\.com|huggingface\.co|localhost|127\.0\.0\.1)(?=[:/]|$)",
-    re.IGNORECASE,
-)
 _ADDRESS = late(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w.-]+@[\w.-]+:)")
 _CLOUDS = names("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
 _STORED = late(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
@@ -76,7 +71,7 @@ def _pushed(step: Step) -> Iterator[Finding]:
     address = target.text if target is not None else operand
     if not _ADDRESS.match(address) or UNKNOWN in address:
         return
-    if not _FORGE.search(address):
+    if not is_forge(address):
         yield (RULE.deny if target is not None else RULE.ask)(f"it pushes the repository to `{address}`")
     elif target is not None and target.detail(REMOTE) == "turned":
         yield RULE.ask(f"a remote was turned to `{address}`, and the repository is pushed there")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from snell.kit.late_pattern import late
+from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive import runs_by_itself
@@ -23,12 +24,26 @@ RULE = Rule(
         "echo x | crontab -",
         "launchctl load ~/Library/LaunchAgents/x.plist",
         "LD_PRELOAD=/tmp/x.so ls",
+        "PATH=/tmp/x:$PATH make",
+        "NODE_OPTIONS='--require /tmp/x.js' npm test",
+        "printf 'x' > ~/.local/bin/ls",
+        "git config http.sslVerify false",
     ),
-    fine=("crontab -l", "cat ~/.bashrc", "systemctl status nginx", "source ~/.bashrc", "launchctl list"),
+    fine=(
+        "crontab -l",
+        "cat ~/.bashrc",
+        "systemctl status nginx",
+        "source ~/.bashrc",
+        "launchctl list",
+        "PATH=$PWD/node_modules/.bin:$PATH tsc",
+        "export PATH=/tmp/go/bin:$PATH",
+        "NODE_OPTIONS=--max-old-space-size=4096 npm test",
+        "git config --global core.editor 'code --wait'",
+    ),
 )
 
 _EXPORTS = late(
-    r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=[^;&|`]*"
+    r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
 )
 _LOADERS = frozenset(
@@ -47,11 +62,42 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
                 f"`{path}` is run later, without being asked for"
             )
             return
+        if _shadows(path):
+            yield RULE.deny(f"`{path}` then runs in the place of a program of the system")
+            return
     yield from _timers(step)
+    yield from _searched_first(step)
     for name, value in step.env:
         if name in _LOADERS - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} puts `{value}` into every program that starts")
             return
+
+
+# Programs that everybody calls by name; one of that name in a folder that is searched first takes their place.
+_EVERYDAY = late(
+    r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
+    r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
+)
+_UNSAFE_FOLDER = late(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
+_LOADS = names(
+    "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
+)
+
+
+def _shadows(path: str) -> bool:
+    return _EVERYDAY.search(path) is not None and not path.startswith("/bin/")
+
+
+def _searched_first(step: Step) -> Iterator[Finding]:
+    """`PATH=/tmp/x:$PATH` and its like: a folder where anybody may put a program comes before the system's own."""
+    told = [arg.partition("=")[::2] for arg in step.args] if step.program in ("export", "declare", "typeset") else []
+    for name, value in (*step.env, *told):
+        if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADS and _TEMPORARY.search(value)):
+            yield RULE.ask(f"{name} puts programs from `{value.partition(':')[0]}` in the place of the usual ones")
+            return
+
+
+_TEMPORARY = late(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
 
 
 def _timers(step: Step) -> Iterator[Finding]:
@@ -72,6 +118,8 @@ def _timers(step: Step) -> Iterator[Finding]:
         yield RULE.deny("it puts a library into every program that starts")
     elif step.program == "git" and "config" in args and _sends_elsewhere(args):
         yield RULE.ask("git then fetches from and pushes to another place than its addresses say")
+    elif _trusts_anybody(step.program, args):
+        yield RULE.ask("it stops checking who is at the other end of a connection")
     elif (
         step.program == "git"
         and "config" in args
@@ -82,6 +130,13 @@ def _timers(step: Step) -> Iterator[Finding]:
         and not ("core.hooksPath" in args and "--global" not in args and re.match(r"[.\w]", args[-1]))
     ):
         yield RULE.ask("it changes which programs git runs by itself")
+
+
+def _trusts_anybody(program: str, args: tuple[str, ...]) -> bool:
+    return program in ("git", "npm", "pnpm", "yarn") and any(
+        name.lower() in ("http.sslverify", "strict-ssl", "enablestrictssl") and value.lower() in ("false", "0", "no")
+        for name, value in itertools.pairwise(args)
+    )
 
 
 def _sends_elsewhere(args: tuple[str, ...]) -> bool:

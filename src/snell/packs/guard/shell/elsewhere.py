@@ -13,7 +13,8 @@ from snell.packs.guard.names import names
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.inits import is_init
 from snell.packs.guard.shell.scene import CONTAINER, HOST, Scene
-from snell.packs.guard.shell.values import INIT, NETWORK, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.stores import prints_secret
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -118,6 +119,8 @@ def _printed(texts: list[str]) -> Value:
     labels = {f"output {program}"} | ({INIT} if is_init(program, texts[1:]) else set())
     if _LISTS.match(" ".join(texts[1:])) and not any(re.match(r"-f|--filter|name=", text) for text in texts):
         labels.add("every one")
+    if prints_secret(program, tuple(texts[1:])):
+        labels.add(f"{SECRET} {program}")
     return Value(UNKNOWN, frozenset(labels))
 
 

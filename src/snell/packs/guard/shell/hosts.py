@@ -13,7 +13,8 @@ from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import of_make
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import EMPTY, REMOTE, SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.transfers import CLONE, is_forge
+from snell.packs.guard.shell.values import EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -46,7 +47,10 @@ _CODE = {
     "tclsh": r"exec ([^;\x1f]+)",
     "julia": r"run\(`([^`]+)`",
     "ansible": r"(?:-a\x1f)([^\x1f]+)",
-    "npm": r"exec\x1f(?:.*\x1f)?(?:-c|--call)\x1f([^\x1f]+)",
+    "npm": (
+        r"(?:exec\x1f(?:.*\x1f)?(?:-c|--call)\x1f|pkg\x1fset\x1f(?:[^\x1f]*\x1f)*?scripts\.[^\x1f=]+=|"
+        r"set-script\x1f[^\x1f]+\x1f)([^\x1f]+)"
+    ),
     "git-rebase": r"(?:-x|--exec)[=\x1f]([^\x1f]+)",
     "socat": r"(?:EXEC|SYSTEM|exec|system):([^\x1f]+)",
     "nodemon": r"--exec\x1f([^\x1f]+)",
@@ -123,6 +127,13 @@ def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
         walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
 
 
+_GIT_RUNS = late(
+    r"core\.(?:editor|pager|sshcommand|fsmonitor|askpass)|sequence\.editor|diff\.external|gpg\.program|"
+    r"(?:diff|merge|filter)\..+\.(?:textconv|command|driver|clean|smudge|process)|(?:diff|merge)tool\..+\.cmd",
+    re.IGNORECASE,
+)
+
+
 def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
     """Aliases given by `-c`, commands given to `rebase -x`, `bisect run`, `submodule foreach`, `filter-branch`."""
     args = [word.text for word in call.words[1:]]
@@ -141,6 +152,8 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
         if value.startswith("!") and re.match(r"alias\.|credential\.", name):
             secret = Value(UNKNOWN, frozenset((f"{SECRET} git's credentials",)))
             walk.line(value[1:], scene.fork(), secret if name.startswith("credential.") else None)
+        elif " " in value and _GIT_RUNS.fullmatch(name):
+            walk.line(value, scene.fork())
     if "rebase" in args or "filter-branch" in args:
         for option, code in itertools.pairwise(args):
             if option in ("-x", "--exec"):
@@ -155,6 +168,8 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
                     replace(call, words=tuple(word for word in rest_words if word.text != "--recursive")), scene.fork()
                 )
     _note_remote(args, scene)
+    if "clone" in args:
+        _note_clone(args[args.index("clone") + 1 :], scene)
     if "push" in args:
         _push_there(walk, call, scene, args)
     for name, value in call.env:
@@ -176,6 +191,16 @@ def _note_remote(args: list[str], scene: Scene) -> None:
     scene.write(f".git/remotes/{name}", Value(words[-1], frozenset((f"{REMOTE} {verb}",))))
 
 
+def _note_clone(args: list[str], scene: Scene) -> None:
+    """What is cloned from a place that nobody knows is from the network, all of it."""
+    words = [arg for arg in args if not arg.startswith("-")]
+    address = next((word for word in words if re.match(r"\w+://|[\w.-]+@[\w.-]+:", word)), "")
+    if not address or is_forge(address):
+        return
+    folder = words[-1] if words[-1] != address else re.split(r"[/:]", address.removesuffix(".git").rstrip("/"))[-1]
+    scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {CLONE}{address}",))))
+
+
 def _push_there(walk: Walk, call: Call, scene: Scene, args: list[str]) -> None:
     words = [arg for arg in args[args.index("push") + 1 :] if not arg.startswith("-")]
     address = scene.content(f".git/remotes/{words[0] if words else 'origin'}")
@@ -183,4 +208,23 @@ def _push_there(walk: Walk, call: Call, scene: Scene, args: list[str]) -> None:
         walk.record(call.with_words("git", "push", address), scene, EMPTY)
 
 
-PERFORMERS: dict[str, Performer] = {"git": _git}
+def _database(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    """`psql -f FILE`, where the line or the session wrote the file: it says what `psql` is told."""
+    args = [word.text for word in call.words[1:]]
+    named = [after for arg, after in itertools.pairwise(args) if arg in ("-f", "--file", "-i", "--init-file")]
+    named += [arg.partition("=")[2] for arg in args if arg.startswith("--file=")] + [
+        arg.lstrip("@") for arg in args[-1:]
+    ]
+    for path in named if scene.files else ():
+        content = scene.content(path)
+        if content is not None and content.text.strip(UNKNOWN):
+            walk.record(replace(call, stdin=content), scene, EMPTY)
+    return None
+
+
+PERFORMERS: dict[str, Performer] = {
+    "git": _git,
+    **dict.fromkeys(
+        ("psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "mongosh", "mongo", "sqlplus", "cqlsh"), _database
+    ),
+}

@@ -15,7 +15,7 @@ from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import recipes
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import DECODED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell.values import DECODED, MOVED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -114,7 +114,7 @@ def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
 def _is_just_made(content: Value) -> bool:
     """What some program has written: as unknown as any other file, unless it says where it came from."""
     return content.text == UNKNOWN and all(
-        label.partition(" ")[0] in ("output", "variable") for label in content.labels
+        label.partition(" ")[0] in ("output", "variable", MOVED) for label in content.labels
     )
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from snell.kit import shell_ansi
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
-from snell.packs.guard.places import BUILD, TEMP, Ground, place_of
-from snell.packs.guard.sensitive import secret_folder, secret_in
 from snell.packs.guard.shell import calls
+from snell.packs.guard.shell.copies import copied, packed, unpacked
 from snell.packs.guard.shell.inits import is_init
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.transfers import DOWNLOADERS, downloaded
@@ -24,7 +23,6 @@ from snell.packs.guard.shell.values import (
     EMPTY,
     ENVIRONMENT,
     INIT,
-    MOVED,
     NETWORK,
     PRIVATE,
     PROCESS,
@@ -33,6 +31,7 @@ from snell.packs.guard.shell.values import (
     UNKNOWN,
     Value,
 )
+from snell.packs.guard.stores import prints_personal, prints_secret
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
@@ -44,9 +43,7 @@ _FILTERS = names(
     "more bat rev paste split uuencode uudecode lz4 brotli unxz bunzip2 envsubst dd sponge comm"
 )
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
-_FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
-_ELSEWHERE = late(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
 _HIDES = late(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
 _PACKERS = names("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
 _SQUEEZERS = {
@@ -65,19 +62,28 @@ def printed(program: str, call: Call, scene: Scene) -> Value:
     if program in _PRINTERS:
         return _PRINTERS[program](call, args, scene)
     if program in _COPIERS or (program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4])):
-        _copied(program, args, scene)
+        copied(program, args, scene)
         return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
     if program in DOWNLOADERS:
         return downloaded(program, args, scene)
     if program == "openssl" and "s_client" in args:
         return Value(UNKNOWN, frozenset((f"{NETWORK} openssl",)))
+    if program in ("tar", "bsdtar", "unzip", "7z", "cpio"):
+        unpacked(program, call, args, scene)
     if program in _PACKERS:
-        return _packed(call, args, scene)
+        return packed(call, args, scene)
     if program in _FILTERS:
         return _filtered(program, call, args, scene)
     if program in ("locate", "plocate", "mlocate", "mdfind"):
         return Value(f"/{UNKNOWN}", frozenset(("found some",)))
     labels = _carried(program, call, scene) | {f"output {program}"}
+    if prints_secret(program, tuple(args)):
+        labels |= {f"{SECRET} {program}"}
+    elif prints_personal(program, tuple(args)):
+        labels |= {f"{PRIVATE} {program}"}
+        for name in args:
+            if name.startswith(("/", "./", "~")) or name.endswith((".png", ".jpg", ".wav", ".mp4")):
+                scene.write(name, Value(UNKNOWN, labels))
     if program in ("pgrep", "pidof", "lsof", "fuser") and any("snell" in arg for arg in args):
         labels |= {f"{PROCESS} snell"}
     return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
@@ -354,49 +360,3 @@ def _characters(pattern: str) -> str:
     pattern = pattern.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
     expand = re.compile(r"(.)-(.)")
     return expand.sub(lambda pair: "".join(map(chr, range(ord(pair[1]), ord(pair[2]) + 1))), _unescaped(pattern))
-
-
-def _copied(program: str, args: list[str], scene: Scene) -> None:
-    target = next((after for arg, after in itertools.pairwise(args) if arg in ("-t", "--target-directory")), "")
-    paths = [arg for arg in args if not arg.startswith("-") and arg != target]
-    if not target and len(paths) > 1:
-        target = paths.pop()
-    for source in paths:
-        value = scene.content(source) or calls.file_value(scene.absolute(source), scene)
-        if program in _FETCHERS and _ELSEWHERE.match(source):
-            value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
-        if secret_folder(source) and not value.labels:
-            value = value.labelled(f"{SECRET} {source}")
-        if program == "mv" and place_of(scene.absolute(source), _ground(scene)) not in (BUILD, TEMP):
-            value = value.labelled(f"{MOVED} {scene.absolute(source)}")
-        if target and ":" not in target:
-            scene.write(target, value)
-            if target.endswith("/") or target in (".", "..") or posixpath.dirname(scene.absolute(target)) == "/":
-                scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
-
-
-def _ground(scene: Scene) -> Ground:
-    return Ground(scene.cwd, scene.home, scene.project)
-
-
-def _packed(call: Call, args: list[str], scene: Scene) -> Value:
-    """An archive carries the labels of everything in it."""
-    labels = {ARCHIVE}
-    names = [arg for arg in args if not arg.startswith("-")]
-    for name in names:
-        path = scene.absolute(name)
-        known = scene.content(path)
-        labels |= known.labels if known else set()
-        secret = secret_in(path, scene.home) or (name if secret_folder(name) else "")
-        if secret:
-            labels.add(f"{SECRET} {secret}")
-        if (scene.project + "/").startswith(path.rstrip("/") + "/") or path == scene.home:
-            labels = (labels - {ARCHIVE}) | {f"{ARCHIVE} {name}"}
-    value = Value(UNKNOWN, frozenset(labels))
-    for name in names:
-        if re.search(r"\.(?:tar|tgz|tar\.\w+|zip|7z|cpio)$", name):
-            scene.write(name, value)
-    for before, name in itertools.pairwise(args):
-        if re.fullmatch(r"-?\w*f|--file", before) and name != "-":
-            scene.write(name, value)
-    return value

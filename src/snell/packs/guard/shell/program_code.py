@@ -282,7 +282,7 @@ class _Follower:
             self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
         for found in _OPENED.finditer(masked) if self.language != "perl" else ():
             mode = self._at(found[2]) if found[2] else "r"
-            if re.fullmatch(r"[rbt]*[wax+>][\w+]*|>{1,2}", mode):
+            if re.fullmatch(r"[rbt]*[wax+>][\w+]*|>{1,2}", mode) or "O_WRONLY" in masked or "O_RDWR" in masked:
                 self._write(self._string(found))
             else:
                 self._read(self._string(found))

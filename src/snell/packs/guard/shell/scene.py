@@ -113,6 +113,9 @@ class Scene:
         found = self.files.get(path)
         if found is not None or not self.files:
             return found
+        for folder in _folders(path):
+            if f"{folder}/{UNKNOWN}" in self.files:  # all that was unpacked there
+                return self.files[f"{folder}/{UNKNOWN}"]
         inside = [value for name, value in self.files.items() if name.startswith(path.rstrip("/") + "/")]
         labels = frozenset(label for value in inside for label in value.labels)
         return Value(UNKNOWN, labels) if inside else None
@@ -122,6 +125,11 @@ class Scene:
         if self.merges and path in self.files:
             value = value.labelled(*self.files[path].labels)
         self.files[path] = self.files.get(path, EMPTY).joined(value) if adds else value
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]
 
 
 def _normal(path: str) -> str:

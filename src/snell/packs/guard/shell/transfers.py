@@ -32,6 +32,15 @@ _CLUSTER = late(r"^-[a-zA-Z]*([dFTbHuA])$")
 _FIELD_FILE = late(r"^[\w.-]*=?@(.+)")
 _URL_FILE = late(r"^file://(?:localhost)?(/.*)")
 
+# Where repositories are kept; whose they are cannot be told from the name.
+_FORGE = late(
+    r"(?:^|[@/.])(?:github\.com|gitlab\.(?:com|[\w.-]+)|bitbucket\.org|codeberg\.org|dev\.azure\.com|visualstudio\.com|"
+    r"git\.sr\.ht|gitea\.[\w.-]+|git-codecommit\.[\w.-]+|heroku\.com|huggingface\.co|localhost|127\.0\.0\.1)(?=[:/]|$)",
+    re.IGNORECASE,
+)
+
+CLONE = "a clone of "
+
 
 class Sending(Struct, frozen=True):
     """What a command sends elsewhere: words with their labels, and files by name."""
@@ -43,6 +52,11 @@ class Sending(Struct, frozen=True):
 
 def is_local(address: str) -> bool:
     return _LOCAL.match(address) is not None
+
+
+def is_forge(address: str) -> bool:
+    """A place where many keep their repositories."""
+    return _FORGE.search(address) is not None
 
 
 def downloaded(program: str, args: list[str], scene: Scene) -> Value:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.sensitive import runs_by_itself
+from snell.packs.guard.sensitive import PROXY, is_program, runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
 from snell.packs.guard.shell.expand import fields, single
@@ -343,8 +343,13 @@ class Walk:
         return any_of(single(word, scene, self.capture))
 
     def _keep(self, call: Call, scene: Scene, output: Value) -> None:
-        if any(map(runs_by_itself, (*call.writes, *call.appends))) and output.text.strip(UNKNOWN + " \n"):
+        told = output.text.strip(UNKNOWN + " \n")
+        if told and any(runs_by_itself(path) or is_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())
+        for code in (
+            PROXY.findall(told) if any("/.ssh/config" in path for path in (*call.writes, *call.appends)) else ()
+        ):
+            self.line(code, scene.fork())
         for path in call.writes:
             scene.write(path, output)
         for path in call.appends:
@@ -384,7 +389,7 @@ def _behind(path: str, scene: Scene) -> str:
 def _touched(args: tuple[str, ...], scene: Scene) -> frozenset[str]:
     labels = frozenset[str]()
     for arg in args:
-        for name in {arg, arg.removesuffix("/*"), arg.rpartition("@")[2], arg.rpartition("=")[2], arg.rpartition(":")[2]}:
+        for name in {arg, arg.removesuffix("/*"), *(arg.rpartition(mark)[2] for mark in "@=:")}:
             content = scene.content(name) if name and len(name) < 1000 else None
             labels |= content.labels if content else frozenset()
     return labels

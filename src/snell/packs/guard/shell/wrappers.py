@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -238,6 +239,10 @@ def _texts(walk: Walk, call: Call, scene: Scene) -> Value | None:
             if option in ("-n", "--interval", "-q") and rest:
                 rest.pop(0)
         return walk.line(" ".join(rest), scene.fork(), call.stdin) if rest else None
+    if program == "screen" and any(re.match(r"-\w*m", word) for word in words):
+        rest = list(itertools.dropwhile(lambda word: word.startswith("-"), words))
+        named = any(re.fullmatch(r"-\w*S", word) for word in words)
+        return walk.line(" ".join(rest[named:]), scene.fork())
     for word in words:
         if " " in word and not word.startswith("-"):
             walk.line(word, scene.fork())
