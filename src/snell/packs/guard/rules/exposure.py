@@ -47,8 +47,8 @@ _LOOSENS = late(
     r"(?:aws|gcloud|gsutil|az|bq) .*(?:--publicly-accessible|--public(?=\s|$)|all(?:Authenticated)?Users|"
     r"--authorized-networks[= ]0\.0\.0\.0/0|--public-access (?:blob|container)|--principal[= ]['\"]?\*|"
     r"--acl[= ]public-read|roles/owner|--role[= ]Owner|--allow-blob-public-access true)|"
-    r"gh (?:ssh-key add|repo deploy-key add|pr merge .*--admin|auth refresh .*delete_repo)|"
-    r"npm (?:deprecate|access public)|restic key remove|certbot (?:revoke|delete)|pulumi stack rm|"
+    r"gh (?:ssh-key add|repo deploy-key add|auth refresh .*delete_repo)|"
+    r"restic key remove|certbot (?:revoke|delete)|pulumi stack rm|"
     r"kubectl (?:\S+ ){0,5}?apply\b.*--prune\b.*--all",
     re.IGNORECASE,
 )

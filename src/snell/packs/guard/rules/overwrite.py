@@ -90,10 +90,11 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield from _synced(step, ground)
 
 
+# Names from which programs, updates and answers come.
 _PUBLIC_NAME = late(
-    r"^\s*[\d.:a-f]+\s+(?:\S+\s+)*?(?:[\w-]+\.)+(?!local|test|localhost|internal|lan|example|invalid|home|docker|dev)[a-z]{2,}"
-    r"(?:\s|$)",
-    re.MULTILINE | re.IGNORECASE,
+    r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
+    r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
+    re.IGNORECASE,
 )
 
 
