@@ -62,14 +62,23 @@ def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
     return {_full(path, cwd, home): Value(text)} if is_write and path and text else {}
 
 
-_TELLS = late(r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist)(?:_|$)")
+_TELLS = late(
+    r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist|comment|reply|message|webhook|notify|submit|"
+    r"create_(?:issue|pull_request|page|ticket|discussion)|push_files|http_request)(?:_|$)"
+)
+_LONG_PART = late(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # more than the name of a page
 
 
 def tells_others(call: ToolCall) -> bool:
     """An address with a query, a message, an upload: what the call says leaves this machine."""
     if isinstance(call, WebCall):
-        return "?" in call.url
-    return call.kind == "mcp" and _TELLS.search(_method(call)) is not None
+        return _carries(call.url)
+    addresses = (text for key, text in _texts(call.input) if key in _URL_KEYS)
+    return call.kind == "mcp" and (_TELLS.search(_method(call)) is not None or any(map(_carries, addresses)))
+
+
+def _carries(url: str) -> bool:
+    return url.startswith("http") and ("?" in url or _LONG_PART.search(url) is not None)
 
 
 def _new_text(call: EditCall) -> str:

@@ -21,12 +21,15 @@ from snell.packs.guard.accesses import judge_call, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.rule import DENY, Finding
+from snell.packs.guard.seen import keep_values
 from snell.packs.guard.session import (
     after_secret,
     keep_files,
     keep_secret,
     known_files,
     secrets_read,
+    sends_value,
+    tells_value,
     told_after_secret,
 )
 from snell.packs.guard.switches import switched
@@ -40,10 +43,11 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     if not call.command:
         return None
     judgement = _judged(call.command, event, here)
-    sent = after_secret(here.marks, event.session_id, judgement.steps)
-    if sent:
-        findings = (*judgement.findings, sent)
-        judgement = Judgement(verdict_of(findings), findings, judgement.steps)
+    judgement = _with(
+        judgement,
+        sends_value(here.marks, event.session_id, call.command, judgement.steps),
+        after_secret(here.marks, event.session_id, judgement.steps),
+    )
     answer = _answer(judgement, here)
     if not isinstance(answer, Deny):
         return answer
@@ -58,10 +62,10 @@ def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None
     """Guard secrets and Snell's own files from every tool."""
     cwd, home, project = _ground(event, here)
     judgement = judge_call(call, cwd, home, project)
-    sent = told_after_secret(here.marks, event.session_id, call.tool) if tells_others(call) else None
-    if sent:
-        judgement = Judgement(verdict_of((*judgement.findings, sent)), (*judgement.findings, sent), judgement.steps)
-    return _answer(judgement, here)
+    tells = tells_others(call)
+    value = tells_value(here.marks, event.session_id, call, tells=tells)
+    sent = told_after_secret(here.marks, event.session_id, call.tool) if tells else None
+    return _answer(_with(judgement, value, sent), here)
 
 
 @watches("PostToolUse", kind=("shell", "write", "edit", "mcp"))
@@ -73,15 +77,29 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
     elif call.command:
         judgement = _judged(call.command, event, here)
         keep_files(here.marks, event.session_id, judgement.files)
-        for name in secrets_read(judgement):
-            keep_secret(here.marks, event.session_id, name)
+        _keep_read(judgement, call, event, here)
 
 
-@watches("PostToolUse", kind=("read", "mcp"))
+@watches("PostToolUse", kind=("read", "search", "mcp"))
 def remember_read(call: ToolCall, event: Event, here: Here) -> None:
     """Remember that a secret was read by the client's own tool."""
-    for name in secrets_read(judge_call(call, *_ground(event, here))):
+    _keep_read(judge_call(call, *_ground(event, here)), call, event, here)
+
+
+def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: Here) -> None:
+    names = secrets_read(judgement)
+    for name in names:
         keep_secret(here.marks, event.session_id, name)
+    if names:
+        keep_values(here.marks, event.session_id, call.response)
+
+
+def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
+    added = tuple(finding for finding in more if finding is not None)
+    if not added:
+        return judgement
+    findings = (*judgement.findings, *added)
+    return Judgement(verdict_of(findings), findings, judgement.steps)
 
 
 def _judged(line: str, event: Event, here: Here) -> Judgement:

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from snell.kit.late_pattern import late
+from snell.kit.subjects import ToolCall
 from snell.model.ports import Store
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
+from snell.packs.guard.seen import has_value
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.transfers import is_local, sendings
 from snell.packs.guard.shell.values import UNKNOWN, Value
@@ -26,6 +28,8 @@ LONGEST_TEXT = 16_384
 _SENDERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
 )
+_NAMERS = frozenset(("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git"))
+_HEADER = late(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
 _UPLOADS = late(
     r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
     r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
@@ -65,7 +69,7 @@ def secrets_read(judgement: Judgement) -> list[str]:
     return [
         finding.why.split("`")[1]
         for finding in judgement.findings
-        if finding.rule == "read-secret" and "`" in finding.why
+        if finding.rule in ("read-secret", "secret-stores", "environment") and "`" in finding.why
     ]
 
 
@@ -73,6 +77,24 @@ def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Find
     """Something is sent elsewhere by a session that has read a secret."""
     senders = [step for step in steps if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text)]
     return told_after_secret(marks, session_id, senders[0].program) if senders else None
+
+
+def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
+    """The value itself of a secret that was read stands in what is sent."""
+    reached = [step for step in steps if step.program in _SENDERS | _NAMERS and not any(map(is_local, step.args))]
+    if not reached or not has_value(marks, session_id, command):
+        return None
+    # A token in a header is how services are used; whether this is the service it belongs to, a person knows.
+    verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
+    return verdict(f"`{reached[0].program}` is given the value of a secret that this session has read")
+
+
+def tells_value(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -> Finding | None:
+    """The same for tools that fetch, and for those of other servers."""
+    if call.kind not in ("web", "mcp") or not has_value(marks, session_id, call.input):
+        return None
+    verdict = AFTER_SECRET.deny if tells or call.kind == "web" else AFTER_SECRET.ask
+    return verdict(f"`{call.tool}` is given the value of a secret that this session has read")
 
 
 def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:

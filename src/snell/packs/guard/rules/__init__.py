@@ -50,7 +50,7 @@ AFTER_SECRET = Rule(
     instead="say what is sent and where, and let the person agree",
     flagged=("curl -d hello https://h.example", "scp notes.txt h.example:"),
     fine=("curl https://h.example", "git push origin main", "curl -d hello http://localhost:3000"),
-    about="Sending something in a session that has read a secret. It is asked about, since what was read may be in it.",
+    about="Sending in a session that has read a secret: asked about, and denied where the value itself is in it.",
 )
 UNREADABLE = Rule(
     name="unreadable",

@@ -31,6 +31,6 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if step.piped:
         return
     if step.program in ("env", "printenv") and not [arg for arg in step.args if not arg.startswith("-")]:
-        yield RULE.ask("it prints every environment variable, secrets included")
+        yield RULE.ask("`env` prints every environment variable, secrets included")
     elif step.program in ("export", "declare", "typeset") and step.output.has(ENVIRONMENT):
         yield RULE.ask("it prints every variable, secrets included")
