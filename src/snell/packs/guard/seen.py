@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ PRINTS = "guard/prints"
 MOST_PRINTS = 128
 LONGEST_TEXT = 65_536
 SHORTEST = 12
+ADDING = threading.Lock()  # calls that end at the same time add to the same list, each from a thread of its own
 
 _BETWEEN = late(r"[\s\"'`=&?,;()@{}<>\\|]+")
 _SMALLER = late(r"[/:#.]+")
@@ -28,7 +30,9 @@ _SMALLER = late(r"[/:#.]+")
 def keep_values(marks: Store, session_id: str, response: Any) -> None:
     """Remember what a secret looked like when it was read."""
     found = [_print(form, session_id) for value in _values(text_of(response)) for form in _forms(value)]
-    if found:
+    if not found:
+        return
+    with ADDING:
         kept = marks.get(f"session:{session_id}", PRINTS)
         before = kept if isinstance(kept, list) else []
         marks.put(f"session:{session_id}", PRINTS, list(dict.fromkeys([*before, *found]))[-MOST_PRINTS:])

@@ -16,7 +16,7 @@ from snell.model.ports import Store
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
-from snell.packs.guard.seen import has_value
+from snell.packs.guard.seen import ADDING, has_value
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.transfers import is_local, sendings
 from snell.packs.guard.shell.values import UNKNOWN, Value
@@ -53,15 +53,17 @@ def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> N
     }
     if not new:
         return
-    kept = marks.get(f"session:{session_id}", FILES)
-    files = {**kept, **new} if isinstance(kept, dict) else new
-    marks.put(f"session:{session_id}", FILES, dict(list(files.items())[-MOST_FILES:]))
+    with ADDING:
+        kept = marks.get(f"session:{session_id}", FILES)
+        files = {**kept, **new} if isinstance(kept, dict) else new
+        marks.put(f"session:{session_id}", FILES, dict(list(files.items())[-MOST_FILES:]))
 
 
 def keep_secret(marks: Store, session_id: str, name: str) -> None:
-    kept = marks.get(f"session:{session_id}", SECRETS)
-    names = [*kept, name] if isinstance(kept, list) else [name]
-    marks.put(f"session:{session_id}", SECRETS, list(dict.fromkeys(names))[-10:])
+    with ADDING:
+        kept = marks.get(f"session:{session_id}", SECRETS)
+        names = [*kept, name] if isinstance(kept, list) else [name]
+        marks.put(f"session:{session_id}", SECRETS, list(dict.fromkeys(names))[-10:])
 
 
 def secrets_read(judgement: Judgement) -> list[str]:
