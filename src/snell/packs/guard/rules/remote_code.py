@@ -82,7 +82,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny("the command itself comes from the network")
     elif step.words[0].text.startswith(("http://", "git+http://")):
         yield RULE.deny("it runs a package straight from an unprotected address")
-    elif _STRAIGHT.match(step.words[0].text) and not is_forge(step.words[0].text):
+    elif "://" in step.words[0].text and _STRAIGHT.match(step.words[0].text) and not is_forge(step.words[0].text):
         yield RULE.ask("it runs a package straight from an address")
     elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
         yield RULE.ask("it runs a program straight from an address")
@@ -135,6 +135,8 @@ _STRAIGHT = late(r"^(?:--(?:from|spec|package|git)=?)?(?:git\+|hg\+)?(?:https?|g
 
 def _is_straight(step: Step) -> bool:
     """`npx https://x.example/a.tgz`: the package itself is an address; an index or a proxy is none."""
+    if not any("://" in arg for arg in step.args):
+        return False
     if not _is_installer(step) and step.program not in ("uvx", "brew", "terraform", "ansible-pull"):
         return False
     if step.program in ("helm", "kubectl", "conda") or "config" in step.args[:1]:

@@ -58,16 +58,19 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield RULE.ask(f"it sends `{step.stdin.detail(ARCHIVE)}` as a whole to another machine")
     elif step.program in _CLOUDS and {"cp", "sync", "copy", "mv", "rsync", "put", "mirror"} & set(step.args):
         yield from _stored(step, ground)
-    else:
+    elif step.program in _SERVERS or (step.args and step.program.startswith(("python", "pypy", "php", "ruby"))):
         yield from _served(step, ground)
 
 
 def _pushed(step: Step) -> Iterator[Finding]:
-    command, words = git_words(step)
-    target = next((word for word in step.words if word.has(REMOTE)), None)
-    operand = next(iter(arguments(words, "-o --push-option --receive-pack --exec").operands), "")
-    if command != "push" or arguments(words).has("-n", "--dry-run"):
+    if "push" not in step.args:
         return
+    command, words = git_words(step)
+    given = arguments(words, "-o --push-option --receive-pack --exec")
+    if command != "push" or given.has("-n", "--dry-run"):
+        return
+    target = next((word for word in step.words if word.has(REMOTE)), None)
+    operand = next(iter(given.operands), "")
     address = target.text if target is not None else operand
     if not _ADDRESS.match(address) or UNKNOWN in address:
         return
