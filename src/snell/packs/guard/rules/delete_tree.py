@@ -32,6 +32,7 @@ from snell.packs.guard.places import (
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.sensitive import runs_by_itself
 from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
 from snell.packs.guard.shell.values import MOVED, UNKNOWN
 
@@ -48,6 +49,9 @@ RULE = Rule(
         "rm -rf .git",
         "rm -rf /var/lib/x",
         "mv ~/work /tmp && rm -rf /tmp/work",
+        "rm ~/Documents/*",
+        "rm /mnt/backup/*",
+        "python3 -c 'import glob, os; [os.unlink(f) for f in glob.glob(\"/etc/*\")]'",
     ),
     fine=(
         "rm -rf node_modules dist",
@@ -164,10 +168,19 @@ def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
         return None
     if place == SYSTEM and re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
         return RULE.deny(f"it deletes a file of {place}: `{shown}`")
-    if place == SYSTEM and "*" in path and re.match(r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root)/", path):
+    if (
+        place == SYSTEM
+        and "*" in path
+        and re.match(r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path)
+    ):
         return RULE.deny(f"it deletes files that {place} keeps: `{shown}`")
     if place in (ROOT, HOME) and "*" in path:
         return RULE.deny(f"it deletes the files of {place}: `{shown}`")
+    if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in path.rpartition("/")[2]:
+        everything = place != OUTSIDE and not path.rpartition("/")[2].strip("*.")
+        return (RULE.deny if everything else RULE.ask)(f"it deletes files of {place}: `{shown}`")
+    if runs_by_itself(path) and "/.git/" not in path and UNKNOWN not in path:
+        return RULE.ask(f"it deletes a file that shells and programs start from: `{shown}`")
     if place == PROJECT_ROOT and path.endswith("*") and "." not in path.rpartition("/")[2]:
         return RULE.ask(f"it deletes all files of {place}: `{shown}`")
     if place == GIT and not path.endswith(".lock") and UNKNOWN not in path:

@@ -33,6 +33,7 @@ RULE = Rule(
             "docker rm -f $(docker ps -aq)",
             "npm unpublish x",
             "docker-compose down -v",
+            "az group delete -n list",
         ),
     ),
     fine=(
@@ -47,6 +48,8 @@ RULE = Rule(
         "curl -X DELETE http://localhost:3000/api/items/5",
         "curl -X POST https://api.example/v1/x",
         "docker rm -fv test",
+        "kubectl auth can-i delete pods",
+        "gh issue list --search 'delete repo'",
     ),
 )
 
@@ -221,6 +224,15 @@ def _takes_value(option: str) -> bool:
 _SWITCH = late(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
 
 
+# What comes first says what is done: the rest names what is looked at.
+_LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
+_LOOKS = late(
+    r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
+    r"(?:pr|issue|repo|run|release|workflow) (?:list|view|status|diff|checks|comment|create)|search|"
+    r"(?:(?!delete|destroy|remove|rm|purge|terminate|drain|prune)[a-z][\w-]* ){1,3}?(?:list|describe|show|help))(?=\s|$)"
+)
+
+
 def _verb(args: tuple[str, ...]) -> str:
     """The first word that takes something away."""
     before = ""
@@ -238,7 +250,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if program not in _RULES and program not in _MANAGERS:
         return
     text = " ".join((program, *step.args))[:2000]
-    if _DRY.search(text):
+    if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
         return
     verb = _verb(step.args) if program in _MANAGERS else ""
     if verb and not _is_local_thing(program, step.args):

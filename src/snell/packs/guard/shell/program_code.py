@@ -50,6 +50,7 @@ _WRAPPED = late(
 )
 _PATH_JOIN = late(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
 _GLOBBED = late(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
+_LOOPED = late(rf"\bfor\s*\(?\s*(?:const |let |var |my )?\$?(\w+)\s+(?:in|of)\s*{_S}")
 _ITERATED = late(
     rf"{_S}\.(?:r?glob|iterdir|each)\b|\b(?:listdir|scandir|walk|readdirSync|Dir\.(?:children|entries))\(\s*{_S}"
     rf"|\b(?:finddepth|find)\s*\(?\s*(?:sub\s*\{{[^}}]{{0,500}}\}}|\\&\w+)\s*,\s*{_S}"
@@ -230,6 +231,7 @@ class _Follower:
             masked = folded(masked, self._at, self._kept)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
+            masked = _LOOPED.sub(r" \1=«\2»;", masked)
             masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
             masked = _JOINED.sub(lambda found: self._kept(self._glued(found)), masked)
             values = dict(_ASSIGNED.findall(masked))
