@@ -31,8 +31,14 @@ _SECRET_NAMES = names(
     "service_account_key.json service-account-key.json terraform.tfstate terraform.tfstate.backup gcloud-key.json "
     "credentials.xml hudson.util.secret terraform.tfvars .htdigest .esmtprc .fetchmailrc keys.txt .condarc "
     "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
+    ".mylogin.cnf .msmtprc .mbsyncrc .dev.vars deploy_key .claude.json "
     ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
 ) | {"login data"}
+# Lists that people keep for themselves, and keys that services hand out as a file.
+_NAMED_SO = late(
+    r"^(?:\w+[_-])?passwords?\.(?:txt|csv|xlsx?|md)$|^(?:\w+[_-])?(?:api|access|secret)[_-]?keys?\.(?:txt|csv|json|ya?ml)$"
+    r"|firebase-adminsdk[\w-]*\.json$|_accessKeys\.csv$|^rootkey\.csv$|^recovery[_-]codes?\.txt$|^seed[_-]?phrase"
+)
 _SECRET_PATHS = late(
     r"(?:^|/)(?:\.aws/(?:credentials|sso|cli/cache)|\.docker/config\.json|\.kube/(?:config|cache)|\.gem/credentials"
     r"|\.cargo/credentials|\.config/(?:gh/hosts\.yml|gcloud|op|containers/auth\.json|hub|doctl|rclone|stripe|heroku)"
@@ -43,6 +49,8 @@ _SECRET_PATHS = late(
     r"|\.config/(?:google-chrome|chromium|BraveSoftware)|\.gradle/gradle\.properties|\."
     r"subversion/auth|\.terraform\.d/credentials"
     r"|\.electrum|\.bitcoin|\.ethereum/keystore|\.config/solana|\.oci/|\.gsutil|\.fly/config|\.railway|\.vercel/auth"
+    r"|\.config/(?:github-copilot/|filezilla/|Signal/)|\.(?:cache/)?huggingface/token|\.kaggle/kaggle\.json"
+    r"|etc/(?:wireguard|openvpn|NetworkManager/system-connections)/.|etc/kubernetes/[\w-]+\.conf|etc/rancher/\w+/\w+\.yaml"
     r"|run/secrets/|var/run/secrets|config/master\.key|config/credentials)",
     re.IGNORECASE,
 )
@@ -154,6 +162,8 @@ def _holds_secret(path: str, name: str) -> bool:
         )
     if _KEY_FILE.search(name):
         return not _PUBLIC.search(name)
+    if _NAMED_SO.search(name):
+        return True
     return len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[") and _finds_secret(path.lower())
 
 

@@ -7,11 +7,13 @@ from snell.packs.guard.names import names
 
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
-    "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass fly flyctl sops age"
+    "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
+    "keepassxc-cli railway netlify fly flyctl sops age"
 )
 _PRINTS = late(
     r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
-    r"secret-tool (?:lookup|search)\b|gh auth token\b"
+    r"secret-tool (?:lookup|search)\b|gh auth (?:token\b|status\b.*(?:-t\b|--show-token))|"
+    r"npm config get \S*_auth|keepassxc-cli (?:show|export|clip)|railway variables|netlify env:(?:list|get)"
     r"|gcloud auth (?:application-default )?print-(?:access|identity)-token|"
     r"gcloud iam service-accounts keys create|"
     r"aws secretsmanager (?:batch-)?get-secret-value|aws configure get \w*(?:secret|token)"

@@ -51,6 +51,8 @@ RULE = Rule(
         "mv ~/work /tmp && rm -rf /tmp/work",
         "rm ~/Documents/*",
         "rm /mnt/backup/*",
+        "rm -rf *.py",
+        "git ls-files | xargs rm",
         "python3 -c 'import glob, os; [os.unlink(f) for f in glob.glob(\"/etc/*\")]'",
     ),
     fine=(
@@ -85,6 +87,7 @@ _REMOVERS = frozenset(
 )
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
+_ALL_SOURCES = late(r"/\*\.(?:py|[jt]sx?|go|rs|java|kt|swift|c|cc|cpp|h|hpp|rb|php|cs|sql|ex|scala|vue|svelte)$")
 _WINDOWS = late(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 
@@ -147,6 +150,8 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
     shown = operand.replace(UNKNOWN, "?")
     if not recursive:
         return _plain(place, path, shown, step)
+    if step.where == HERE and _ALL_SOURCES.search(path) and place == PROJECT:
+        return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
     if place in _HARMLESS:
         return None
     if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):

@@ -13,7 +13,7 @@ RULE = Rule(
     name="environment",
     family="secrets",
     instead="print the one variable that is needed, if it is no secret",
-    flagged=("env", "printenv", "export -p"),
+    flagged=("env", "printenv", "export -p", "ps auxe"),
     fine=("env FOO=1 make", "printenv PATH", "env | grep ^PATH", "set -e", "export A=1"),
 )
 
@@ -27,6 +27,9 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     if step.program in ("grep", "egrep", "rg") and step.stdin is not None and step.stdin.has(ENVIRONMENT):
         if any(_SECRET.search(arg) for arg in step.args) and not step.piped:
             yield RULE.ask("it prints the environment variables that hold secrets")
+        return
+    if step.program == "ps" and any(re.fullmatch(r"[a-z]*e[a-z]*", arg) for arg in step.args):
+        yield RULE.ask("`ps` prints the environment of every process, secrets included")
         return
     if step.piped:
         return

@@ -229,7 +229,8 @@ _LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker 
 _LOOKS = late(
     r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
     r"(?:pr|issue|repo|run|release|workflow) (?:list|view|status|diff|checks|comment|create)|search|"
-    r"(?:(?!delete|destroy|remove|rm|purge|terminate|drain|prune)[a-z][\w-]* ){1,3}?(?:list|describe|show|help))(?=\s|$)"
+    r"(?:(?!delete|destroy|remove|rm|purge|terminate|drain|prune)[a-z][\w-]* ){1,3}?"
+    r"(?:list|describe|show|help))(?=\s|$)"
 )
 
 

@@ -23,6 +23,7 @@ from snell.packs.guard.places import (
     SYSTEM,
     TEMP,
     Ground,
+    is_artefact,
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -41,6 +42,7 @@ RULE = Rule(
         "truncate -s 0 /etc/fstab",
         "cp /dev/null ~/notes.txt",
         "yes > fill.txt",
+        "truncate -s 0 src/*.py",
         "zip -rm /tmp/a.zip ~/Documents",
         "7z a -sdel /tmp/a.7z ~/Pictures",
         "echo '10.0.0.9 github.com' | sudo tee -a /etc/hosts",
@@ -105,6 +107,12 @@ def _added(step: Step) -> str:
 _NOTHING = late(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
+def _says_nothing(step: Step) -> bool:
+    return (step.program == "echo" and not step.args) or (
+        step.program in ("sed", "gsed") and any(re.fullmatch(r"(?:1,\$)?d", arg) for arg in step.args)
+    )
+
+
 def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
     """Writing nothing, or noise, over what is there; writing it without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
@@ -122,7 +130,10 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
             yield RULE.deny(f"it writes over whatever is found in {place}")
             return
-        empties = noise or step.program in (":", "true", "truncate", "fallocate")
+        empties = noise or step.program in (":", "true", "truncate", "fallocate") or _says_nothing(step)
+        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_artefact(path):
+            yield RULE.ask(f"it empties files of {place}: `{path}`")
+            return
         if empties and place == HOME_PART and UNKNOWN not in path:
             yield RULE.ask(f"it empties a file of {place}: `{path}`")
             return

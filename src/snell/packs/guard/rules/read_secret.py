@@ -31,6 +31,9 @@ RULE = Rule(
         "ssh-add ~/.ssh/id_rsa",
         "grep -rn 'BEGIN.*PRIVATE KEY' ~",
         "grep -i token ~/.bash_history",
+        "history | grep -i password",
+        "kubectl exec api -- cat /var/run/secrets/kubernetes.io/serviceaccount/token",
+        "cat ~/Documents/passwords.txt",
     ),
     fine=(
         "cat .env.example",
@@ -64,6 +67,7 @@ _PUBLIC_ONLY = late(r"^(?:-y|-l|-lf|-e)$")
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
+        yield from _elsewhere(step, ground)
         return
     for path in (*_paths(step, ground), *step.reads):
         secret = secret_in(path, ground.home)
@@ -74,6 +78,13 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     yield from _written(step, ground)
     yield from _printed(step)
     yield from _hunted(step, ground)
+
+
+def _elsewhere(step: Step, ground: Ground) -> Iterator[Finding]:
+    """In a container or on another machine: what is printed there comes here."""
+    found = [secret for path in (*_paths(step, ground), *step.reads) if (secret := secret_in(path, ground.home))]
+    if found and step.program not in _SOFT:
+        yield RULE.ask(f"`{found[0]}` holds secrets, there as here")
 
 
 def _paths(step: Step, ground: Ground) -> Iterator[str]:
@@ -187,7 +198,7 @@ def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:
     everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
     paths = [ground.absolute(name) for name in given.operands[1:] or given.operands]
     read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""
-    if any(_KEPT_LINES.search(path) for path in (*paths, read)):
+    if read == "history" or any(_KEPT_LINES.search(path) for path in (*paths, read)):
         yield RULE.ask("it looks for secrets in what was typed before")
     elif everywhere and any(_is_wide(path, ground) for path in paths):
         yield RULE.ask("it looks for secrets through the whole disk or home folder")

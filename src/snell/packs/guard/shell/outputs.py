@@ -214,6 +214,9 @@ def _git(call: Call, args: list[str], scene: Scene) -> Value:
         return Value(scene.project or scene.cwd)
     if args[:1] in (["archive"], ["bundle"]):
         return Value(UNKNOWN, frozenset((ARCHIVE,)))
+    if args[:1] == ["ls-files"]:  # all that is kept, or a part of it
+        found = "found some" if any("*" in arg or arg in ("-o", "--others", "-i") for arg in args) else "found all"
+        return Value(UNKNOWN, frozenset(("output git", found)))
     return Value(UNKNOWN, frozenset(("output git",)))
 
 
