@@ -104,6 +104,8 @@ def _timers(step: Step) -> Iterator[Finding]:
     args = step.args
     if step.program == "crontab" and "-l" not in args:
         yield (RULE.ask if "-e" in args else RULE.deny)("it changes what runs by timer")
+    elif step.program == "enable" and "-f" in args:
+        yield RULE.deny("it loads a program into the shell itself")
     elif step.program in ("at", "batch") and not any(arg in ("-l", "-V") for arg in args):
         yield RULE.ask("it runs something later")
     elif (

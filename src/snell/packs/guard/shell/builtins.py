@@ -173,6 +173,8 @@ def _set(walk: Walk, call: Call, scene: Scene) -> Value | None:
     walk.record(call, scene, EMPTY)
     if "--" in args:
         walk.set_arguments(scene, call.words[args.index("--") + 2 :])
+    elif not args[0].startswith(("-", "+")):
+        walk.set_arguments(scene, call.words[1:])
     return EMPTY
 
 

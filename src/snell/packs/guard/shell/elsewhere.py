@@ -33,6 +33,8 @@ def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
         if option in _SSH_VALUED and words:
             words.pop(0)
     walk.record(call, scene, SOMETHING)
+    if len(words) > 1 and words[1].text == "--":
+        words.pop(1)
     if len(words) > 1:
         inner = _remote(scene, HOST)
         printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
@@ -63,7 +65,19 @@ def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
     outside = _outside(call.words, rest)
     if outside != rest:
         walk.call(replace(call, words=tuple(outside)), scene.fork())
+    elif program_of(rest[0].text) in ("rm", "find", "shred", "chmod", "chown"):
+        _in_mounted_folder(walk, replace(call, words=tuple(rest)), scene, [word.text for word in call.words])
     return walk.call(replace(call, words=tuple(rest)), _remote(scene, CONTAINER))
+
+
+def _in_mounted_folder(walk: Walk, call: Call, scene: Scene, texts: list[str]) -> None:
+    """`-v ~:/x -w /x`: the command starts in a folder of this machine."""
+    where = next((after for option, after in itertools.pairwise(texts) if option in ("-w", "--workdir")), "")
+    for source, target in _mounts(texts):
+        if where.rstrip("/") == target:
+            inner = scene.fork()
+            inner.cwd = scene.absolute(source)
+            walk.call(call, inner)
 
 
 def _outside(words: tuple[Value, ...], command: list[Value]) -> list[Value]:

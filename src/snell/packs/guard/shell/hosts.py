@@ -57,7 +57,9 @@ _CODE = {
     "make": r"(?:SHELL=|--eval[=\x1f][^\x1f:]*:[^\x1f;\n]*[;\n]\t?)([^\x1f]+)",
     "emacs": r"shell-command[\w-]* \\?\"([^\"]+)\"",
     "npx": r"(?:^|\x1f)(?:-c|--call)\x1f([^\x1f]+)",
-    "yarn": r"^exec\x1f([^\x1f]+)",
+    "yarn": r"^(?:exec|run)\x1f(.+)",
+    "less": r"(?:^|\x1f)\+!([^\x1f]+)",
+    "git": r"(?:^|\x1f)(?:--extcmd[=\x1f]|--open-files-in-pager=|-O(?=\S* )|difftool\x1f(?:.*\x1f)?-x\x1f)([^\x1f]+)",
     "rg": r"--pre[=\x1f]([^\x1f]+)",
     "tcpdump": r"-z\x1f([^\x1f]+)",
 }

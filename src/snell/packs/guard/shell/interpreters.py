@@ -274,6 +274,9 @@ def _powershell(walk: Walk, call: Call, scene: Scene) -> Value:
             return run_code(walk, call, scene, code, scene.fork())
     if call.stdin is not None:
         return run_code(walk, call, scene, call.stdin, scene.fork())
+    if words and not words[0].text.startswith(("-", "/")) and not words[0].text.lower().endswith(".ps1"):
+        code = _of_powershell(" ".join(part.text for part in words), scene)
+        return run_code(walk, call, scene, code, scene.fork())
     walk.record(call, scene, SOMETHING)
     return SOMETHING
 

@@ -27,7 +27,7 @@ SHORT = 4_000  # of code, where a pattern may have to look at all of it more tha
 _TOKENS = (
     r'''(?P<triple>[rbfRBF]{0,2}(?:"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'))'''
     r"""|(?P<plain>[rbfuRBFU]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))|(?P<tick>`(?:[^`\\]|\\.)*`)"""
-    r"""|(?P<word>%[xwW]\(([^)]*)\)|qx[{(/]([^})/]*)[})/])"""
+    r"""|(?P<word>%[xwW]\(([^)]*)\)|qx(?:\{[^}]*\}|\([^)]*\)|/[^/]*/))"""
 )
 _FLAGS = re.DOTALL | re.MULTILINE
 _HASH = late(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
@@ -132,6 +132,7 @@ _RUNS_DECODED = late(
     (
         rf"\b(?:eval|exec|loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
         rf"decode_base64|base64_decode|atob|Buffer\.from|decode64|fromhex|unhexlify|a2b_\w+)\s*\(\s*{_S}"
+        rf"|\b(?:eval|exec|system|popen)\s*\(\s*[\w.]*(?:b64decode|base64_decode|atob|fromhex)\s*\(\s*[a-z$]"
     ),
     re.DOTALL,
 )
@@ -346,11 +347,8 @@ class _Follower:
         environment = _ENVIRONMENT.search(masked)
         if environment:
             self.labels.add(f"{ENVIRONMENT} all variables")
-        if (
-            environment
-            and not _NET.search(masked)
-            and re.search(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b", masked)
-        ):
+        printed = re.search(r"\b(?:print|puts|console\.log|echo|p|dump|write)\b", masked)
+        if environment and printed and not _NET.search(masked):
             self.walk.record(replace(self.call, words=(Value("printenv"),)), self.scene, SOMETHING)
         module = any(text in ("http", "https", "node:http", "node:https", "net", "axios") for text in self.strings)
         from_address = any(

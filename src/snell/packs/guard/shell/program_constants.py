@@ -49,11 +49,26 @@ _ANY = late(
 
 def folded(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
     """The code with such expressions replaced by the strings that they stand for."""
+    if "import" in masked:
+        masked = _unaliased(masked)
+    if "join" in masked:
+        masked = _LISTED.sub(lambda found: keep(at(found[1]).join(map(at, re.findall(_S, found[2])))), masked)
     if _ANY.search(masked) is None:
         return masked
     for pattern, decode in _STEPS:
         masked = pattern.sub(lambda found, decode=decode: _kept(found, decode, at, keep), masked)  # type: ignore[misc]  # the default binds the loop's value
     return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
+
+
+_LISTED = late(rf"{_S}\.join\(\s*[\[(]\s*((?:«\d+»\s*,?\s*){{1,200}})[\])]\s*\)")
+_ALIAS = late(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
+
+
+def _unaliased(masked: str) -> str:
+    """`from shutil import rmtree as r`: another name for the same thing."""
+    for name, other in _ALIAS.findall(masked)[:10]:
+        masked = re.sub(rf"(?<![\w.«]){other}(?=[.(])", name, masked)
+    return masked
 
 
 def plain_text(text: str) -> str:
