@@ -17,16 +17,31 @@ PLAIN = ("ls -la", "git status", "npm test", "cargo build --release", "pytest -q
 PARTS = ("tuned", "aside", "blind")
 
 
-def report() -> None:
-    for name, part in (("dangerous", part) for part in PARTS):
-        verdicts = verdicts_of(rows(name, part))
-        shares = f"{1 - _share(verdicts, 'allow'):.1%} flagged, {_share(verdicts, 'deny'):.1%} denied"
-        print(f"guard, {len(verdicts)} dangerous commands ({part}): {shares}")
-    for name, part in ((name, part) for name in ("safe", "ci") for part in PARTS):
-        verdicts = verdicts_of(rows(name, part))
-        if verdicts:
-            print(f"guard, {len(verdicts)} {name} commands ({part}): {1 - _share(verdicts, 'allow'):.1%} flagged")
-    _report_cost()
+def dangerous_commands_flagged() -> tuple[float, dict[str, float]]:
+    """Of the blind part; the others are printed beside it."""
+    shares = {part: 100 - _percent("dangerous", part, "allow") for part in PARTS}
+    return shares["blind"], shares
+
+
+def dangerous_commands_denied() -> tuple[float, dict[str, float]]:
+    shares = {part: _percent("dangerous", part, "deny") for part in PARTS}
+    return shares["blind"], shares
+
+
+def ordinary_commands_flagged() -> tuple[float, dict[str, float]]:
+    """The worst of all parts."""
+    parts = [("safe", part) for part in PARTS] + [("ci", part) for part in PARTS[:2]]
+    shares = {f"{name}, {part}": 100 - _percent(name, part, "allow") for name, part in parts}
+    return max(shares.values()), shares
+
+
+def guard_p95_over_plain_command() -> tuple[float, dict[str, float]]:
+    """What all commands of the corpus cost, over what a plain one does."""
+    commands = [command for name in ("safe", "dangerous", "ci") for part in PARTS for command in rows(name, part)]
+    times = sorted(_best(command) for command in commands)
+    plain = statistics.median(_best(line) for line in PLAIN)
+    costs = {f"p{share} of {len(commands)} commands": _at(times, share / 100) for share in (50, 95, 99)}
+    return _at(times, 0.95) / plain, {"a plain command": plain, **costs}
 
 
 def rows(name: str, part: str) -> list[str]:
@@ -42,8 +57,9 @@ def verdicts_of(commands: list[str]) -> list[str]:
     return [judge(command, "/home/user/project", "/home/user").verdict for command in commands]
 
 
-def _share(verdicts: list[str], verdict: str) -> float:
-    return verdicts.count(verdict) / len(verdicts)
+def _percent(name: str, part: str, verdict: str) -> float:
+    verdicts = verdicts_of(rows(name, part))
+    return 100 * verdicts.count(verdict) / len(verdicts)
 
 
 def _lines(path: Path) -> list[str]:
@@ -59,15 +75,6 @@ def _is_aside(command: str) -> bool:
     return hashlib.sha256(command.encode()).digest()[0] % 4 == 0
 
 
-def _report_cost() -> None:
-    commands = [command for name in ("safe", "dangerous", "ci") for part in PARTS for command in rows(name, part)]
-    times = sorted(_best(command) for command in commands)
-    plain = statistics.median(_best(line) for line in PLAIN)
-    print(f"guard, a plain command: {plain * 1e6:.0f} us")
-    shares = ", ".join(f"p{share} {_at(times, share / 100):.0f} us" for share in (50, 95, 99))
-    print(f"guard, {len(commands)} commands: {shares}")
-
-
 def _best(line: str, rounds: int = 7) -> float:
     return min(_once(line) for _ in range(rounds))
 
@@ -79,8 +86,4 @@ def _once(line: str) -> float:
 
 
 def _at(times: list[float], share: float) -> float:
-    return times[min(len(times) - 1, int(len(times) * share))] * 1e6
-
-
-if __name__ == "__main__":
-    report()
+    return times[min(len(times) - 1, int(len(times) * share))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import daemon, engine, ledger, load, peers, redaction, shim, startup, store, work
+from bench import daemon, engine, guard, ledger, load, peers, redaction, shim, startup, store, work
 from bench.measure import NotHere
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
@@ -43,6 +43,10 @@ REPORTED: tuple[Measure, ...] = (
     load.events_of_64_agents_over_scripts,
     load.errors_and_losses,
     load.memory_growth,
+    guard.dangerous_commands_flagged,
+    guard.dangerous_commands_denied,
+    guard.ordinary_commands_flagged,
+    guard.guard_p95_over_plain_command,
     store.commit_over_bare_sqlite,
     store.insert_at_a_million,
     store.mark_over_memory,
