@@ -39,6 +39,11 @@ RULE = Rule(
             "snell allow",
             "ln -sf /bin/true ~/.local/bin/snell",
             "claude --settings '{\"disableAllHooks\": true}' -p hi",
+            "CLAUDE_CONFIG_DIR=/tmp/x claude -p hi",
+            "rm -rf ~/.claude",
+            "tar xf x.tar -C ~/.claude",
+            "snell daemon kill",
+            "gemini --yolo -p hi",
         ),
     ),
     fine=(
@@ -48,6 +53,10 @@ RULE = Rule(
         "snell check command 'rm -rf /'",
         "snell test",
         "grep snell README.md",
+        "cp CLAUDE.md ~/.claude/",
+        "mkdir -p .claude/commands",
+        "claude -p 'what is this'",
+        "cp -r .claude /tmp/backup",
     ),
 )
 
@@ -59,7 +68,16 @@ _READS = names(
 _LOOSENS = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
 )
+_OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
+_ASKING = frozenset(("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop"))
+_INSTALLERS = names("systemctl launchctl pip pip3 pipx uv brew npm apt apt-get dnf yum conda snap rye service")
 _VARIABLES = late(r"^SNELL_(?!IDLE$)")
+_OTHER_HOME = late(r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$")
+_CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cursor-agent droid grok kimi")
+_CLIENT_FOLDER = late(
+    r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
+)
+_UNASKED = late(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
@@ -70,6 +88,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             yield RULE.deny(f"it changes `{path}`, on which the guard stands")
             return
     yield from _command(step)
+    yield from _client(step)
+    yield from _folder(step, ground)
     if any("disableAllHooks" in arg for arg in step.args) and step.program not in _READS:
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
     if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
@@ -124,23 +144,44 @@ def _command(step: Step) -> Iterator[Finding]:
             words
         ):
             yield RULE.deny(f"`snell {' '.join(words[:2])}` is for a person at a terminal")
-        elif words[:2] == ("daemon", "stop"):
-            yield RULE.deny("it stops the guard")
+        elif words[:1] and words[0] not in _ASKING and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
+            yield RULE.deny(f"`snell {' '.join(words[:3])}` is for a person at a terminal")
     elif step.program in ("pkill", "killall", "kill") and (
         any("snell" in arg for arg in args) or any(word.has(PROCESS) for word in step.words)
     ):
         yield RULE.deny("it kills the guard")
     elif (
-        step.program in ("systemctl", "launchctl", "pip", "pip3", "pipx", "uv", "brew")
+        step.program in _INSTALLERS
         and any(re.match(r"(?:uninstall|remove|stop|disable|mask|unload)$", arg) for arg in args)
         and any("snell" in arg for arg in args)
     ):
         yield RULE.deny("it removes or stops the guard")
-    if any(_VARIABLES.match(name) for name, _value in step.env) and step.program in (
-        "snell",
-        "claude",
-        "codex",
-        "gemini",
-        "snell-hook",
+
+
+def _client(step: Step) -> Iterator[Finding]:
+    """Snell or a client with other settings than its user's, or one that asks nobody."""
+    if step.program in ("export", "unset", "declare") and any(map(_VARIABLES.match, step.args)):
+        yield RULE.ask("it changes where Snell finds its settings")
+    if step.program not in _CLIENTS:
+        return
+    if any(_OTHER_HOME.match(name) for name, _value in step.env) or (
+        step.program == "claude" and {"--settings", "--bare", "--setting-sources"} & set(step.args)
     ):
         yield RULE.deny("it runs Snell or a client with other settings than its user's")
+    elif any(map(_UNASKED.search, step.args)):
+        yield RULE.ask(f"it starts `{step.program}` so that it asks nobody before it acts")
+
+
+def _folder(step: Step, ground: Ground) -> Iterator[Finding]:
+    """A client's whole folder, hooks and all, taken away or written over."""
+    operands = arguments(step.args).operands
+    if step.program in ("rm", "mv", "shred", "trash"):
+        gone = operands[:-1] if step.program == "mv" else operands
+    elif step.program in ("cp", "rsync", "ditto") and any(name.endswith(("/.", "/*", "/")) for name in operands[:-1]):
+        gone = operands[-1:]
+    else:
+        gone = tuple(step.writes) if step.program in ("tar", "bsdtar", "unzip") else ()
+    for name in gone:
+        if _CLIENT_FOLDER.search(ground.absolute(name)):
+            yield RULE.deny(f"it takes away or replaces `{name}`, in which the client's hooks are")
+            return
