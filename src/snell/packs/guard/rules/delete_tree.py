@@ -87,7 +87,7 @@ _REMOVERS = frozenset(
 )
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
-_ALL_SOURCES = late(r"/\*\.(?:py|[jt]sx?|go|rs|java|kt|swift|c|cc|cpp|h|hpp|rb|php|cs|sql|ex|scala|vue|svelte)$")
+_ALL_SOURCES = late(r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)")
 _WINDOWS = late(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 
@@ -150,7 +150,7 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
     shown = operand.replace(UNKNOWN, "?")
     if not recursive:
         return _plain(place, path, shown, step)
-    if step.where == HERE and _ALL_SOURCES.search(path) and place == PROJECT:
+    if step.where == HERE and _ALL_SOURCES.fullmatch(path.removeprefix(ground.project)) and place == PROJECT:
         return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
     if place in _HARMLESS:
         return None
