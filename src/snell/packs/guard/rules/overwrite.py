@@ -55,6 +55,7 @@ RULE = Rule(
         "mv build/a dist/",
         "ls 2> /dev/null",
         ": > out.log",
+        "python3 -c \"import glob; [open(f, 'w').write('x') for f in glob.glob('src/*.py')]\"",
         "zip -r dist.zip dist",
         "echo '127.0.0.1 app.local' | sudo tee -a /etc/hosts",
     ),
@@ -108,6 +109,8 @@ _NOTHING = late(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
 def _says_nothing(step: Step) -> bool:
+    if step.program in (":", "true"):
+        return not step.output.text  # programs that write what is not known stand here, too
     return (step.program == "echo" and not step.args) or (
         step.program in ("sed", "gsed") and any(re.fullmatch(r"(?:1,\$)?d", arg) for arg in step.args)
     )
@@ -130,7 +133,7 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
             yield RULE.deny(f"it writes over whatever is found in {place}")
             return
-        empties = noise or step.program in (":", "true", "truncate", "fallocate") or _says_nothing(step)
+        empties = noise or step.program in ("truncate", "fallocate") or _says_nothing(step)
         if empties and "*" in name and place in (PROJECT, SOURCES) and not is_artefact(path):
             yield RULE.ask(f"it empties files of {place}: `{path}`")
             return

@@ -62,7 +62,10 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         return
     for target in targets:
         if step.program == "chmod" and _SHOWS.match(mode) and secret_in(ground.absolute(target), ground.home):
-            yield RULE.deny(f"`chmod {mode}` lets others read `{target}`, which holds secrets")
+            at_home = not ground.absolute(target).startswith(ground.project + "/")
+            yield (RULE.deny if at_home else RULE.ask)(
+                f"`chmod {mode}` lets others read `{target}`, which holds secrets"
+            )
             return
         place = place_of(ground.absolute(target), ground)
         if target.startswith(("/usr/local/", "/dev/kvm")):

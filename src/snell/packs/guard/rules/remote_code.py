@@ -15,7 +15,7 @@ from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import HERE, Step
 from snell.packs.guard.shell.transfers import CLONE, is_forge, is_local
-from snell.packs.guard.shell.values import NETWORK
+from snell.packs.guard.shell.values import NETWORK, Value
 
 RULE = Rule(
     name="remote-code",
@@ -46,6 +46,8 @@ RULE = Rule(
         "curl -L https://x.example/a.tgz | tar xz && cd a && ./configure",
         "git clone https://github.com/o/r && cd r && ./test.sh",
         "pip install git+https://github.com/o/r",
+        "poetry source add internal https://packages.x.example/simple",
+        "curl -s localhost:3000/seed.sql | psql app_test",
         "pip install torch --index-url https://download.example/whl/cpu",
         "curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y",
     ),
@@ -94,7 +96,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny(f"`{step.program}` is a tool of attackers or a coin miner")
     elif step.program in _SCANNERS and not any(map(is_local, step.args)):
         yield RULE.ask(f"`{step.program}` looks for ways into other machines")
-    elif step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step):
+    elif step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not _is_own(step.stdin):
         yield RULE.ask(f"`{step.program}` does what comes from the network says, unseen")
     elif _is_straight(step):
         yield RULE.ask("it installs or runs a package straight from an address that nobody keeps packages at")
@@ -121,6 +123,10 @@ _SCANNERS = names("nmap masscan zmap nikto gobuster dirb ffuf wfuzz enum4linux w
 _INPUT_IS_RUN = names("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
 
 
+def _is_own(value: Value) -> bool:
+    return is_local(value.detail(NETWORK))
+
+
 def _runs_input(step: Step) -> bool:
     """Programs to which the input is a list of things to do."""
     args = step.args
@@ -139,8 +145,11 @@ def _is_straight(step: Step) -> bool:
         return False
     if not _is_installer(step) and step.program not in ("uvx", "brew", "terraform", "ansible-pull"):
         return False
-    if step.program in ("helm", "kubectl", "conda") or "config" in step.args[:1]:
-        return False  # charts and manifests are named by address everywhere
+    takes = {"install", "i", "add", "run", "dlx", "exec", "x", "create", "init"} & set(step.args[:4])
+    if step.program in ("helm", "kubectl", "conda") or "source" in step.args[:1]:
+        return False  # charts, manifests and channels are named by address everywhere
+    if not takes and step.program not in ("npx", "bunx", "uvx", "pipx", "ansible-pull"):
+        return False
     for before, arg in itertools.pairwise(("", *step.args)):
         index = before.startswith("-") and re.search(r"url|index|proxy|registry|source|host|find-links|^-[if]$", before)
         if _STRAIGHT.match(arg) and not index and not is_forge(arg) and not _PACKAGES.search(arg):

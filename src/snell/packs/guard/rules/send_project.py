@@ -75,7 +75,8 @@ def _pushed(step: Step) -> Iterator[Finding]:
     if not _ADDRESS.match(address) or UNKNOWN in address:
         return
     if not is_forge(address):
-        yield (RULE.deny if target is not None else RULE.ask)(f"it pushes the repository to `{address}`")
+        turned = target is not None and target.detail(REMOTE) == "turned"
+        yield (RULE.deny if turned else RULE.ask)(f"it pushes the repository to `{address}`")
 
 
 def _stored(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -113,8 +113,8 @@ def _over_http(step: Step, ground: Ground) -> str:
     if found:
         return found
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
-    if named is not None and any(named.detail("output") == name for name in ("whoami", "hostname", "id")):
-        return "?the name of this machine or its user, in an address,"
+    if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
+        return "?the name of this machine's user, in an address,"
     takes_stdin = any(value.text in ("-", ".", "@/dev/stdin") or value.text.endswith("@-") for value in sending.words)
     if step.stdin is not None and (takes_stdin or step.program in ("http", "https", "xh")):
         return _secret((step.stdin,)) or ("?an archive of whole folders" if step.stdin.has(ARCHIVE) else "")

@@ -12,6 +12,7 @@ from snell.packs.guard.places import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.sensitive import secret_folder, secret_in
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.transfers import is_local
 from snell.packs.guard.shell.values import ARCHIVE, MOVED, NETWORK, SECRET, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def unpacked(program: str, call: Call, args: list[str], scene: Scene) -> None:
         return
     given = [scene.content(arg) for arg in args if "." in arg] if scene.files else []
     sources = [value.detail(NETWORK) for value in (call.stdin, *given) if value is not None and value.has(NETWORK)]
-    unsafe = [source for source in sources if not source.startswith("https:")]
+    unsafe = [source for source in sources if not source.startswith("https:") and not is_local(source)]
     if unsafe:
         folder = next((after for arg, after in itertools.pairwise(args) if arg in ("-C", "--directory", "-d")), ".")
         scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {unsafe[0]}",))))

@@ -185,12 +185,12 @@ def _note_remote(args: list[str], scene: Scene) -> None:
     words = [arg for arg in args if not arg.startswith("-")]
     setting = re.fullmatch(r"remote\.([\w.-]+)\.(?:push)?url", words[-2]) if len(words) > 2 else None
     if "remote" in words and {"add", "set-url"} & set(words) and len(words) > 3:
-        name = words[-2]
+        name, how = words[-2], "turned" if "set-url" in words else "added"
     elif "config" in words and setting:
-        name = setting[1]
+        name, how = setting[1], "turned"
     else:
         return
-    scene.write(f".git/remotes/{name}", Value(words[-1], frozenset((REMOTE,))))
+    scene.write(f".git/remotes/{name}", Value(words[-1], frozenset((f"{REMOTE} {how}",))))
 
 
 def _note_clone(args: list[str], scene: Scene) -> None:

@@ -130,7 +130,7 @@ _RUNS_TEXT = late(
 )
 _RUNS_DECODED = late(
     (
-        rf"\b(?:eval|exec|loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
+        rf"\b(?:eval|exec|(?:pickle|marshal|dill)\.loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
         rf"decode_base64|base64_decode|atob|Buffer\.from|decode64|fromhex|unhexlify|a2b_\w+)\s*\(\s*{_S}"
         rf"|\b(?:eval|exec|system|popen)\s*\(\s*[\w.]*(?:b64decode|base64_decode|atob|fromhex)\s*\(\s*[a-z$]"
     ),

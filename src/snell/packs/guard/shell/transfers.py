@@ -113,7 +113,7 @@ def _folder(program: str, args: list[str]) -> str:
 
 
 def _url(args: list[str]) -> str:
-    return next((arg for arg in args if re.match(r"\w+://|[\w.-]+\.\w+/", arg)), "")
+    return next((arg for arg in args if re.match(r"\w+://|[\w.-]+\.\w+/|localhost[:/]|127\.0\.0\.1", arg)), "")
 
 
 def sendings(program: str, words: tuple[Value, ...]) -> Sending:
