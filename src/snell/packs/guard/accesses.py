@@ -12,6 +12,8 @@ from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.names import names
 from snell.packs.guard.patches import patched
+from snell.packs.guard.sensitive import is_program, runs_by_itself
+from snell.packs.guard.servers import commands_of, findings_of, moves, of_notebook, removes
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.values import Value
 
@@ -24,28 +26,19 @@ _SQL_KEYS = names("sql query statement statements queries sql_query command text
 _WRITING = late(
     r"write|edit|create|delete|remove|move|update|append|patch|rename|save|put|replace|copy|insert|overwrite"
 )
+_NOTEBOOK = late(r"jupyter|notebook|cell|kernel|ipython|colab", re.IGNORECASE)
 _BROWSER = late(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
 _DATABASE = late(r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase")
 _STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
-# Servers that manage what runs elsewhere, and the program with the same verbs.
-_MANAGERS = {
-    **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
-    **{
-        name: name for name in ("aws", "gcloud", "az", "terraform", "pulumi", "heroku", "vercel", "netlify", "supabase")
-    },
-    "gcp": "gcloud",
-    "azure": "az",
-    "cloudflare": "wrangler",
-    "digitalocean": "doctl",
-    "neon": "neonctl",
-}
 
 
 def judge_call(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
     """Reading, editing, writing, searching and fetching by a client's own tools, and what an MCP tool is told."""
     if call.kind == "mcp":
         return _mcp(call, cwd, home, project)
-    return judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project)
+    found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project)
+    starts = [text for path, text in written_by(call, cwd, home).items() if runs_by_itself(path) or is_program(path)]
+    return strictest([found, *(judge(text.text, cwd, home, project) for text in starts)]) if starts else found
 
 
 def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
@@ -99,28 +92,37 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
         for path in (call.path, *names):
             yield _writes(_full(path, cwd, home), cwd)
     elif isinstance(call, WebCall):
-        yield _fetches(call.url, cwd)
+        local = call.url.startswith("file://")
+        yield _reads(call.url.removeprefix("file://"), cwd) if local else _fetches(call.url, cwd)
     elif isinstance(call, SearchCall) and call.tool not in ("Glob", "LS"):
         for name in (call.path, call.input.get("glob")):
             if isinstance(name, str) and name:
                 yield _reads(_full(name, cwd, home), cwd)
+        yield _runs(("rg", call.pattern, _full(call.path or ".", cwd, home)), cwd)
 
 
 def _mcp(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
-    found = list[Judgement]()
-    steps = list(_taken_down(call, cwd))
+    found = [Judgement(finding.verdict, (finding,)) for finding in findings_of(call)]
+    steps = [_runs(words, cwd) for words in commands_of(call)]
     writes = _WRITING.search(_method(call)) is not None
     for key, text in _texts(call.input):
         if key in _SQL_KEYS and _DATABASE.search(call.tool.lower()) and _STATEMENT.match(text):
             steps.append(Step("psql", (Value("psql"), Value("-c"), Value(text)), cwd, args=("-c", text)))
+        elif key in ("source", "code", "cell") and _NOTEBOOK.search(call.tool):
+            shell, code = of_notebook(text)
+            found.extend((judge(shell, cwd, home, project), judge(_as_program(call, code), cwd, home, project)))
         elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
             found.append(judge(_as_program(call, text), cwd, home, project))
-        elif key in _COMMAND_KEYS:
+        elif key in _COMMAND_KEYS or key.endswith("command"):
             found.append(judge(_with_words(call, text), cwd, home, project))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))
         elif key in _PATH_KEYS or key in _URL_KEYS:
             path = _full(text.removeprefix("file://"), cwd, home)
+            if removes(call) and key not in ("destination", "target"):
+                steps.append(_runs(("rm", "-rf", path), cwd))
+            elif moves(call) and key in ("source", "src"):
+                steps.append(_runs(("mv", path, str(call.input.get("destination") or call.input.get("target"))), cwd))
             steps.append(_writes(path, cwd) if writes and key not in ("source", "src") else _reads(path, cwd))
     return strictest([*found, judge_steps(tuple(steps), cwd, home, project)])
 
@@ -141,17 +143,6 @@ def _as_program(call: ToolCall, code: str) -> str:
     return f"{'node -e' if is_script else 'python3 -c'} {shlex.quote(code)}"
 
 
-def _taken_down(call: ToolCall, cwd: str) -> Iterator[Step]:
-    """`mcp__kubernetes__delete_namespace`: what the tool does is in its name."""
-    words = re.split(r"[^a-z0-9]+", call.tool.lower())
-    manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
-    verb = next(
-        (word for word in words if word in ("delete", "destroy", "terminate", "purge", "uninstall", "drop")), ""
-    )
-    if manager and verb:
-        yield Step(manager, (Value(manager), Value(verb)), cwd, args=(verb,))
-
-
 def _texts(given: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     if isinstance(given, str):
         yield key.lower(), given
@@ -161,6 +152,10 @@ def _texts(given: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, str
     elif isinstance(given, list | tuple) and depth < 6:
         for value in given[:MOST_TEXTS]:
             yield from _texts(value, key, depth + 1)
+
+
+def _runs(words: tuple[str, ...], cwd: str) -> Step:
+    return Step(words[0], tuple(map(Value, words)), cwd, args=words[1:])
 
 
 def _fetches(url: str, cwd: str) -> Step:

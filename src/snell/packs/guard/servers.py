@@ -1,0 +1,108 @@
+"""What the tools of other servers do: their names say it, and the commands with the same effect are judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from snell.kit.late_pattern import late
+from snell.kit.subjects import ToolCall
+from snell.packs.guard.names import names
+from snell.packs.guard.rule import Finding
+from snell.packs.guard.rules import RULES
+
+# Servers that manage what runs elsewhere, and the program with the same verbs.
+_MANAGERS = {
+    **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
+    **{
+        name: name for name in ("aws", "gcloud", "az", "terraform", "pulumi", "heroku", "vercel", "netlify", "supabase")
+    },
+    "gcp": "gcloud",
+    "azure": "az",
+    "cloudflare": "wrangler",
+    "digitalocean": "doctl",
+    "neon": "neonctl",
+}
+_TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
+_FORGES = names("github gitlab bitbucket gitea forgejo")
+_DATABASES = names(
+    "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
+)
+_DATABASE_VERBS = names("drop flushall flushdb flush truncate wipe reset")
+_VAULTS = names("onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager")
+_LOOKING = names("get read reveal show fetch export access retrieve lookup dump")
+# What these delete is their own, or can be made again.
+_SMALL = names(
+    "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
+)
+
+
+def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
+    """Commands with the same effect."""
+    words, given = _words(call.tool), call.input
+    manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
+    verb = next((word for word in words if word in _TAKES_DOWN), "")
+    if manager and verb:
+        yield manager, verb
+    elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
+        yield "gh", "repo", "delete"
+    if set(words) & _DATABASES and (
+        _DATABASE_VERBS & set(words) or ({"many", "all"} & set(words) and verb and not _selects(given))
+    ):
+        yield "dropdb", words[-1]
+    if "git" in words[:3]:
+        yield from _git(words, given)
+
+
+def findings_of(call: ToolCall) -> Iterator[Finding]:
+    """What no command says as well."""
+    words = _words(call.tool)
+    if _LOOKING & set(words) and (
+        _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
+    ):
+        yield RULES["secret-stores"].ask(f"`{call.tool}` shows secrets")
+    elif _TAKES_DOWN & set(_words(call.tool.rpartition("__")[2])) and not _SMALL & set(words):
+        if _DATABASES & set(words) and _selects(call.input):
+            return
+        yield RULES["infrastructure"].ask(f"`{call.tool}` deletes something that is kept elsewhere")
+
+
+def removes(call: ToolCall) -> bool:
+    """The tool deletes the files and folders that it is given."""
+    return bool(_REMOVES & set(_words(call.tool.rpartition("__")[2])))
+
+
+def moves(call: ToolCall) -> bool:
+    return bool({"move", "rename"} & set(_words(call.tool.rpartition("__")[2])))
+
+
+def of_notebook(source: str) -> tuple[str, str]:
+    """The shell's lines of a notebook's cell, and the rest."""
+    if re.match(r"\s*%%(?:bash|sh|script)\b", source):
+        return source.split("\n", 1)[-1], ""
+    shell = "\n".join(line.lstrip()[1:] for line in source.split("\n") if _BANG.match(line))
+    return shell, "\n".join(line for line in source.split("\n") if not re.match(r"\s*[!%]", line))
+
+
+_BANG = late(r"\s*!")
+_GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
+
+
+def _git(words: list[str], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    verb = next((word for word in words if word in _GIT_VERBS), "")
+    flags = [f"--{key.replace('_', '-')}" for key, value in given.items() if value is True]
+    modes = [f"--{value}" for key, value in given.items() if key == "mode" and isinstance(value, str)]
+    actions = [value for key, value in given.items() if key in ("action", "operation") and isinstance(value, str)]
+    if verb:
+        yield "git", verb, *flags, *modes, *actions
+
+
+def _selects(given: Mapping[str, Any]) -> bool:
+    return any(given.get(key) for key in ("filter", "query", "where", "ids", "id", "selector"))
+
+
+def _words(tool: str) -> list[str]:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool)
+    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
