@@ -77,6 +77,7 @@ _CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cur
 _CLIENT_FOLDER = late(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
+_TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _UNASKED = late(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 
@@ -89,7 +90,8 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             return
     yield from _command(step)
     yield from _client(step)
-    yield from _folder(step, ground)
+    if step.program in _TAKERS:
+        yield from _folder(step, ground)
     if any("disableAllHooks" in arg for arg in step.args) and step.program not in _READS:
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
     if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):

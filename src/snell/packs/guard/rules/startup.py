@@ -66,7 +66,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
             yield RULE.deny(f"`{path}` then runs in the place of a program of the system")
             return
     yield from _timers(step)
-    yield from _searched_first(step)
+    if step.env or step.program in ("export", "declare", "typeset"):
+        yield from _searched_first(step)
     for name, value in step.env:
         if name in _LOADERS - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} puts `{value}` into every program that starts")
