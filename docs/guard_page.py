@@ -22,7 +22,7 @@ def guard() -> str:
         "secrets were read, and a keyed fingerprint of their values, to know them again when they would leave. A value "
         "that was changed in between, other than by base64, is not known again.\n\n"
         "`python3 dev.py bench dangerous_commands_flagged dangerous_commands_denied ordinary_commands_flagged` prints "
-        "how often it is right, on commands that it was tuned with and on those that nobody tuned for.",
+        "how often it is right, on commands that it was tuned with and on those that were kept aside.",
         *parts,
     )
 
