@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from snell.kit.authoring import judges, watches
+from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import ShellCall, ToolCall
 from snell.model.effects import Ask, Deny, Tell
@@ -68,7 +68,8 @@ def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None
     return _answer(_with(judgement, value, sent), here)
 
 
-@watches("PostToolUse", kind=("shell", "write", "edit", "mcp"))
+# Not a watcher: the next call of the session may come at once, and must find what this one leaves.
+@informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
 def remember(call: ToolCall, event: Event, here: Here) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
@@ -80,7 +81,7 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
         _keep_read(judgement, call, event, here)
 
 
-@watches("PostToolUse", kind=("read", "search", "mcp"))
+@informs("PostToolUse", kind=("read", "search", "mcp"))
 def remember_read(call: ToolCall, event: Event, here: Here) -> None:
     """Remember that a secret was read by the client's own tool."""
     _keep_read(judge_call(call, *_ground(event, here)), call, event, here)
