@@ -9,8 +9,10 @@ import os
 import re
 import shlex
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.answers import after_async, is_async, is_json, outcome_of
@@ -22,28 +24,62 @@ from snell.machine.surroundings import Surroundings
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
-from snell.model.events import Event
+from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
+from snell.model.ports import Said, Voice
 
 
 def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
     """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
+    voice = around.voice(command.written_for) if command.written_for else None
+    if voice is None:
+        return _run(hook, event, around, _Asking(event_object(event)))
+    payloads = voice.given(event, around.project_dir)
+    wanted = [each for each in payloads if voice.is_wanted(command.their_matcher, event, each)]
+    if not wanted:
+        return Outcome(remarks=(f"left out: this is nothing for a hook of {command.written_for}",))
+    return _together([_run(hook, event, around, _Asking(each, voice)) for each in wanted])
+
+
+class _Asking(Struct, frozen=True):
+    """What a program is given, and whose words those are: nobody's in particular, or another client's."""
+
+    payload: Payload
+    voice: Voice | None = None
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What a program said about each of several files."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    return Outcome(
+        effects=tuple(effect for each in outcomes for effect in each.effects),
+        failure=next((each.failure for each in outcomes if each.failure), None),
+        seconds=sum(each.seconds for each in outcomes),
+        remarks=tuple(remark for each in outcomes for remark in each.remarks),
+    )
+
+
+def _run(hook: Hook, event: Event, around: Surroundings, asking: _Asking) -> Outcome:
+    command, voice = hook.handler, asking.voice
+    assert isinstance(command, Command)
+    directory = _directory(voice.folder(hook) if voice else "", event, around)
     env_file = _env_file() if "env" in event.row.can else ""
     asked = _Asked()
     try:
         finished = run_process(
             _argv(command, around),
-            stdin=json_bytes(event_object(event)) + b"\n" if command.pass_context else b"",
-            cwd=_directory(event, around),
-            env=environment(around.env, _variables(command, event, around, env_file)),
+            stdin=json_bytes(asking.payload) + b"\n" if command.pass_context else b"",
+            cwd=directory,
+            env=environment(around.env, _variables(command, event, around, env_file, voice)),
             timeout=hook.time_limit,
             cancel=around.cancel,
-            watch_stdout=asked.watch if _may_go_async(hook) else None,
+            watch_stdout=asked.watch if voice is None and _may_go_async(hook) else None,
             hand_over=lambda running: _keep(running, asked.seconds, hook, event, around),
         )
-        outcome = _outcome(hook, event, finished, command, _directory(event, around))
+        outcome = _outcome(hook, event, finished, asking, directory)
         return _with_env(outcome, env_file)
     finally:
         if env_file:
@@ -61,13 +97,15 @@ def _argv(command: Command, around: Surroundings) -> list[str]:
     return words
 
 
-def _directory(event: Event, around: Surroundings) -> str:
+def _directory(folder: str, event: Event, around: Surroundings) -> str:
     """The session's directory; where that is gone, the project's or the user's own, as the client does."""
-    choices = (event.cwd, around.project_dir, os.path.expanduser("~"), "/")
+    choices = (folder, event.cwd, around.project_dir, os.path.expanduser("~"), "/")
     return next(each for each in choices if each and os.path.isdir(each))
 
 
-def _variables(command: Command, event: Event, around: Surroundings, env_file: str) -> dict[str, str]:
+def _variables(
+    command: Command, event: Event, around: Surroundings, env_file: str, voice: Voice | None
+) -> dict[str, str]:
     given = {
         "HOOK_EVENT": event.name,
         "HOOK_TOOL_NAME": event.tool,
@@ -75,11 +113,12 @@ def _variables(command: Command, event: Event, around: Surroundings, env_file: s
         "CLAUDE_PROJECT_DIR": around.project_dir or event.cwd,
         "CLAUDE_PLUGIN_ROOT": command.plugin_root,
         "CLAUDE_ENV_FILE": env_file,
+        **(voice.variables(event, around.project_dir) if voice else {}),
     }
     return {name: value.replace("\0", "") for name, value in given.items() if value}
 
 
-def _outcome(hook: Hook, event: Event, finished: Finished, command: Command, cwd: str) -> Outcome:
+def _outcome(hook: Hook, event: Event, finished: Finished, asking: _Asking, cwd: str) -> Outcome:
     failure = _failure(finished, hook.time_limit)
     if failure:
         if hook.exit_code_mode == "strict" and failure.kind == "launch":
@@ -87,8 +126,21 @@ def _outcome(hook: Hook, event: Event, finished: Finished, command: Command, cwd
         return Outcome(failure=failure, seconds=finished.seconds)
     if finished.went_async:
         return Outcome(seconds=finished.seconds, remarks=("went on in the background",), is_pending=True)
-    outcome = _by_exit_code(hook, event, finished, _answer(finished, event, command), cwd)
+    command = hook.handler
+    assert isinstance(command, Command)
+    outcome = _in_its_words(finished, event, asking, cwd) if command.parse_result else None
+    if outcome is None:
+        outcome = _by_exit_code(hook, event, finished, _answer(finished, event, command), cwd)
     return replace(outcome, seconds=finished.seconds)
+
+
+def _in_its_words(finished: Finished, event: Event, asking: _Asking, cwd: str) -> Outcome | None:
+    """The answer as the client reads it that the program was written for; None: as anybody's."""
+    stdout, stderr = (stream.decode("utf-8", "replace") for stream in (finished.stdout, finished.stderr))
+    if asking.voice is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
+        return None
+    said = Said(stdout, stderr, finished.exit_code)
+    return asking.voice.answer(event, asking.payload, said)
 
 
 def _answer(finished: Finished, event: Event, command: Command) -> Outcome:

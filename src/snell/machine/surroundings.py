@@ -10,6 +10,7 @@ from msgspec import Struct
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook
+from snell.model.ports import Voice
 from snell.model.progress import Progress
 
 # Takes what a hook says after it went to the background.
@@ -66,6 +67,10 @@ def _no_begin(hook: Hook, event: Event) -> threading.Event:
     return threading.Event()
 
 
+def _no_voice(written_for: str) -> None:
+    return None
+
+
 class Surroundings(Struct, frozen=True):
     env: Mapping[str, str] = {}
     project_dir: str = ""
@@ -75,6 +80,7 @@ class Surroundings(Struct, frozen=True):
     settings: HandlerSettings = HandlerSettings()
     is_interactive: bool = True  # somebody can see progress and cancel; prompt and agent hooks run only then
     progress: Callable[[Progress], None] | None = None
+    voice: Callable[[str], Voice | None] = _no_voice  # for programs that were written as another client's hooks
 
     def has_audience(self, event: Event) -> bool:
         """Whether somebody can see what a model hook does, and cancel it; the settings may do without."""

@@ -68,11 +68,14 @@ class Command(Struct, frozen=True):
     pass_context: bool = True
     parse_result: bool = True
     plugin_root: str = ""
+    written_for: str = ""  # another client's event, as in `cursor:stop`: in whose words it is asked and answers
+    their_matcher: str = ""  # what that client's matcher reads there
     kind: str = "command"
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        return ("command", self.command, self.args, self.plugin_root, self.pass_context, self.parse_result)
+        how = (self.pass_context, self.parse_result, self.written_for, self.their_matcher)
+        return ("command", self.command, self.args, self.plugin_root, *how)
 
 
 class Webhook(Struct, frozen=True):

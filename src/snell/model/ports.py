@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome
-from snell.model.events import Event
+from snell.model.events import Event, Payload
 from snell.model.hooks import Hook
 
 T = TypeVar("T")
@@ -67,6 +67,33 @@ class Client(Protocol):
 
     def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
         """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
+
+
+class Said(Struct, frozen=True):
+    """What a program printed, and how it ended."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = 0
+
+
+class Voice(Protocol):
+    """A client the other way round, at one of its events: for programs that were written as hooks of it."""
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        """The event as that client would report it: not at all, once, or once for each file."""
+
+    def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
+        """Whether a matcher in that client's terms fits."""
+
+    def variables(self, event: Event, project: str) -> dict[str, str]:
+        """What that client puts into the environment."""
+
+    def folder(self, hook: Hook) -> str:
+        """Where that client starts it; empty = where the session is."""
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+        """What it meant; None: what Claude Code would take it for."""
 
 
 class Store(Protocol):

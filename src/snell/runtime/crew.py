@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.clients.voices import voice_for
 from snell.engine.book import MEMO_LIMIT
 from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
@@ -75,7 +76,7 @@ class Crew:
 
     def __init__(self, worker: Worker | None = None, around: Surroundings | None = None) -> None:
         self.worker = worker or Worker()
-        self.around = around or Surroundings(env=dict(os.environ))
+        self.around = replace(around or Surroundings(env=dict(os.environ)), voice=voice_for)
         self.here = Here()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._late_jobs: set[Future[None]] = set()  # like the pools, shared by all copies

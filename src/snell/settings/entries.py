@@ -9,6 +9,7 @@ from snell.model.errors import PatternError
 from snell.model.hooks import Hook, Source
 from snell.settings.complaints import WrongError
 from snell.settings.digests import short_digest
+from snell.settings.foreign import speaks
 from snell.settings.handler_parts import HandlerPart, handler_for, handler_part, word_for
 from snell.settings.reading import MOST_COMPLAINTS, Declared, Entry, Fault, Reading
 from snell.settings.schema import ANY_HANDLER_KEY, ENTRY, FLAT, IN_TABLE, Key, Spellings
@@ -131,6 +132,9 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
     if part.row.name in ("prompt", "agent") and event in CATALOGUE and not row.has_conversation:
         message = f"{event} has no conversation that a {part.row.name} hook could look at"
         complain(found.entry.line, message, "use a command", "warning")
+    if (theirs := found.values.get("written_for")) and not speaks(theirs):
+        advice = "write CLIENT:EVENT in that client's own spelling, such as cursor:beforeShellExecution"
+        found.wrong(WrongError(f"`{theirs[:80]}` is no client's event", found.line("written_for"), advice))
     if found.values.get("redact") is False and found.reading.layer not in ("policy", "user"):
         message = f"`redact = false` is not for {found.reading.layer} settings"
         found.wrong(WrongError(message, found.line("redact"), "move the hook to your own settings, or remove the key"))

@@ -1,18 +1,19 @@
-"""
-Hook files of other programs, read as if they were ours: where they are, and what their words mean.
-
-Entries that run `snell-hook` are left out: they are how that client calls us.
-"""
+"""Hook files of other programs: where they are, what their events are here, and in whose words their hooks speak."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from snell.settings.our_commands import runs_shim
-from snell.settings.tree import Node, plain
+from snell.model.catalogue import CATALOGUE, canonical
+
+
+class ForeignEvent(Struct, frozen=True):
+    """What one of a client's events is here."""
+
+    here: tuple[str, ...]  # what it reports may be several events of ours
+    kinds: tuple[str, ...] = ()  # of tools, where it is about one kind only
 
 
 class ForeignForm(Struct, frozen=True):
@@ -22,11 +23,30 @@ class ForeignForm(Struct, frozen=True):
     user: tuple[str, ...]
     project: tuple[str, ...]
     variable: str = ""  # moves `base`
-    events: Mapping[str, str] = {}  # where a name is not one of ours in another spelling
+    events: Mapping[str, ForeignEvent] = {}  # where a name is not one of ours in another spelling
+    lacks: frozenset[str] = frozenset()  # events that nothing here is like
     tools: Mapping[str, str] = {}  # what its matchers call a tool -> Claude Code's name, which every client's has here
     in_milliseconds: bool = False
+    seconds: float = 0.0  # how long it waits for a command that does not say; 0 = as long as we would
+    has_voice: bool = True  # its hooks are called, and answer, in its own words
+    has_folders: bool = False  # an entry may say where and with which variables it runs
     remark: str = ""
 
+    def event(self, native: str) -> ForeignEvent | None:
+        """What an event of this client is here; None when it has no such event, or nothing here is like it."""
+        if native in self.lacks:
+            return None
+        name = canonical(native)
+        return self.events.get(native) or (ForeignEvent((name,)) if name in CATALOGUE else None)
+
+
+def _one(name: str, *kinds: str) -> ForeignEvent:
+    return ForeignEvent((name,), kinds)
+
+
+# Elsewhere a command that ends badly, or a tool that fails, is an event of its own.
+_SHELL_DONE = ForeignEvent(("PostToolUse", "PostToolUseFailure"), ("shell",))
+_DONE = ForeignEvent(("PostToolUse", "PostToolUseFailure"))
 
 FORMS: Mapping[str, ForeignForm] = {
     "claude-code": ForeignForm(
@@ -34,35 +54,63 @@ FORMS: Mapping[str, ForeignForm] = {
         ("settings.json",),
         (".claude/settings.json", ".claude/settings.local.json"),
         variable="CLAUDE_CONFIG_DIR",
+        has_voice=False,
     ),
-    "codex": ForeignForm(".codex", ("hooks.json",), (".codex/hooks.json",), variable="CODEX_HOME"),
+    "codex": ForeignForm(
+        ".codex",
+        ("hooks.json", "config.toml"),
+        (".codex/hooks.json", ".codex/config.toml"),
+        variable="CODEX_HOME",
+        remark="hooks are given what Codex sends; a change of files reaches them as a patch",
+    ),
     "copilot": ForeignForm(
         ".copilot",
-        ("hooks/*.json",),
-        (".github/hooks/*.json",),
+        ("hooks/*.json", "settings.json"),
+        (".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"),
         variable="COPILOT_HOME",
-        events={"agentStop": "Stop", "userPromptSubmitted": "UserPromptSubmit", "errorOccurred": "StopFailure"},
+        events={
+            "agentStop": _one("Stop"),
+            "userPromptSubmitted": _one("UserPromptSubmit"),
+            "errorOccurred": _one("StopFailure"),
+        },
+        lacks=frozenset({"userPromptTransformed", "preMcpToolCall"}),
         tools={"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"},
+        seconds=30.0,
+        has_folders=True,
+        remark="hooks are given what Copilot sends for an event of that spelling, and answer in its words",
     ),
     "cursor": ForeignForm(
         ".cursor",
         ("hooks.json",),
         (".cursor/hooks.json",),
-        events={"beforeSubmitPrompt": "UserPromptSubmit"},
+        events={
+            "beforeSubmitPrompt": _one("UserPromptSubmit"),
+            "beforeShellExecution": _one("PreToolUse", "shell"),
+            "beforeMCPExecution": _one("PreToolUse", "mcp"),
+            "beforeReadFile": _one("PreToolUse", "read"),
+            "subagentStart": _one("PreToolUse", "agent"),  # elsewhere it cannot be refused once it has started
+            "afterShellExecution": _SHELL_DONE,
+            "afterMCPExecution": _one("PostToolUse", "mcp"),
+            "afterFileEdit": _one("PostToolUse", "edit", "write"),
+            "afterAgentResponse": _one("Stop"),
+        },
+        lacks=frozenset({"afterAgentThought", "beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"}),
         tools={"Shell": "Bash"},
-        remark="hooks are given Claude Code's fields; answers in Cursor's own words (`permission`) are understood",
+        seconds=60.0,
+        remark="hooks are given what Cursor sends at their event, and answer in its words (`permission`, ...)",
     ),
     "gemini": ForeignForm(
         ".gemini",
         ("settings.json",),
         (".gemini/settings.json",),
         events={
-            "BeforeTool": "PreToolUse",
-            "AfterTool": "PostToolUse",
-            "BeforeAgent": "UserPromptSubmit",
-            "AfterAgent": "Stop",
-            "PreCompress": "PreCompact",
+            "BeforeTool": _one("PreToolUse"),
+            "AfterTool": _DONE,
+            "BeforeAgent": _one("UserPromptSubmit"),
+            "AfterAgent": _one("Stop"),
+            "PreCompress": _one("PreCompact"),
         },
+        lacks=frozenset({"BeforeModel", "AfterModel", "BeforeToolSelection"}),
         tools={
             "run_shell_command": "Bash",
             "read_file": "Read",
@@ -72,8 +120,16 @@ FORMS: Mapping[str, ForeignForm] = {
             "list_directory": "LS",
         },
         in_milliseconds=True,
+        seconds=60.0,
+        remark="hooks are given what Gemini CLI sends, with its names of tools, and answer in its words",
     ),
 }
+
+
+def speaks(written_for: str) -> bool:
+    """Is this a client's event in whose words a hook can be asked?"""
+    client, _, native = written_for.partition(":")
+    return client in FORMS and FORMS[client].has_voice and FORMS[client].event(native) is not None
 
 
 def user_files(name: str, home: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
@@ -86,62 +142,6 @@ def user_files(name: str, home: Path, env: Mapping[str, str]) -> tuple[Path, ...
 def project_files(name: str, root: Path) -> tuple[Path, ...]:
     """The files of a client that belong to a project."""
     return _found(root, FORMS[name].project)
-
-
-def adapted(root: Node | None, layer: str) -> Node | None:
-    """The file's tree in our words, without what is ours already."""
-    form = FORMS.get(layer.partition(":")[0])
-    if root is None or form is None or not root.is_table or "hooks" not in root.value:
-        return root
-    hooks = root.value["hooks"]
-    if not hooks.is_table:
-        return root
-    lists = {form.events.get(name, name): _list(node, form) for name, node in hooks.value.items()}
-    return Node({**root.value, "hooks": Node(lists, hooks.line)}, root.line)
-
-
-def _list(node: Node, form: ForeignForm) -> Node:
-    if not node.is_list:
-        return node
-    entries = [_entry(each, form) for each in node.value if not runs_shim(_alone(each))]
-    return Node([each for each in entries if each is not None], node.line)
-
-
-def _alone(node: Node) -> object:
-    """An entry without the handlers that it groups; those are looked at one by one."""
-    given = plain(node)
-    return {name: value for name, value in given.items() if name != "hooks"} if isinstance(given, dict) else given
-
-
-def _entry(node: Node, form: ForeignForm) -> Node | None:
-    if not node.is_table:
-        return node
-    fields = {_key(name, form): each for name, each in node.value.items()}
-    inner = fields.get("hooks")
-    if inner is not None and inner.is_list:
-        kept = _list(inner, form)
-        if inner.value and not kept.value:
-            return None
-        fields["hooks"] = kept
-    if (matcher := fields.get("matcher")) and isinstance(matcher.value, str):
-        fields["matcher"] = Node(_everywhere(matcher.value, form.tools), matcher.line)
-    if "bash" in fields and "command" not in fields:
-        fields["command"] = fields.pop("bash")
-    return Node(fields, node.line)
-
-
-def _everywhere(matcher: str, tools: Mapping[str, str]) -> str:
-    """The matcher with Claude Code's names of the same tools beside the client's own."""
-    if not tools:
-        return matcher
-    is_list = re.fullmatch(r"[\w|-]+", matcher)
-    both = "{}|{}" if is_list else "(?:{}|{})"
-    names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, tools))})(?![\w-])")
-    return names.sub(lambda found: both.format(found[0], tools[found[0]]), matcher)
-
-
-def _key(name: str, form: ForeignForm) -> str:
-    return "timeout_ms" if name == "timeout" and form.in_milliseconds else name
 
 
 def _found(base: Path, patterns: Iterable[str]) -> tuple[Path, ...]:

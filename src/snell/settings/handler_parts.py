@@ -122,7 +122,14 @@ def full_path(text: str, folder: str) -> str:
 
 def _command(part: HandlerPart, values: dict[str, Any], reading: Reading) -> Handler:
     defaults = part.defaults_of(values)
-    return Command(values["command"], values.get("args"), **defaults, plugin_root=reading.plugin_root)
+    return Command(
+        values["command"],
+        values.get("args"),
+        **defaults,
+        plugin_root=reading.plugin_root,
+        written_for=values.get("written_for", ""),
+        their_matcher=values.get("their_matcher", ""),
+    )
 
 
 def _webhook(_part: HandlerPart, values: dict[str, Any], _reading: Reading) -> Handler:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from snell.settings.complaints import WrongError
 from snell.settings.entries import declared
-from snell.settings.foreign import adapted
+from snell.settings.foreign_trees import adapted
 from snell.settings.forms import entries, top_level
 from snell.settings.read_toml import read_toml
 from snell.settings.reading import Declared, Fault, Parsed, Reading
@@ -22,7 +22,7 @@ MOST_HOOKS = 10_000
 def parse(data: bytes, reading: Reading) -> Parsed:
     """What a settings file holds; its name says whether it is JSON, and everything else is TOML."""
     if reading.is_foreign:
-        return parse_tree(lambda: adapted(_read(data, reading.file), reading.layer), reading)
+        return parse_tree(lambda: adapted(_read(data, reading.file), reading), reading)
     return _guarded(parse_tree(lambda: _read(data, reading.file), reading), data)
 
 

@@ -123,6 +123,14 @@ HANDLERS: tuple[HandlerRow, ...] = (
             Key("args", "texts", "arguments; with them no shell is started"),
             Key("pass_context", "flag", "give the event on stdin; off by default in a `shell` table", default=True),
             Key("parse_result", "flag", "read stdout as an answer; off by default in a `shell` table", default=True),
+            Key(
+                "written_for",
+                "text",
+                "another client's event, such as `cursor:beforeShellExecution`: the program gets what that client"
+                " would send, and answers in its words",
+                default="",
+            ),
+            Key("their_matcher", "text", "with `written_for`: a matcher in that client's own terms", default=""),
             Key("shell", "any", "", ignored="commands run in the system's shell"),
         ),
         tables=("shell",),

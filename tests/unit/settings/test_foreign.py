@@ -32,7 +32,7 @@ def group(command: str, **more: object) -> dict[str, object]:
             "cursor",
             ".cursor/hooks.json",
             {"beforeSubmitPrompt": [{"command": "a", "failClosed": True}]},
-            ("UserPromptSubmit", "a", 30.0),
+            ("UserPromptSubmit", "a", 60.0),
         ),
         (
             "gemini",
@@ -76,7 +76,8 @@ def test_a_clients_own_hooks_run_elsewhere_once_the_user_says_so(
 def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
     world: World, client: str, file: str, event: str, matcher: str, expected: str
 ) -> None:
-    written(world.home / file, json.dumps({"hooks": {event: [group("a", matcher=matcher)]}}))
+    asks = {"matcher": matcher, "hooks": [{"type": "http", "url": "https://example.com/"}]}
+    written(world.home / file, json.dumps({"hooks": {event: [asks]}}))
     world.user(f'import_hooks = ["{client}"]\n')
     assert [hook.matcher for hook in world.load().hooks] == [expected]
 
@@ -120,3 +121,91 @@ def test_a_project_cannot_switch_importing_on(world: World) -> None:
 def test_a_client_whose_files_cannot_be_read_is_a_mistake_with_a_hint(world: World) -> None:
     world.user('import_hooks = ["cursr"]\n')
     assert any("did you mean `cursor`?" in text for text in said(world.load().problems))
+
+
+def imported(world: World, client: str, hooks: dict[str, object], file: str = "") -> list[tuple[object, ...]]:
+    """What a user's file becomes: event, kinds, and in whose words."""
+    files = {"cursor": ".cursor/hooks.json", "gemini": ".gemini/settings.json", "codex": ".codex/hooks.json"}
+    written(world.home / (file or files.get(client, ".copilot/hooks/mine.json")), json.dumps({"hooks": hooks}))
+    world.user(f'import_hooks = ["{client}"]\n')
+    found = []
+    for hook in world.load().hooks:
+        assert isinstance(hook.handler, Command)
+        found.append((hook.event, hook.kinds, hook.handler.written_for, hook.handler.their_matcher))
+    return sorted(found, key=str)
+
+
+@pytest.mark.parametrize(
+    ("native", "expected"),
+    [
+        ("beforeShellExecution", [("PreToolUse", ("shell",))]),
+        ("beforeMCPExecution", [("PreToolUse", ("mcp",))]),
+        ("beforeReadFile", [("PreToolUse", ("read",))]),
+        ("afterFileEdit", [("PostToolUse", ("edit", "write"))]),
+        ("afterMCPExecution", [("PostToolUse", ("mcp",))]),
+        ("afterShellExecution", [("PostToolUse", ("shell",)), ("PostToolUseFailure", ("shell",))]),
+        ("beforeSubmitPrompt", [("UserPromptSubmit", ())]),
+        ("subagentStart", [("PreToolUse", ("agent",))]),
+        ("afterAgentResponse", [("Stop", ())]),
+        ("stop", [("Stop", ())]),
+    ],
+)
+def test_an_event_about_one_kind_of_tool_is_ours_for_that_kind(
+    world: World, native: str, expected: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    found = imported(world, "cursor", {native: [{"command": "a", "matcher": "x"}]})
+    assert found == [(event, kinds, f"cursor:{native}", "x") for event, kinds in expected]
+
+
+def test_two_of_its_events_that_are_one_here_both_keep_their_hooks(world: World) -> None:
+    found = imported(world, "cursor", {"preToolUse": [{"command": "a"}], "beforeShellExecution": [{"command": "b"}]})
+    assert [each[2] for each in found] == ["cursor:beforeShellExecution", "cursor:preToolUse"]
+
+
+def test_the_matcher_of_a_group_goes_with_each_of_its_commands(world: World) -> None:
+    found = imported(world, "gemini", {"BeforeTool": [group("a", matcher="^replace$")]})
+    assert found == [("PreToolUse", (), "gemini:BeforeTool", "^replace$")]
+
+
+@pytest.mark.parametrize(
+    ("client", "native"), [("cursor", "afterAgentThought"), ("gemini", "BeforeModel"), ("copilot", "preMcpToolCall")]
+)
+def test_an_event_that_nothing_is_like_is_named_and_left_out(world: World, client: str, native: str) -> None:
+    assert imported(world, client, {native: [{"type": "command", "command": "a"}]}) == []
+    assert any(f"nothing elsewhere is like `{native}`" in text for text in said(world.load().problems))
+
+
+def test_a_hook_that_closes_when_it_fails_does_so_everywhere(world: World) -> None:
+    imported(world, "cursor", {"beforeShellExecution": [{"command": "a", "failClosed": True}, {"command": "b"}]})
+    assert [hook.failure_policy for hook in world.load().hooks] == ["block", "allow"]
+
+
+def test_an_entry_keeps_its_folder_and_its_variables(world: World) -> None:
+    entry = {"type": "command", "bash": "./check.sh", "cwd": "scripts dir", "env": {"MODE": "it's"}}
+    imported(world, "copilot", {"preToolUse": [entry]})
+    (hook,) = world.load().hooks
+    assert isinstance(hook.handler, Command)
+    assert hook.handler.command == """export MODE='it'"'"'s'; cd -- 'scripts dir' && ./check.sh"""
+
+
+def test_hooks_in_the_toml_of_codex_count_and_its_list_of_reviewed_ones_is_no_hook(world: World) -> None:
+    text = """model = "gpt"
+[[hooks.PreToolUse]]
+matcher = "apply_patch"
+[[hooks.PreToolUse.hooks]]
+type = "command"
+command = "a"
+[hooks.state."/x/hooks.json:pre_tool_use:0:0"]
+trusted_hash = "sha256:00"
+"""
+    written(world.home / ".codex/config.toml", text)
+    world.user('import_hooks = ["codex"]\n')
+    loaded = world.load()
+    assert [(hook.event, hook.handler.their_matcher) for hook in loaded.hooks] == [("PreToolUse", "apply_patch")]  # type: ignore[union-attr] # a command
+    assert said(loaded.problems) == []
+
+
+@pytest.mark.parametrize("written_for", ["cursor:beforeDinner", "emacs:stop", "cursor", "claude-code:Stop"])
+def test_a_command_that_is_written_for_no_clients_event_is_a_mistake(world: World, written_for: str) -> None:
+    world.user(f'[[hooks]]\nevent = "Stop"\ncommand = "a"\nwritten_for = "{written_for}"\n')
+    assert any(f"`{written_for}` is no client's event" in text for text in said(world.load().problems))

@@ -75,6 +75,8 @@ def test_files_are_named_in_book_order_and_never_opened(tmp_path):
     assert [(file.layer, file.path.name) for file in found.imported] == [
         ("claude-code:user", "settings.json"),
         ("codex:user", "hooks.json"),
+        ("codex:user", "config.toml"),
+        ("copilot:user", "settings.json"),
         ("cursor:user", "hooks.json"),
         ("gemini:user", "settings.json"),
     ]

@@ -68,7 +68,9 @@ def _row(file: SettingsFile) -> dict[str, Any]:
         {
             "line": each.hook.source.line,
             "event": each.hook.event,
-            "matcher": each.hook.matcher,
+            "written_for": each.definition.get("written_for", ""),
+            "matcher": each.hook.matcher or each.definition.get("their_matcher") or None,
+            "kinds": list(each.hook.kinds),
             "handler": each.hook.handler.kind,
             "runs": " ".join(
                 [
@@ -99,10 +101,20 @@ def _show(row: dict[str, Any]) -> None:
     for hook in row["hooks"]:
         matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
         off = "" if hook["enabled"] else ", switched off there"
-        print(f"  line {hook['line']}: {hook['event']}{matcher}, {hook['handler']}, at most {hook['timeout']:g} s{off}")
+        print(
+            f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, at most {hook['timeout']:g} s{off}"
+        )
         print(f"      {visible(hook['runs'])}")
     for problem in row["problems"]:
         print("\n".join(wrapped(problem)))
+
+
+def _becomes(hook: dict[str, Any]) -> str:
+    """The event there and here, where the two differ."""
+    native = hook["written_for"].partition(":")[2]
+    calls = f" of {' and '.join(hook['kinds'])} calls" if hook["kinds"] else ""
+    here = f"{hook['event']}{calls}"
+    return here if native in ("", hook["event"]) else f"{visible(native)} becomes {here}"
 
 
 def _tell(name: str, is_on: bool, has_hooks: bool) -> None:
