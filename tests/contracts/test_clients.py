@@ -1,7 +1,7 @@
 """What every client promises, whatever it speaks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 import snell.clients
 from snell.clients import ALIASES, CLIENTS, client_named
+from snell.clients.installs import install_of
 from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Change, Decision, Reason
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
@@ -19,7 +20,16 @@ from snell.model.errors import ClientError, PayloadError
 from snell.model.events import Event, event_from
 from snell.model.ports import Capabilities, tier_of
 from tests.contracts.client_replies import WITH_HOOKS, WITHOUT_TABLE, can_deny, refuses, sample_events, well_formed
-from tests.golden.reading import FOLDER, event_of, golden_files, raw_payload
+from tests.golden.reading import (
+    FOLDER,
+    decision_when,
+    event_in,
+    event_of,
+    golden,
+    golden_files,
+    raw_payload,
+    shown,
+)
 from tests.helpers import decided, hook
 
 every_client = pytest.mark.parametrize("name", sorted(CLIENTS))
@@ -47,6 +57,22 @@ def test_every_event_of_the_catalogue_has_a_golden_payload_or_a_reason_for_havin
     assert seen | NO_CLIENT.keys() >= CATALOGUE.keys()
     assert not seen & NO_CLIENT.keys()
     assert all(NO_CLIENT.values())
+
+
+@every_caller
+def test_every_event_that_a_client_is_known_to_report_has_a_golden_payload(name: str) -> None:
+    """Every row of its table and every event that set-up registers, under the client's own name of it."""
+    table = getattr(client_named(name), "DIALECT", None)
+    rows = {*table.events, *table.answers} if table else set(CATALOGUE) if name == "claude_code" else set()
+    shares = {"vscode_copilot": "copilot"}.get(name, name)  # whose hook file it reads, with events that it lacks
+    files = [*golden_files(name), *golden_files(shares)]
+    seen = {own for path in files for own in (event_of(path), _own_name(path), golden(path).get("called_as"))}
+    assert {*rows, *install_of(name).events} - seen == set()
+
+
+def _own_name(path: Path) -> str:
+    event = event_in(path)
+    return str(event.payload.get("native", {}).get("event", event.name))
 
 
 @every_client
@@ -265,3 +291,34 @@ def test_a_tool_whose_name_is_no_text_is_refused_since_no_matcher_could_find_it(
     payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {}}
     with pytest.raises(PayloadError, match="tool_name"):
         client_named(name).decode(json.dumps(payload).encode())
+
+
+def _odd(payload: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The payload with each field, and each field of its objects, turned into something else."""
+    for key, value in payload.items():
+        for other in (None, [], {}, 3, "", True):
+            yield {**payload, key: other}
+        if isinstance(value, dict):
+            yield from ({**payload, key: inner} for inner in _odd(value))
+
+
+@every_caller
+def test_a_field_of_any_other_type_never_stops_an_answer(name: str) -> None:
+    client = client_named(name)
+    for path in golden_files(name):
+        for odd in _odd(golden(path)["payload"]):
+            try:
+                event = client.decode(json.dumps(odd).encode(), golden(path).get("called_as", ""))
+            except PayloadError:
+                continue  # it names no event, or no tool: said, and answered as such
+            for reply in golden(path)["replies"]:
+                client.encode(decision_when(event, reply["when"]))
+
+
+@every_caller
+def test_fields_of_a_newer_version_are_kept_and_change_nothing_else(name: str) -> None:
+    for path in golden_files(name):
+        newer = {**golden(path)["payload"], "zz_new": {"a": [1]}, "zzOther": None}
+        event = client_named(name).decode(json.dumps(newer).encode(), golden(path).get("called_as", ""))
+        assert (event.payload["zz_new"], event.payload["zzOther"]) == ({"a": [1]}, None)
+        assert shown(event) == shown(event_in(path))

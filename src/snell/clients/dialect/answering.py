@@ -29,7 +29,7 @@ from snell.machine.json_output import json_bytes
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, TURN_ENDS, canonical
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.events import Event
+from snell.model.events import Event, text_in
 from snell.model.ports import Reply
 
 NO_ANSWERS = Answers()
@@ -150,7 +150,7 @@ class _Speech(Struct):
 
     @property
     def _is_free(self) -> bool:
-        return self.decision.event.payload.get("permission_mode") in self.table.free_modes
+        return text_in(self.decision.event.payload, "permission_mode") in self.table.free_modes
 
     @property
     def _stop(self) -> str:
