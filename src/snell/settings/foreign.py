@@ -27,6 +27,7 @@ class ForeignForm(Struct, frozen=True):
     lacks: frozenset[str] = frozenset()  # events that nothing here is like
     tools: Mapping[str, str] = {}  # what its matchers call a tool -> Claude Code's name, which every client's has here
     in_milliseconds: bool = False
+    has_comments: bool = False  # its JSON may have comments and commas at the end
     seconds: float = 0.0  # how long it waits for a command that does not say; 0 = as long as we would
     has_voice: bool = True  # its hooks are called, and answer, in its own words
     has_folders: bool = False  # an entry may say where and with which variables it runs
@@ -75,6 +76,7 @@ FORMS: Mapping[str, ForeignForm] = {
         },
         lacks=frozenset({"userPromptTransformed", "preMcpToolCall"}),
         tools={"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"},
+        has_comments=True,
         seconds=30.0,
         has_folders=True,
         remark="hooks are given what Copilot sends for an event of that spelling, and answer in its words",
@@ -96,6 +98,7 @@ FORMS: Mapping[str, ForeignForm] = {
         },
         lacks=frozenset({"afterAgentThought", "beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"}),
         tools={"Shell": "Bash"},
+        has_comments=True,
         seconds=60.0,
         remark="hooks are given what Cursor sends at their event, and answer in its words (`permission`, ...)",
     ),
@@ -120,6 +123,7 @@ FORMS: Mapping[str, ForeignForm] = {
             "list_directory": "LS",
         },
         in_milliseconds=True,
+        has_comments=True,
         seconds=60.0,
         remark="hooks are given what Gemini CLI sends, with its names of tools, and answer in its words",
     ),

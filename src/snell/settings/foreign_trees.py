@@ -25,17 +25,36 @@ def adapted(root: Node | None, reading: Reading) -> Node | None:
     hooks = root.value["hooks"]
     if not hooks.is_table:
         return root
+    off = _switched_off(root) if client == "gemini" else frozenset()
     lists: dict[str, Node] = {}
     for native, node in hooks.value.items():
-        _take(_Under(client, form, native), node, lists, reading)
-    return Node({**root.value, "hooks": Node(lists, hooks.line)}, root.line)
+        if (client, native) not in _NO_EVENTS:
+            _take(_Under(client, form, native, off), node, lists, reading)
+    rest = {"disable_all_hooks": Node(True, root.line)} if off is None else {}
+    return Node({**root.value, **rest, "hooks": Node(lists, hooks.line)}, root.line)
+
+
+# What else stands among a client's events: switches, and which hooks the user has reviewed.
+_NO_EVENTS = frozenset({("codex", "state"), ("gemini", "enabled"), ("gemini", "disabled"), ("gemini", "notifications")})
+
+
+def _switched_off(root: Node) -> frozenset[str] | None:
+    """The hooks that Gemini CLI does not run, by name or command; None: all of them."""
+    names: set[str] = set()
+    for switches in (root.value.get("hooksConfig"), root.value.get("hooks")):
+        found = plain(switches) if switches is not None and switches.is_table else {}
+        if found.get("enabled") is False:
+            return None
+        listed = found.get("disabled")
+        names |= {each for each in listed if isinstance(each, str)} if isinstance(listed, list) else set()
+    return frozenset(names)
 
 
 class _Under:
     """Where an entry stands: in which client's file, and under which of its events."""
 
-    def __init__(self, client: str, form: ForeignForm, native: str) -> None:
-        self.client, self.form, self.native = client, form, native
+    def __init__(self, client: str, form: ForeignForm, native: str, off: frozenset[str] | None) -> None:
+        self.client, self.form, self.native, self.off = client, form, native, off or frozenset()
         self.event: ForeignEvent | None = form.event(native)
 
 
@@ -43,8 +62,6 @@ def _take(under: _Under, node: Node, lists: dict[str, Node], reading: Reading) -
     if under.native in under.form.lacks:
         reading.complain(node.line, f"nothing elsewhere is like `{under.native}`; its hooks are left out", "", "hint")
         return
-    if under.client == "codex" and under.native == "state":
-        return  # which hooks the user has reviewed there
     for name in under.event.here if under.event else (under.native,):
         made = _list(node, under)
         before = lists.get(name)
@@ -95,6 +112,8 @@ def _handler(node: Node, matcher: Node | None, under: _Under) -> Node:
         fields["kinds"] = Node([Node(kind, node.line) for kind in under.event.kinds], node.line)
     if (closed := fields.pop("failClosed", None)) and closed.value is True:
         fields["on_failure"] = Node("block", closed.line)
+    if under.off & {each.value for key in ("name", "command") if (each := fields.get(key)) and not each.is_table}:
+        fields["enabled"] = Node(False, node.line)
     fields.pop("matcher", None)
     speaks = form.has_voice and under.event is not None and "command" in fields
     if speaks:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from snell.settings.complaints import WrongError
 from snell.settings.entries import declared
+from snell.settings.foreign import FORMS
 from snell.settings.foreign_trees import adapted
 from snell.settings.forms import entries, top_level
 from snell.settings.read_toml import read_toml
@@ -22,7 +23,9 @@ MOST_HOOKS = 10_000
 def parse(data: bytes, reading: Reading) -> Parsed:
     """What a settings file holds; its name says whether it is JSON, and everything else is TOML."""
     if reading.is_foreign:
-        return parse_tree(lambda: adapted(_read(data, reading.file), reading), reading)
+        form = FORMS.get(reading.layer.partition(":")[0])
+        has_comments = form is not None and form.has_comments
+        return parse_tree(lambda: adapted(_read(data, reading.file, has_comments=has_comments), reading), reading)
     return _guarded(parse_tree(lambda: _read(data, reading.file), reading), data)
 
 
@@ -63,7 +66,7 @@ def _parsed(reading: Reading, faults: list[Fault] | None = None) -> Parsed:
     return Parsed(complaints=reading.said(), faults=tuple(faults or ()))
 
 
-def _read(data: bytes, file: str) -> Node | None:
+def _read(data: bytes, file: str, *, has_comments: bool = False) -> Node | None:
     if len(data) > LONGEST_FILE:
         raise WrongError(f"the file has more than {LONGEST_FILE // 2**20} MB", 1, "split it")
     text = text_of(data)
@@ -71,6 +74,6 @@ def _read(data: bytes, file: str) -> Node | None:
         raise WrongError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
     if not file.endswith(".json"):
         return read_toml(text)
-    from snell.settings.read_json import read_json  # slow to import, and most files are TOML
+    from snell.settings.read_json import read_json, without_comments  # slow to import, and most files are TOML
 
-    return read_json(text)
+    return read_json(without_comments(text) if has_comments else text)

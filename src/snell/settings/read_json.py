@@ -34,6 +34,18 @@ def read_json(text: str) -> Node | None:
     return node
 
 
+def without_comments(text: str) -> str:
+    """The text with blanks for comments and for commas before an end, so that every line stays where it is."""
+    return _LOOSE.sub(lambda found: found[0] if found[0][0] == '"' else _INK.sub(" ", found[0]), text)
+
+
+# Strings come first: what looks like a comment inside one is none. What never ends reaches to the end of the text, so
+# that nobody looks for its end twice.
+_COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_LOOSE = re.compile(rf'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|{_COMMENT}|,(?=(?:[ \t\r\n]|{_COMMENT})*+[}}\]])', re.DOTALL)
+_INK = re.compile(r"\S")
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text

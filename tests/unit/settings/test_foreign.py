@@ -209,3 +209,51 @@ trusted_hash = "sha256:00"
 def test_a_command_that_is_written_for_no_clients_event_is_a_mistake(world: World, written_for: str) -> None:
     world.user(f'[[hooks]]\nevent = "Stop"\ncommand = "a"\nwritten_for = "{written_for}"\n')
     assert any(f"`{written_for}` is no client's event" in text for text in said(world.load().problems))
+
+
+LOOSE = """// mine
+{
+  "theme": "http://example.com/", /* not
+  a hook */
+  "hooks": {
+    "BeforeTool": [ // one
+      {"hooks": [{"type": "command", "command": "echo '// no comment, }'",},],},
+    ],
+  },
+}
+"""
+
+
+def test_comments_and_last_commas_stand_where_that_client_takes_them(world: World) -> None:
+    written(world.home / ".gemini/settings.json", LOOSE)
+    world.user('import_hooks = ["gemini"]\n')
+    loaded = world.load()
+    (hook,) = loaded.hooks
+    assert isinstance(hook.handler, Command)
+    assert (hook.handler.command, hook.source.line, said(loaded.problems)) == ("echo '// no comment, }'", 7, [])
+
+
+@pytest.mark.parametrize(
+    "opening", ["/* " * 90_000, ",/* " * 90_000, '"\\' * 90_000, "," * 40_000, "{" + "/**/," * 20_000]
+)
+def test_a_file_that_is_all_beginnings_of_comments_is_read_in_no_time(world: World, opening: str) -> None:
+    written(world.home / ".gemini/settings.json", opening)
+    world.user('import_hooks = ["gemini"]\n')
+    assert world.load().hooks == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "enabled"),
+    [({}, True), ({"enabled": False}, False), ({"disabled": ["guard"]}, False), ({"disabled": ["other"]}, True)],
+)
+@pytest.mark.parametrize("place", ["hooksConfig", "hooks"])
+def test_what_gemini_has_switched_off_is_off_here(
+    world: World, config: dict[str, object], enabled: bool, place: str
+) -> None:
+    hooks = {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "a"}]}]}
+    content = {"hooks": {**hooks, **config}} if place == "hooks" else {"hooks": hooks, place: config}
+    written(world.home / ".gemini/settings.json", json.dumps(content))
+    world.user('import_hooks = ["gemini"]\n')
+    loaded = world.load()
+    assert [hook.enabled for hook in loaded.hooks] == [enabled]
+    assert [text for text in said(loaded.problems) if "error" in text] == []
