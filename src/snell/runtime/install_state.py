@@ -143,8 +143,7 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
     if state.foreign:
         rows.append((name, "ok", f"hooks of others beside ours: {len(state.foreign)}", ""))
     if missing := _cannot(install):
-        advice = "a stricter answer is given there instead"
-        rows.append((name, "ok", f"cannot {', '.join(missing)}", advice))
+        rows.append((name, "ok", f"cannot {missing}", ""))
     return rows
 
 
@@ -158,12 +157,22 @@ def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:
     return details[state.installed]
 
 
-def _cannot(install: Install) -> Sequence[str]:
+def _cannot(install: Install) -> str:
     can = capabilities_of(install)
     if not can.hooks:
-        return ("run hooks",)
-    words = {"deny": "refuse a call", "ask": "ask", "rewrite": "rewrite", "note": "inject context", "stop": "keep on"}
-    return [text for name, text in words.items() if not getattr(can, name)]
+        return "run hooks; it is reached by MCP and a rules file alone"
+    missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))
+    return f"{missing}; the nearest stricter answer is given where there is one" if missing else ""
+
+
+_ABILITIES = {
+    "deny": "refuse a call",
+    "ask": "ask about a call",
+    "rewrite": "change a call",
+    "note": "give the model text",
+    "stop": "keep the agent from stopping",
+    "prompt_block": "refuse a prompt",
+}
 
 
 def quirks_of(install: Install) -> Sequence[Any]:

@@ -95,8 +95,10 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
         return 1 if has_problems else 0
     if not wanted and not args.uninstall:
         _tell_of_memory(args, where, env)
-        print("everything is installed and current" if not has_problems else "nothing was changed")
-        return 1 if has_problems else 0
+        has_nothing = bool(args.client) and not any(state.changes for state in states)
+        is_well = not has_problems and not has_nothing
+        print("everything is installed and current" if is_well else "nothing was changed")
+        return 0 if is_well else 1
     require_person(env, "changing a client's configuration")
     if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
         print("nothing was changed")
@@ -170,7 +172,9 @@ def _show(state: ClientState) -> None:
     for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
         print(f"  note: {remark}")
     if not state.changes and not state.problem:
-        print(f"  nothing to write at this scope; {'; '.join(state.install.after)}")
+        known = [scope for scope in SCOPES if scope in state.install.hooks]
+        advice = f"its hooks are at --scope {' or '.join(known)}" if known else "; ".join(state.install.after)
+        print(f"  nothing to write at this scope; {advice}")
     print()
 
 
