@@ -9,6 +9,7 @@ from snell.clients.voices import VOICES, voice_for
 from snell.model.decision import Outcome
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
+from snell.model.hooks import Command, Hook, Source
 from snell.model.ports import Said, Voice
 from snell.settings.foreign import FORMS
 from tests.golden.reading import event_in, golden, golden_files, name_of
@@ -311,3 +312,34 @@ def test_several_edits_are_one_with_all_of_their_text_where_a_client_has_no_such
     (given,) = spoken("gemini:BeforeTool").given(SEVERAL, "/p")
     assert given["tool_name"] == "replace"
     assert given["tool_input"] == {"file_path": "/p/a", "old_string": "a\nc", "new_string": "b\nd"}
+
+
+def test_a_stop_hook_that_always_goes_on_ends_where_cursor_would_end_it() -> None:
+    voice = spoken("cursor:stop")
+    counts = []
+    for number in range(9):
+        again = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": number > 0})
+        for given in voice.given(again, "/p"):
+            counts.append(given["loop_count"])
+            voice.answer(again, given, Said('{"followup_message": "more"}'))
+    assert counts == [0, 1, 2, 3, 4]
+    first = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": False})
+    assert [given["loop_count"] for given in voice.given(first, "/p")] == [0]
+
+
+@pytest.mark.parametrize(
+    ("written_for", "layer", "file", "folder"),
+    [
+        ("cursor:stop", "cursor:user", "/home/me/.cursor/hooks.json", "/home/me/.cursor"),
+        ("cursor:stop", "cursor:project", "/p/.cursor/hooks.json", "/p"),
+        ("copilot:agentStop", "copilot:project", "/p/.github/hooks/a.json", "/p"),
+        ("copilot:agentStop", "copilot:project", "/p/.github/copilot/settings.json", "/p"),
+        ("gemini:AfterAgent", "gemini:project", "/p/.gemini/settings.json", ""),
+        ("cursor:stop", "user", "/home/me/.config/snell/snell.toml", ""),
+    ],
+)
+def test_a_hook_starts_in_the_folder_where_its_client_starts_it(
+    written_for: str, layer: str, file: str, folder: str
+) -> None:
+    hook = Hook(id="h", event="Stop", handler=Command("x"), source=Source(layer, file, 1))
+    assert spoken(written_for).folder(hook) == folder

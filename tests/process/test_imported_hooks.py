@@ -75,11 +75,11 @@ class Team(Author):
         self.file.write_text(json.dumps({"version": 1, "hooks": {native: [entry]}}), encoding="utf-8")
         (self.notes / "answer").write_text(json.dumps(answer), encoding="utf-8")
 
-    def report(self, client: str, payload: dict[str, Any]) -> str:
+    def report(self, client: str, payload: dict[str, Any], folder: str = "") -> str:
         """What another client gets for an event of its own."""
         done = subprocess.run(
             [sys.executable, "-m", "snell", "hook", "--client", client],
-            input=json.dumps({**payload, "cwd": str(self.project)}),
+            input=json.dumps({**payload, "cwd": str(self.project / folder)}),
             cwd=self.project,
             env=self.env,
             capture_output=True,
@@ -210,3 +210,20 @@ def test_import_says_what_each_of_its_events_becomes(tmp_path: Path) -> None:
         "cursor:beforeShellExecution",
         ["shell"],
     )
+
+
+def test_a_projects_hooks_start_in_its_root_once_somebody_trusts_them(tmp_path: Path) -> None:
+    team = Team(tmp_path, "cursor")
+    team.write(".snell/snell.toml", "")
+    team.write(".cursor/hooks/program", PROGRAM).chmod(0o755)
+    entry = {"command": ".cursor/hooks/program", "matcher": "deploy"}
+    team.write(".cursor/hooks.json", json.dumps({"version": 1, "hooks": {"beforeShellExecution": [entry]}}))
+    (team.notes / "answer").write_text('{"permission": "deny", "user_message": "not here"}', encoding="utf-8")
+    (team.project / "src").mkdir()
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "./deploy"}}
+    assert "not here" not in team.report("codex", CLAUDE | call, "src")
+    shown = team.on_terminal("trust", typed="y\n")
+    assert "cursor:beforeShellExecution" in shown
+    assert "deploy" in shown
+    assert "not here" in team.report("codex", CLAUDE | call, "src")
+    assert team.given[-1]["workspace_roots"] == [str(team.project)]

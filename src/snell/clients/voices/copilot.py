@@ -5,6 +5,7 @@ An event's name in camelCase brings Copilot's own fields and tools, in PascalCas
 the input. Files of the second kind are VS Code's too, where exit code 2 blocks.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -17,6 +18,7 @@ from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, text_in
+from snell.model.hooks import Hook
 from snell.model.ports import Said
 
 _SOURCES = {"startup": "new"}
@@ -113,6 +115,11 @@ class Copilot(Speaker):
 
     def variables(self, event: Event, project: str) -> dict[str, str]:
         return {"COPILOT_PROJECT_DIR": project or event.cwd}
+
+    def folder(self, hook: Hook) -> str:
+        """A project's hooks start in its root, two folders above `.github/hooks` or `.github/copilot`."""
+        is_projects = hook.source.layer == "copilot:project"
+        return os.path.dirname(os.path.dirname(os.path.dirname(hook.source.file))) if is_projects else ""
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         if said.exit_code != 0:

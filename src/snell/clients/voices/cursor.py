@@ -37,6 +37,7 @@ LONGEST_FILE = 1024 * 1024
 _PERMISSION = frozenset(
     {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "subagentStart"}
 )  # where an answer that cannot be read blocks
+_LOOPING = frozenset({"stop", "subagentStop"})
 _VERDICT = ("permission", "user_message", "agent_message")
 # What it reads of an answer; at every other event nothing.
 _READ: Mapping[str, tuple[str, ...]] = {
@@ -104,8 +105,9 @@ class Cursor(Speaker):
         }
 
     def folder(self, hook: Hook) -> str:
-        """A user's own hooks start beside their file; `./hooks/check.sh` there means that folder."""
-        return os.path.dirname(hook.source.file) if hook.source.layer.endswith(":user") else ""
+        """A user's own hooks start beside their file, as `./hooks/check.sh` there has it; a project's in its root."""
+        beside = os.path.dirname(hook.source.file)
+        return {"cursor:user": beside, "cursor:project": os.path.dirname(beside)}.get(hook.source.layer, "")
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
         is_strict = self.native in _PERMISSION
@@ -118,6 +120,8 @@ class Cursor(Speaker):
         if not said.stdout.strip():
             return Outcome()
         outcome = self._answered(event, said.stdout)
+        if self.native in _LOOPING and outcome.effects:
+            _count(event, given["loop_count"] + 1)
         if outcome.failure is None or not is_strict:
             return outcome
         return replace(outcome, effects=(Deny(f"{TITLE} refuses what such a hook answers wrongly"),))
@@ -214,7 +218,26 @@ def _edited(_voice: Cursor, event: Event) -> list[Payload]:
 
 
 def _stop(_voice: Cursor, event: Event) -> list[Payload]:
-    return [{"status": "completed", "loop_count": int(event.is_continuation)}]
+    """Cursor itself ends a loop; a hook may count on that."""
+    count = max(_counts.get(_turn(event), 0), 1) if event.is_continuation else 0
+    return [{"status": "completed", "loop_count": count}] if count < MOST_LOOPS else []
+
+
+# How often a turn was continued, while this process knows it; without a daemon that is once.
+_counts: dict[tuple[str, str], int] = {}
+MOST_LOOPS = 5
+MOST_TURNS = 1000
+
+
+def _count(event: Event, loops: int) -> None:
+    _counts.pop(_turn(event), None)
+    _counts[_turn(event)] = loops
+    if len(_counts) > MOST_TURNS:
+        _counts.pop(next(iter(_counts)), None)
+
+
+def _turn(event: Event) -> tuple[str, str]:
+    return event.session_id, event.agent_id
 
 
 def _response(_voice: Cursor, event: Event) -> list[Payload]:
@@ -236,7 +259,7 @@ def _subagent_stop(voice: Cursor, event: Event) -> list[Payload]:
     summary = text_in(event.payload, "last_assistant_message")
     transcript = text_in(event.payload, "agent_transcript_path") or None
     more: Payload = {"summary": summary, "task": "", "modified_files": [], "agent_transcript_path": transcript}
-    return [{**about, **_stop(voice, event)[0], **more}]
+    return [{**about, **each, **more} for each in _stop(voice, event)]
 
 
 def _compact(_voice: Cursor, event: Event) -> list[Payload]:
