@@ -343,3 +343,28 @@ def test_a_hook_starts_in_the_folder_where_its_client_starts_it(
 ) -> None:
     hook = Hook(id="h", event="Stop", handler=Command("x"), source=Source(layer, file, 1))
     assert spoken(written_for).folder(hook) == folder
+
+
+@pytest.mark.parametrize(
+    ("written_for", "text"),
+    [
+        ("codex:PostToolUse", lambda given: given["tool_response"]),
+        ("copilot:PostToolUse", lambda given: given["tool_result"]["text_result_for_llm"]),
+        ("copilot:postToolUse", lambda given: given["toolResult"]["textResultForLlm"]),
+        ("cursor:afterShellExecution", lambda given: given["output"]),
+        ("gemini:AfterTool", lambda given: given["tool_response"]["error"]["message"]),
+    ],
+)
+def test_a_command_that_fails_is_reported_as_its_client_reports_it(written_for: str, text: Any) -> None:
+    call = {"tool_name": "Bash", "tool_input": {"command": "false"}, "error": "Exit code 1", "cwd": "/p"}
+    event = Event(name="PostToolUseFailure", payload=call, tool="Bash", kind="shell")
+    (given,) = spoken(written_for).given(event, "/p")
+    assert text(given) == "Exit code 1"
+    assert given.get("hook_event_name", "PostToolUse") in ("PostToolUse", written_for.partition(":")[2])
+
+
+@pytest.mark.parametrize("written_for", ["codex:PostToolUse", "copilot:PostToolUse", "copilot:postToolUse"])
+def test_any_other_tool_that_fails_is_nothing_to_them(written_for: str) -> None:
+    call = {"tool_name": "Read", "tool_input": {"file_path": "/x"}, "error": "no such file", "cwd": "/p"}
+    event = Event(name="PostToolUseFailure", payload=call, tool="Read", kind="read")
+    assert spoken(written_for).given(event, "/p") == []

@@ -62,6 +62,7 @@ FORMS: Mapping[str, ForeignForm] = {
         ("hooks.json", "config.toml"),
         (".codex/hooks.json", ".codex/config.toml"),
         variable="CODEX_HOME",
+        events={"PostToolUse": _DONE},
         remark="hooks are given what Codex sends; a change of files reaches them as a patch",
     ),
     "copilot": ForeignForm(
@@ -73,6 +74,8 @@ FORMS: Mapping[str, ForeignForm] = {
             "agentStop": _one("Stop"),
             "userPromptSubmitted": _one("UserPromptSubmit"),
             "errorOccurred": _one("StopFailure"),
+            "PostToolUse": _DONE,
+            "postToolUse": _DONE,
         },
         lacks=frozenset({"userPromptTransformed", "preMcpToolCall"}),
         tools={"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "grep": "Grep", "glob": "Glob"},

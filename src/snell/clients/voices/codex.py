@@ -28,6 +28,8 @@ class Codex(Speaker):
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 
     def given(self, event: Event, project: str) -> Sequence[Payload]:
+        if self.is_unheard(event):
+            return []
         payload = event.payload
         turn = (text_in(payload, key) for key in ("turn_id", "prompt_id", "generation_id"))
         given: Payload = {key: payload[key] for key in _COMMON if key in payload}

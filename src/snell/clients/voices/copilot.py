@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from snell.clients.copilot import DIALECT, TITLE
 from snell.clients.voices.speaker import Speaker, crashed, no_carrying, object_in, result_text, unreadable
 from snell.engine.answers import outcome_of_object
+from snell.model.catalogue import canonical
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.errors import PayloadError
@@ -49,12 +50,14 @@ class Copilot(Speaker):
         return next(iter(names), "") if self.is_camel else ours
 
     def given(self, event: Event, project: str) -> Sequence[Payload]:
+        if self.is_unheard(event):
+            return []
         if event.name == "PermissionRequest":
             return [self._permission(event)]
         if event.name == "SubagentStart":
             return [self._subagent(event)]
         given: Payload = {"session_id": event.session_id, "timestamp": self._now(), "cwd": event.cwd}
-        given |= {"hook_event_name": event.name} | self._about(event)
+        given |= {"hook_event_name": canonical(self.native)} | self._about(event)
         if not self.is_camel:
             return [given]
         return [{_CAMEL.get(key, key): value for key, value in given.items() if _CAMEL.get(key, key)}]

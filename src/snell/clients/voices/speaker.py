@@ -64,6 +64,11 @@ class Speaker:
     def pattern(self, matcher: str) -> str:
         return matcher
 
+    def is_unheard(self, event: Event) -> bool:
+        """For clients to which a command that ends badly is one that ran, and a tool that fails is nothing."""
+        is_done = self.native.lower() == "posttooluse"
+        return is_done and event.name == "PostToolUseFailure" and event.kind != "shell"
+
     def call(self, event: Event) -> Call:
         """The event's tool call in this client's names."""
         name = self.tool(event.tool)
