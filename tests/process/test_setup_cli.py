@@ -30,7 +30,7 @@ class Owner(Author):
 
     @property
     def env(self) -> dict[str, str]:
-        moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME")
+        moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME", "XDG_CONFIG_HOME")
         inherited = {name: value for name, value in super().env.items() if name not in moved}
         return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin"}
 
@@ -191,7 +191,9 @@ def test_a_plugin_folder_is_written_and_never_over_something_else(owner: Owner) 
     assert {"name", "version", "author"} <= manifest.keys()
     assert owner.snell("setup", "claude-code", "--plugin", "plug")[0] == 0
     owner.write("other/file", "x")
-    assert "holds something else; name an empty or a new folder" in owner.snell("setup", "--plugin", "other")[2]
+    owner.write("theirs/.claude-plugin/plugin.json", '{"name": "theirs"}')
+    for folder in ("other", "theirs"):
+        assert "holds something else; name an empty or a new folder" in owner.snell("setup", "--plugin", folder)[2]
 
 
 def test_a_home_without_anything_has_no_clients_to_set_up(owner: Owner, tmp_path: Path) -> None:

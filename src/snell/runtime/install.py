@@ -237,6 +237,9 @@ def _expanded(install: Install, path: str, site: Site) -> str:
     if moved and path == "~/.claude.json":
         return os.path.join(moved, ".claude.json")  # this one moves into the folder
     path = path.replace("{base}", moved or install.base)
+    config = site.env.get("XDG_CONFIG_HOME", "")
+    if path.startswith("~/.config/") and os.path.isabs(config):  # where else these clients look, they look there
+        return os.path.join(config, path.removeprefix("~/.config/"))
     if path.startswith("~/"):
         return str(site.home / path[2:])
     return path if os.path.isabs(path) else str(site.project / path)

@@ -42,12 +42,21 @@ def write_plugin(folder: Path, files: Mapping[str, str]) -> None:
     """Write the plugin; a folder that holds something else is refused."""
     if folder.exists() and not folder.is_dir():
         raise SetupError("is not a folder", where=f"`{folder}`", advice="name another one")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ".claude-plugin" / "plugin.json").is_file():
+    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder / ".claude-plugin" / "plugin.json"):
         raise SetupError("holds something else", where=f"`{folder}`", advice="name an empty or a new folder")
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode(), 0o755 if name.endswith(".sh") else 0o644)
+
+
+def _is_ours(manifest: Path) -> bool:
+    """Other people's plugins have a manifest too."""
+    try:
+        found = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("name") == _manifest()["name"]
 
 
 def _manifest() -> dict[str, object]:

@@ -233,6 +233,20 @@ def test_a_client_is_found_by_its_programs_and_folders(tmp_path: Path) -> None:
     assert find(install_of("codex"), site).folders == (str(site.home / ".codex"),)
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("opencode", "opencode/plugins/snell.js"), ("crush", "crush/crush.json"), ("zed", "zed/settings.json")],
+)
+def test_clients_that_keep_to_the_xdg_folders_are_set_up_where_those_are(name: str, file: str, tmp_path: Path) -> None:
+    moved = site_in(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "moved"))
+    set_up(install_of(name), Options(), moved, tmp_path / "state")
+    assert (tmp_path / "moved" / file).is_file()
+    assert list(moved.home.iterdir()) == []
+    odd = site_in(tmp_path, XDG_CONFIG_HOME="not/absolute")
+    set_up(install_of(name), Options(), odd, tmp_path / "state")
+    assert (odd.home / ".config" / file).is_file()
+
+
 def test_doctor_hears_of_half_installed_clients_and_of_two_versions(tmp_path: Path) -> None:
     site, rows = site_in(tmp_path), []
     (site.home / ".codex").mkdir()
