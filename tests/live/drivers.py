@@ -232,6 +232,7 @@ def _opencode(stage: Stage, url: str) -> Mapping[str, str]:
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "npm_config_fetch_retries": "0",  # it installs a package for its plugins, and retries for more than a minute
     }
 
 

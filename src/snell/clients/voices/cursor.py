@@ -211,6 +211,8 @@ def _read(_voice: Cursor, event: Event) -> list[Payload]:
 
 def _edited(_voice: Cursor, event: Event) -> list[Payload]:
     given = event.tool_input
+    if event.tool == "Delete":
+        return []
     patched = edits_in_patch(text_in(given, "new_string"), event.cwd)
     if patched:
         return [{"file_path": path, "edits": edits} for path, edits in patched.items()]
