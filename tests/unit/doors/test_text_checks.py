@@ -47,3 +47,21 @@ def test_a_person_sees_whether_it_is_worth_keeping(capsys) -> None:
     assert capsys.readouterr().out == "worth keeping: tier 1, score 0.80\n  decision\n"
     assert main(["check", "signal", "ok"]) == 1
     assert capsys.readouterr().out == "nothing to keep: tier 3, score 0.00\n"
+
+
+def test_a_prompt_finds_the_skills_that_it_would_find_in_a_session(capsys, tmp_path, monkeypatch) -> None:
+    for folder, name in ((tmp_path / "home/.kiro/skills", "tidy"), (tmp_path / "work/.claude/skills", "mine")):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ntriggers: [mop]\n---\n", encoding="utf-8")
+    settings = tmp_path / "snell/config/snell.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[pack.skills.triggers]\ntidy = ["sweep"]\n', encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SNELL_HOME", str(tmp_path / "snell"))
+    monkeypatch.chdir(tmp_path / "work")
+    assert main(["check", "skill", "sweep and mop"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "*  1.50  tidy                     trigger `sweep`",
+        "those with * would come with the prompt",
+        "this project is not trusted (`snell trust`), so its own skills were not looked at",
+    ]

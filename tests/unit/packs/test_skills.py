@@ -1,5 +1,7 @@
 """Skills: read from imperfect files, ranked, handed over once."""
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from snell.packs.skills.folders import front_matter, skills_in
+from snell.packs.skills.places import folders_for
 from snell.packs.skills.ranking import ranked, wanted
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.house import House
@@ -133,3 +136,171 @@ def test_a_command_on_a_document_is_reminded_of_its_skill_once(home: Path, comma
     with house_of(home) as house:
         assert len(notes(house, "PreToolUse", **call)) == told
         assert notes(house, "PreToolUse", **call) == []
+
+
+@pytest.mark.proves("S3-76")
+@pytest.mark.parametrize(
+    "folder",
+    [
+        ".claude/skills",
+        ".agents/skills",
+        ".codex/skills",
+        ".gemini/skills",
+        ".gemini/antigravity/skills",
+        ".cursor/skills",
+        ".copilot/skills",
+        ".qwen/skills",
+        ".factory/skills",
+        ".kiro/skills",
+        ".roo/skills",
+        ".roo/skills-architect",
+        ".codeium/windsurf/skills",
+        ".augment/skills",
+        ".cline/skills",
+        ".grok/skills",
+        ".kimi/skills",
+        ".pi/agent/skills",
+        ".warp/skills",
+        ".junie/skills",
+        ".config/opencode/skills",
+        ".config/goose/skills",
+        ".config/crush/skills",
+        ".config/agents/skills",
+    ],
+)
+def test_every_client_has_a_folder_of_its_own_for_a_user(tmp_path: Path, folder: str):
+    write_skill(tmp_path / folder, "own", "name: own")
+    assert [each.name for each in skills_in(folders_for(str(tmp_path), "", None))] == ["own"]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        ".claude/skills",
+        ".agents/skills",
+        ".github/skills",
+        ".kiro/skills",
+        ".roo/skills-code",
+        ".windsurf/skills",
+        ".clinerules/skills",
+        ".opencode/skill",
+        ".goose/skills",
+        ".crush/skills",
+    ],
+)
+def test_a_project_has_folders_too_from_where_the_agent_works_up_to_its_root(tmp_path: Path, folder: str):
+    below = tmp_path / "project/packages/web"
+    write_skill(tmp_path / "project" / folder, "own", "name: own\ndescription: of the project")
+    write_skill(below / folder, "own", "name: own\ndescription: of the package")
+    (found,) = skills_in(folders_for(str(tmp_path / "home"), str(tmp_path / "project"), None, cwd=str(below)))
+    assert found.description == "of the package"
+    (found,) = skills_in(folders_for(str(tmp_path / "home"), str(tmp_path / "project"), None, cwd="/"))
+    assert found.description == "of the project"
+
+
+def test_a_client_that_was_moved_is_followed(tmp_path: Path):
+    write_skill(tmp_path / "elsewhere/skills", "moved", "name: moved")
+    env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}
+    assert [each.name for each in skills_in(folders_for(str(tmp_path / "home"), "", None, env))] == ["moved"]
+
+
+def test_skills_in_groups_and_in_small_letters_are_found(tmp_path: Path):
+    write_skill(tmp_path / "office", "pdf", "name: pdf")
+    write_skill(tmp_path, "small", "name: small").rename(tmp_path / "small/skill.md")
+    os.symlink(tmp_path, tmp_path / "office/round")
+    assert sorted(each.name for each in skills_in([str(tmp_path)])) == ["pdf", "small"]
+
+
+def test_skills_of_plugins_that_are_installed_and_on_are_found(tmp_path: Path):
+    plugins = tmp_path / ".claude/plugins"
+    for name in ("on", "off", "here", "elsewhere"):
+        write_skill(plugins / f"cache/market/{name}/1.0/skills", name, f"name: {name}")
+    write_skill(plugins / "cache/market/on/1.0/further", "more", "name: more")
+    write_skill(plugins / "cache/market/on/0.9/skills", "old", "name: old")
+    write_skill(tmp_path / "outside", "outside", "name: outside")
+    manifest = plugins / "cache/market/on/1.0/.claude-plugin/plugin.json"
+    manifest.parent.mkdir()
+    manifest.write_text(json.dumps({"skills": ["./further", "../../../../../../outside"]}), encoding="utf-8")
+    project = str(tmp_path / "project")
+    where = {"here": project, "elsewhere": "/other"}
+    rows = {
+        f"{name}@market": [
+            {"installPath": str(plugins / f"cache/market/{name}/1.0"), "projectPath": where.get(name, "")}
+        ]
+        for name in ("on", "off", "here", "elsewhere")
+    }
+    (plugins / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": rows}), encoding="utf-8")
+    (tmp_path / ".claude/settings.json").write_text('{"enabledPlugins": {"off@market": false}}', encoding="utf-8")
+    names = [each.name for each in skills_in(folders_for(str(tmp_path), project, None))]
+    assert names == ["on", "more", "here"]
+
+
+def test_skills_of_plugins_of_other_clients_are_found(tmp_path: Path):
+    write_skill(tmp_path / ".codex/plugins/cache/market/on/abc/skills", "codex-on", "name: codex-on")
+    write_skill(tmp_path / ".codex/plugins/cache/market/off/abc/skills", "codex-off", "name: codex-off")
+    text = '[plugins."on@market"]\nenabled = true\n[plugins."off@market"]\nenabled = false\n'
+    (tmp_path / ".codex/config.toml").write_text(text, encoding="utf-8")
+    write_skill(tmp_path / ".gemini/extensions/x/skills", "gemini", "name: gemini")
+    write_skill(tmp_path / ".copilot/installed-plugins/market/y/skills", "copilot", "name: copilot")
+    found = [each.name for each in skills_in(folders_for(str(tmp_path), "", None))]
+    assert found == ["codex-on", "gemini", "copilot"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"plugins": []}', '{"plugins": {"a": 1, "b": [{"installPath": 5}]}}'])
+def test_a_list_of_plugins_that_is_none_is_no_trouble(tmp_path: Path, text: str):
+    (tmp_path / ".claude/plugins").mkdir(parents=True)
+    (tmp_path / ".claude/plugins/installed_plugins.json").write_text(text, encoding="utf-8")
+    assert skills_in(folders_for(str(tmp_path), "", None)) == []
+
+
+@pytest.mark.proves("S3-77")
+@pytest.mark.parametrize(
+    ("trigger", "prompt", "is_found"),
+    [
+        ("数据分析", "请帮我做一下数据分析，谢谢", True),
+        ("报告", "生成一份季度报告。", True),
+        ("報告書", "今月の報告書を作ってください", True),
+        ("スプレッドシート", "このスプレッドシートを直して", True),
+        ("ｽﾌﾟﾚｯﾄﾞｼｰﾄ", "このスプレッドシートを直して", True),
+        ("보고서", "분기 보고서를 작성해 주세요", True),
+        ("รายงาน", "ช่วยทำรายงานให้หน่อย", True),
+        ("отчёт", "Сделай отчёты за месяц", True),
+        ("отчёт", "Пересчёт за месяц", False),
+        ("रिपोर्ट", "कृपया रिपोर्ट बनाओ", True),
+        ("تقرير", "اكتب تقرير الشهر", True),
+        ("präsentation", "Mach eine PRÄSENTATION daraus", True),
+        ("pdf", "把这个PDF转换一下", True),
+        ("pdf转换", "请做PDF转换", True),
+        ("报告", "请运行测试", False),
+        ("c++", "rewrite it in c++ please", True),
+    ],
+)
+def test_triggers_match_in_any_script(tmp_path: Path, trigger: str, prompt: str, is_found: bool):
+    write_skill(tmp_path, "x1", f"name: x1\ndescription: x\ntriggers:\n  - {trigger}")
+    assert bool(wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)) is is_found
+
+
+@pytest.mark.parametrize(
+    ("prompt", "names"),
+    [
+        ("请根据这些数据生成销售图表和报告", ["图表"]),
+        ("我想部署到生产环境并准备回滚", ["部署"]),
+        ("四半期の請求書をまとめて送付して", ["invoice"]),
+        ("你好", []),
+        ("请帮我使用这个文件", []),
+        ("ありがとうございます", []),
+    ],
+)
+def test_descriptions_count_where_words_have_no_blanks_between_them(tmp_path: Path, prompt: str, names: list[str]):
+    write_skill(tmp_path, "图表", "name: 图表\ndescription: 使用数据生成图表与报告，供用户查看文件")
+    write_skill(tmp_path, "部署", "name: 部署\ndescription: 把服务发布到生产环境，失败时回滚")
+    write_skill(tmp_path, "invoice", "name: invoice\ndescription: 請求書を作成し、取引先へ送付します")
+    assert [each.skill.name for each in wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)] == names
+
+
+def test_a_skill_that_only_a_person_may_start_needs_its_name(tmp_path: Path):
+    head = "name: wipe\ndescription: erase staging databases\ndisable-model-invocation: true\ntriggers: [erase]"
+    write_skill(tmp_path, "wipe", head)
+    skills = skills_in([str(tmp_path)])
+    assert wanted(ranked("erase the staging databases", skills), 3) == []
+    assert [each.skill.name for each in wanted(ranked("/wipe", skills), 3)] == ["wipe"]

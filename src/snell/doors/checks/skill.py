@@ -2,13 +2,18 @@
 
 import argparse
 import os
+from pathlib import Path
 from typing import Any
 
 from snell.doors.checks import text_in
+from snell.machine.paths import places
 from snell.model.errors import SnellError
-from snell.packs.skills.folders import folders_for, skills_in
+from snell.packs.skills.folders import skills_in
+from snell.packs.skills.places import folders_for
 from snell.packs.skills.ranking import Ranked, ranked, wanted
-from snell.runtime.builtin_packs import builtin_packs
+from snell.runtime.builtin_packs import builtin_hooks, options_of
+from snell.settings.load import load
+from snell.settings.locate import project_at
 
 EXAMPLE = "snell check skill 'make a PDF report'"
 ROWS = "{id, prompt}"
@@ -20,8 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
-    found = _ranking(text_in(row, "prompt"), [])
-    chosen = wanted(found, _most())
+    found, chosen, _ = _ranking(text_in(row, "prompt"), [])
     ranking = [{"name": each.skill.name, "score": each.score, "because": list(each.because)} for each in found[:10]]
     return {"skills": [each.skill.name for each in chosen], "ranking": ranking}
 
@@ -29,18 +33,23 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
 def show(args: argparse.Namespace) -> int:
     if args.prompt is None:
         raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
-    found = _ranking(args.prompt, args.folder)
-    chosen = wanted(found, _most())
+    found, chosen, is_trusted = _ranking(args.prompt, args.folder)
     for each in found[:10]:
         mark = "*" if each in chosen else " "
         print(f"{mark} {each.score:5.2f}  {each.skill.name:<24} {'; '.join(each.because)}")
     print("those with * would come with the prompt" if chosen else "no skill fits this prompt")
+    if not is_trusted:
+        print("this project is not trusted (`snell trust`), so its own skills were not looked at")
     return 0
 
 
-def _ranking(prompt: str, folders: list[str]) -> list[Ranked]:
-    return ranked(prompt, skills_in(folders_for(os.path.expanduser("~"), os.getcwd(), folders)))
-
-
-def _most() -> int:
-    return int(builtin_packs()["skills"].options["most"])
+def _ranking(prompt: str, folders: list[str]) -> tuple[list[Ranked], list[Ranked], bool]:
+    """As a prompt that is typed here would find them: with the user's settings, and the project's skills if trusted."""
+    cwd = os.getcwd()
+    loaded = load(places(os.environ), Path(cwd), os.environ)
+    options = options_of("skills", builtin_hooks(loaded.value("pack") or {}, []))
+    project = str(project_at(Path(cwd)).root) if loaded.is_trusted else ""
+    more = [*folders, *(options.get("folders") or [])]
+    known = skills_in(folders_for(os.path.expanduser("~"), project, more, os.environ, cwd))
+    found = ranked(prompt, known, options.get("triggers"))
+    return found, wanted(found, int(options.get("most", 3))), loaded.is_trusted

@@ -16,7 +16,8 @@ from snell.kit.late_pattern import late
 from snell.kit.subjects import Prompt, ShellCall
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.skills.folders import Skill, folders_for, skills_in
+from snell.packs.skills.folders import Skill, skills_in
+from snell.packs.skills.places import folders_for
 from snell.packs.skills.ranking import Ranked, ranked, wanted
 
 GIVEN = "skills/given"
@@ -39,7 +40,7 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
     if not prompt.text.strip():
         return None
     options = here.options
-    found = ranked(prompt.text, known_skills(here), options.get("triggers"))
+    found = ranked(prompt.text, known_skills(here, event), options.get("triggers"))
     scope = f"session:{event.session_id}"
     given = here.marks.get(scope, GIVEN)
     before = given if isinstance(given, list) else []
@@ -51,9 +52,9 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
 
 
 @informs("SubagentStart", timeout=3)
-def with_a_subagent(here: Here) -> Note | None:
+def with_a_subagent(event: Event, here: Here) -> Note | None:
     """What a sub-agent could use."""
-    skills = known_skills(here)[:MOST_LISTED]
+    skills = [each for each in known_skills(here, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
     return Note("Skills that are here; read the SKILL.md before using one:\n" + "\n".join(lines)) if lines else None
 
@@ -69,7 +70,7 @@ def with_a_document(call: ShellCall, event: Event, here: Here) -> Note | None:
     scope, mark = f"session:{event.session_id}", "skills/formats"
     told = here.marks.get(scope, mark)
     before = told if isinstance(told, list) else []
-    by_name = {skill.name.lower(): skill for skill in known_skills(here)}
+    by_name = {skill.name.lower(): skill for skill in known_skills(here, event)}
     fitting = [by_name[name] for name in formats if name in by_name and name not in before]
     if not fitting:
         return None
@@ -77,10 +78,11 @@ def with_a_document(call: ShellCall, event: Event, here: Here) -> Note | None:
     return Note("\n".join(f"There is a skill for {each.name} files; read {each.path} first." for each in fitting))
 
 
-def known_skills(here: Here) -> list[Skill]:
+def known_skills(here: Here, event: Event) -> list[Skill]:
     """The user's skills, and the project's where it is trusted."""
     home = here.env.get("HOME") or os.path.expanduser("~")
-    return skills_in(folders_for(home, here.project_dir if here.is_trusted else "", here.options.get("folders")))
+    project = here.project_dir if here.is_trusted else ""
+    return skills_in(folders_for(home, project, here.options.get("folders"), here.env, event.cwd))
 
 
 def _handed_over(found: list[Ranked], budget: int) -> str:

@@ -1,4 +1,4 @@
-"""Where skills live, and what their SKILL.md says. A file that is not quite right is read as far as it is."""
+"""What the SKILL.md of a skill says. A file that is not quite right is read as far as it is."""
 
 import os
 import re
@@ -14,21 +14,8 @@ from snell.machine.files import FileError, read_capped
 
 LARGEST = 200_000
 MOST_SKILLS = 500
-# In the home folder and in a project alike.
-FOLDERS = (
-    ".claude/skills",
-    ".agents/skills",
-    ".codex/skills",
-    ".gemini/skills",
-    ".cursor/skills",
-    ".copilot/skills",
-    ".github/skills",
-    ".qwen/skills",
-    ".factory/skills",
-    ".config/opencode/skills",
-    ".opencode/skills",
-    ".config/goose/skills",
-)
+DEEPEST = 3  # some keep skills in groups: `skills/office/pdf/SKILL.md`
+_NAMES = ("SKILL.md", "skill.md")
 _KEY = late(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
 _ITEM = late(r"\s*-\s+(.*)")
 
@@ -39,6 +26,7 @@ class Skill(Struct, frozen=True):
     triggers: tuple[str, ...]
     path: str
     text: str  # the document, without its front matter
+    is_by_name: bool = False  # it says that only a person may start it
 
 
 def skills_in(folders: list[str]) -> list[Skill]:
@@ -52,22 +40,18 @@ def skills_in(folders: list[str]) -> list[Skill]:
     return list(found.values())
 
 
-def folders_for(home: str, project: str, more: Any) -> list[str]:
-    """All folders to look at: those that were named, the user's, then the project's, if there is one to trust."""
-    named = [os.path.expanduser(str(each)) for each in more] if isinstance(more, list) else []
-    roots = [root for root in (home, project) if root]
-    return [*named, *(os.path.join(root, folder) for root in roots for folder in FOLDERS)]
-
-
-def _documents(folder: str) -> Iterator[str]:
+def _documents(folder: str, deep: int = 1) -> Iterator[str]:
     try:
         names = sorted(os.listdir(folder))[:MOST_SKILLS]
     except OSError:
         return
     for name in names:
-        path = os.path.join(folder, name, "SKILL.md")
-        if os.path.isfile(path):
-            yield path
+        inside = os.path.join(folder, name)
+        found = next((path for each in _NAMES if os.path.isfile(path := os.path.join(inside, each))), "")
+        if found:
+            yield found
+        elif deep < DEEPEST and name not in ("node_modules", ".git") and not os.path.islink(inside):
+            yield from _documents(inside, deep + 1)
 
 
 def _skill(path: str) -> Skill | None:
@@ -87,9 +71,10 @@ def _read(path: str, _changed: int) -> Skill | None:
     fields = front_matter(head)
     name = _text(fields, "name") or os.path.basename(os.path.dirname(path))
     triggers = fields.get("triggers") or fields.get("keywords") or []
-    listed = triggers if isinstance(triggers, list) else re.split(r"[,;]", str(triggers))
+    listed = triggers if isinstance(triggers, list) else re.split(r"[,;，；、]", str(triggers))
     cleaned = tuple(each.strip().lower() for each in listed if each.strip())
-    return Skill(name[:100], _text(fields, "description")[:2_000], cleaned, path, body.strip())
+    by_name = _text(fields, "disable-model-invocation").lower() in ("true", "yes")
+    return Skill(name[:100], _text(fields, "description")[:2_000], cleaned, path, body.strip(), by_name)
 
 
 def _divided(text: str) -> tuple[str, str]:

@@ -2,22 +2,24 @@
 Which skills a prompt asks for.
 
 A skill's name or one of its declared triggers in the prompt is a clear hit. Words of its description count by how rare
-they are among all skills, and several of them are needed: one common word is no reason.
+they are among all skills, and several of them are needed: one common word is no reason. A skill that says that no model
+may start it needs its name.
 """
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from snell.kit.late_pattern import late
 from snell.packs.skills.folders import Skill
+from snell.packs.skills.words import has_blanks, holds, pairs, spaced
 
 ENOUGH = 1.0
 NAME, TRIGGER = 2.0, 1.5
-_WORD = late(r"[a-z0-9][a-z0-9+#-]*")
+WORD, PAIR = 0.6, 0.5
 STOP_WORDS = frozenset(
     (
         "with", "when", "from", "this", "that", "your", "user", "users", "using", "used", "uses", "skill", "skills",
@@ -26,6 +28,9 @@ STOP_WORDS = frozenset(
         "also", "such", "like", "and", "the", "for", "any", "all", "new", "code", "project", "task", "tasks", "other",
         "please", "some", "more", "than", "then", "each", "does", "doing", "done", "very", "just", "only", "over",
         "write", "read", "change", "changes", "update", "look", "show", "give", "tell", "there", "here", "thing",
+        "使用", "一个", "这个", "那个", "文件", "创建", "用户", "需要", "可以", "进行", "代码", "项目", "我们", "如何",
+        "什么", "帮我", "時候", "時に", "場合", "使う", "作る", "作成", "파일", "사용", "하는", "하세", "해줘", "니다",
+        "합니", "습니",
     )
 )  # fmt: skip
 
@@ -38,8 +43,8 @@ class Ranked(Struct, frozen=True):
 
 def ranked(prompt: str, skills: Sequence[Skill], triggers: Mapping[str, Any] | None = None) -> list[Ranked]:
     """The skills with anything in common with the prompt, best first."""
-    text = f" {' '.join(_WORD.findall(prompt.lower()[:20_000]))} "
-    said = {_stem(word) for word in text.split()}
+    text = spaced(prompt)
+    said = {_stem(word) for word in text.split()} | pairs(text)
     rarity = _rarity(skills)
     scored = (_scored(skill, text, said, rarity, _triggers(skill, triggers or {})) for skill in skills)
     return sorted((each for each in scored if each.score > 0), key=lambda each: (-each.score, each.skill.name))
@@ -53,16 +58,17 @@ def wanted(found: Sequence[Ranked], most: int) -> list[Ranked]:
 def _scored(skill: Skill, text: str, said: set[str], rarity: Mapping[str, float], triggers: tuple[str, ...]) -> Ranked:
     because = []
     score = 0.0
-    name = " ".join(_WORD.findall(skill.name.lower().replace("-", " ").replace("_", " ")))
-    if name and (f" {name} " in text or f" {skill.name.lower()} " in text) and name not in STOP_WORDS:
+    name = _parts(skill.name)
+    if name.strip() not in STOP_WORDS and (holds(text, name) or holds(text, spaced(skill.name))):
         score += NAME
         because.append(f"name `{skill.name}`")
+    if skill.is_by_name and not score:
+        return Ranked(skill, 0.0, ())
     for trigger in triggers:
-        phrase = " ".join(_WORD.findall(trigger))
-        if phrase and f" {phrase} " in text:
+        if holds(text, spaced(trigger)):
             score += TRIGGER
             because.append(f"trigger `{trigger}`")
-    common = said & (_words(skill.description) | _words(name))
+    common = said & (_words(skill.description) | _words(skill.name))
     weight = sum(rarity.get(word, 0.0) for word in common)
     if weight and (score or len(common) > 1):
         score += weight
@@ -72,19 +78,29 @@ def _scored(skill: Skill, text: str, said: set[str], rarity: Mapping[str, float]
 
 def _triggers(skill: Skill, overrides: Mapping[str, Any]) -> tuple[str, ...]:
     own = overrides.get(skill.name)
-    return tuple(str(each).lower() for each in own) if isinstance(own, list) else skill.triggers
+    return tuple(str(each) for each in own) if isinstance(own, list) else skill.triggers
 
 
 def _rarity(skills: Sequence[Skill]) -> dict[str, float]:
     """A word that one skill in many has says much; one that every skill has says nothing."""
     number = Counter(word for skill in skills for word in _words(skill.description) | _words(skill.name))
     total = max(len(skills), 4)
-    return {word: 0.6 * max(0.0, 1 - math.log1p(count - 1) / math.log1p(total)) for word, count in number.items()}
+    return {
+        word: (WORD if has_blanks(word) else PAIR) * max(0.0, 1 - math.log1p(count - 1) / math.log1p(total))
+        for word, count in number.items()
+    }
 
 
-def _words(text: str) -> set[str]:
-    found = _WORD.findall(text.lower().replace("-", " ").replace("_", " "))
-    return {_stem(word) for word in found if len(word) >= 4 and word not in STOP_WORDS}
+@lru_cache(maxsize=2_000)
+def _words(text: str) -> frozenset[str]:
+    found = _parts(text)
+    long_enough = {_stem(word) for word in found.split() if len(word) >= 4 and has_blanks(word)}
+    return frozenset((long_enough | pairs(found)) - STOP_WORDS)
+
+
+def _parts(text: str) -> str:
+    """The words of a text, and those that a hyphen or an underscore joins as well."""
+    return spaced(text.replace("-", " ").replace("_", " "))
 
 
 def _stem(word: str) -> str:

@@ -1,0 +1,101 @@
+"""Folders of skills that plugins and extensions bring: those that are installed and not switched off."""
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from snell.machine.files import FileError, read_capped
+
+LARGEST = 2_000_000
+MOST = 200
+MANIFESTS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json")
+# Clients that keep one folder for each extension.
+EXTENSIONS = (".gemini/extensions", ".qwen/extensions", ".copilot/installed-plugins", ".cursor/plugins/local")
+
+
+def plugin_folders(home: str, env: Mapping[str, str], project: str) -> Iterator[str]:
+    """The folders of skills of all plugins that count for a user, in this project if there is one to trust."""
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    for root in _of_claude(claude, project):
+        yield from _skills_of(root)
+    codex = env.get("CODEX_HOME") or os.path.join(home, ".codex")
+    for root in _of_codex(codex):
+        yield from _skills_of(root)
+    for place in EXTENSIONS:
+        for root in _inside(os.path.join(home, place)):
+            yield from _skills_of(root)
+            yield from (folder for each in _inside(root) for folder in _skills_of(each))
+
+
+def _of_claude(claude: str, project: str) -> Iterator[str]:
+    """What Claude Code says is installed where, without what its settings switch off here."""
+    installed = _table(_json(os.path.join(claude, "plugins", "installed_plugins.json")).get("plugins"))
+    if not installed:
+        return
+    enabled: dict[str, Any] = {}
+    ours = [os.path.join(project, ".claude", name) for name in ("settings.json", "settings.local.json")]
+    for path in (os.path.join(claude, "settings.json"), *(ours if project else ())):
+        enabled |= _table(_json(path).get("enabledPlugins"))
+    for name, found in list(installed.items())[:MOST]:
+        for each in found if isinstance(found, list) else [found]:
+            row = _table(each)
+            elsewhere = row.get("projectPath") not in (None, "", project)
+            if enabled.get(name) is not False and not elsewhere and isinstance(row.get("installPath"), str):
+                yield row["installPath"]
+
+
+def _of_codex(codex: str) -> Iterator[str]:
+    """Codex keeps plugins by market, name and version; its settings say which of them are on."""
+    for name, row in list(_table(_toml(os.path.join(codex, "config.toml")).get("plugins")).items())[:MOST]:
+        plugin, at, market = name.partition("@")
+        if at and _table(row).get("enabled") is not False and not {"..", "."} & {plugin, market}:
+            versions = _inside(os.path.join(codex, "plugins", "cache", market, plugin))
+            newest = max(versions, key=_changed, default="")
+            yield from (newest,) if newest else ()
+
+
+def _skills_of(root: str) -> Iterator[str]:
+    """`skills`, and what the plugin's manifest names besides; nothing outside the plugin."""
+    yield os.path.join(root, "skills")
+    for manifest in MANIFESTS:
+        named = _json(os.path.join(root, manifest)).get("skills")
+        for each in [named] if isinstance(named, str) else named if isinstance(named, list) else []:
+            path = os.path.normpath(os.path.join(root, str(each)))
+            if path.startswith(os.path.join(root, "")) or path == root:
+                yield path
+
+
+def _inside(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))[:MOST]
+    except OSError:
+        return []
+    return [path for name in names if os.path.isdir(path := os.path.join(folder, name))]
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _json(path: str) -> dict[str, Any]:
+    try:
+        return _table(json.loads(read_capped(Path(path), LARGEST)))
+    except (OSError, FileError, ValueError, RecursionError):
+        return {}
+
+
+def _toml(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_capped(Path(path), LARGEST).decode("utf-8", "replace"))
+    except (OSError, FileError, ValueError, RecursionError):
+        return {}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
