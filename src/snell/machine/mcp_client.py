@@ -1,13 +1,17 @@
-"""One call of one tool of an MCP server that speaks on stdin and stdout, through the `mcp` library."""
+"""Questions to an MCP server, on stdin and stdout or over HTTP, through the `mcp` library."""
 
 import os
 import threading
-from collections.abc import Mapping
-from typing import Any, TextIO
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TextIO, TypeVar
 
 from snell.machine.environment import environment
 from snell.machine.patience import SLICE, CancelledError, OutOfTimeError, Patience
 from snell.machine.surroundings import McpServer
+
+MOST_TOOLS = 2_000
+T = TypeVar("T")
 
 
 class McpError(Exception):
@@ -22,23 +26,45 @@ def call_tool(
     server: McpServer, tool: str, given: Mapping[str, Any], env: Mapping[str, str], patience: Patience
 ) -> str:
     """The text that the tool gives. Starts the server, and ends it afterwards."""
+
+    async def call(session: Any) -> str:
+        return _text(await session.call_tool(tool, dict(given)))
+
+    return _asked(server, call, env, patience)
+
+
+def list_tools(server: McpServer, env: Mapping[str, str], patience: Patience) -> list[dict[str, Any]]:
+    """What the server says of its tools, as it would say it to a client. Starts the server, and ends it afterwards."""
+
+    async def ask(session: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while len(found) < MOST_TOOLS:
+            page = await session.list_tools(**({"cursor": cursor} if cursor else {}))
+            found += [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.tools]
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        return found[:MOST_TOOLS]
+
+    return _asked(server, ask, env, patience)
+
+
+def _asked(server: McpServer, question: Callable[[Any], Awaitable[T]], env: Mapping[str, str], patience: Patience) -> T:
     try:
         import anyio
         import mcp
     except ImportError:
         raise McpError("launch", "the `mcp` extra is not installed; run `pip install 'snell[mcp]'`") from None
-    found: list[str] = []
+    found: list[T] = []
 
     async def talk(nowhere: TextIO) -> None:
-        parameters = mcp.StdioServerParameters(
-            command=server.command, args=list(server.args), env=environment(env, server.env)
-        )
         async with (
-            mcp.stdio_client(parameters, errlog=nowhere) as (reading, writing),
+            _streams(server, env, nowhere, patience) as (reading, writing),
             mcp.ClientSession(reading, writing) as session,
         ):
             await session.initialize()
-            found.append(_text(await session.call_tool(tool, dict(given))))
+            found.append(await question(session))
 
     async def within(nowhere: TextIO) -> None:
         with anyio.move_on_after(patience.left()) as scope:
@@ -57,6 +83,29 @@ def call_tool(
     if not found:
         raise CancelledError
     return found[0]
+
+
+@asynccontextmanager
+async def _streams(
+    server: McpServer, env: Mapping[str, str], nowhere: TextIO, patience: Patience
+) -> AsyncIterator[tuple[Any, Any]]:
+    import mcp
+
+    if server.url:
+        from httpx2 import AsyncClient
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            AsyncClient(headers=dict(server.headers), timeout=patience.left()) as client,
+            streamable_http_client(server.url, http_client=client) as streams,
+        ):
+            yield streams[0], streams[1]
+        return
+    parameters = mcp.StdioServerParameters(
+        command=server.command, args=list(server.args), env=environment(env, server.env)
+    )
+    async with mcp.stdio_client(parameters, errlog=nowhere) as streams:
+        yield streams[0], streams[1]
 
 
 async def _watch(cancel: threading.Event | None, scope: Any) -> None:

@@ -49,6 +49,8 @@ class McpServer(Struct, frozen=True):
     command: str
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
+    url: str = ""  # of a server that a client reaches over HTTP; then there is no command
+    headers: Mapping[str, str] = {}
 
 
 class HandlerSettings(Struct, frozen=True):

@@ -147,7 +147,7 @@ def find(install: Install, site: Site) -> Found:
         if folder and shutil.which(name, path=folder)
     ]
     real = {os.path.realpath(program): program for program in reversed(programs)}
-    folders = [_expanded(install, folder, site) for folder in install.folders]
+    folders = [expanded(install, folder, site) for folder in install.folders]
     return Found(tuple(sorted(real.values())), tuple(folder for folder in folders if os.path.exists(folder)))
 
 
@@ -227,10 +227,11 @@ def _joined(files: Sequence[FileEdit]) -> list[FileEdit]:
 
 def _place(install: Install, places: Mapping[str, str], scope: SetupScope, site: Site) -> str:
     found = places.get(scope)
-    return _expanded(install, found, site) if found else ""
+    return expanded(install, found, site) if found else ""
 
 
-def _expanded(install: Install, path: str, site: Site) -> str:
+def expanded(install: Install, path: str, site: Site) -> str:
+    """A path of a client's, as it is on this machine."""
     moved = site.env.get(install.base_variable, "") if install.base_variable else ""
     if moved and not os.path.isabs(moved):
         raise SetupError(f"{install.base_variable} is `{moved}`, which is not an absolute path", advice="give it whole")
@@ -253,6 +254,7 @@ __all__ = [
     "build_instructions",
     "build_mcp_config",
     "capabilities_of",
+    "expanded",
     "find",
     "found_here",
     "generate",

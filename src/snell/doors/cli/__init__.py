@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "ledger": "the tool calls: list, show, stats, export",
     "runs": "work with a budget: start, cancel, approve",
     "audit": "was anything changed or taken away since it was written?",
+    "tools": "ask your MCP servers what their tools take",
     "loop": "send an agent back until its promise is kept",
     "allow": "let the command that the guard denied last pass once",
     "memory": "remember, recall, and look after what agents remember",

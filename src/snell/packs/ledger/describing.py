@@ -16,6 +16,7 @@ from snell.kit.late_pattern import late
 from snell.kit.redact import redact, redacted
 from snell.kit.shell_effects import Effects, effects_of
 from snell.machine.json_plain import plain
+from snell.machine.learned_tools import learned
 from snell.machine.wall_clock import now_ms
 from snell.model.events import Event, text_in
 from snell.packs.ledger.beginnings import beginning_of
@@ -72,18 +73,26 @@ class Described(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-def described(event: Event, tool: Identity, rules: tuple[Rule, ...]) -> Described:
+def described(event: Event, tool: Identity, rules: tuple[Rule, ...], here: Here) -> Described:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event, tool)
-    hints = event.payload.get("tool_annotations")
     found = classify(
         tool,
         event.kind,
         rules,
         shell=effects.reach if effects else None,
-        hints=hints if isinstance(hints, Mapping) else None,
+        hints=_hints(event, here),
     )
     return Described(found, effects.paths[:MOST_PATHS] if effects else _written(event))
+
+
+def _hints(event: Event, here: Here) -> Mapping[str, Any] | None:
+    """What the server says of its tool: with the call, or when it was last asked."""
+    given = event.payload.get("tool_annotations")
+    if isinstance(given, Mapping) or event.kind != "mcp":
+        return given if isinstance(given, Mapping) else None
+    known = learned(here.state, event.client, here.project_dir, event.tool)
+    return known.hints if known else None
 
 
 def _effects(event: Event, tool: Identity) -> Effects | None:

@@ -82,7 +82,7 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
 
 def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
     rules = known.rules
-    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules))
+    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, here))
     key = which.with_nonce() if starts_anew else which.key
     if before := hold(which, key):
         # Its input was rewritten since it was first looked at.
@@ -105,7 +105,7 @@ def _contested(
 def _on_a_repeat(
     tx: Transaction, wanted: Claim, other: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if described(event, which.tool, rules).found.replay != "REPLAY_EXACT":
+    if described(event, which.tool, rules, here).found.replay != "REPLAY_EXACT":
         again = _claim(which, which.with_nonce(), here)
         hold(which, again.key)
         claims.claim(tx, again)
@@ -158,8 +158,8 @@ def _claim(which: Named, key: str, here: Here) -> Claim:
     )
 
 
-def _relaunches(event: Event, which: Named, rules: tuple[Rule, ...]) -> bool:
-    return described(event, which.tool, rules).found.replay == "RELAUNCH"
+def _relaunches(event: Event, which: Named, rules: tuple[Rule, ...], here: Here) -> bool:
+    return described(event, which.tool, rules, here).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

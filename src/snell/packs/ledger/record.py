@@ -46,7 +46,7 @@ def begun(event: Event, here: Here) -> None:
         return
     who_what = named_in_full(event, here)
     stopwatch.start(who_what.call_id)
-    about = described(event, who_what.tool, rules_for(here).rules)
+    about = described(event, who_what.tool, rules_for(here).rules, here)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     reached("before row")
     here.database.run(lambda tx: _begin(tx, event, here, who_what, about, request))
@@ -71,7 +71,7 @@ def ended(event: Event, here: Here) -> None:
     if here.database is None:
         return
     which = named_in_full(event, here)
-    about = described(event, which.tool, rules_for(here).rules)
+    about = described(event, which.tool, rules_for(here).rules, here)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = body_of(answer) if here.options.get("keep_output") else NOTHING

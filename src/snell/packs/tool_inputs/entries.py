@@ -18,6 +18,7 @@ from msgspec import Struct
 from snell.engine.schemas import TOOL_SCHEMAS
 from snell.kit.late_pattern import late
 from snell.machine.files import FileError, read_capped
+from snell.machine.learned_tools import LearnedTool
 
 LARGEST = 2_000_000
 _SEPARATORS = late(r"__|[.:/]")
@@ -71,13 +72,19 @@ KNOWN: Mapping[str, Entry] = {
 }
 
 
-def entry_for(tool: str, options: Mapping[str, Any]) -> Entry | None:
-    """What is known about a tool: the user's own entries first, then files, then ours, then the clients' own tools."""
+def entry_for(tool: str, options: Mapping[str, Any], learned: LearnedTool | None = None) -> Entry | None:
+    """
+    What is known about a tool.
+
+    The user's own entries first, then files, then what its MCP server said, then ours, then the clients' own tools.
+    """
     if options.get("tools") or options.get("files"):
         own = _own(options)
         for name in _names(tool):
             if name in own:
                 return own[name]
+    if learned is not None and learned.schema:
+        return Entry(schema=learned.schema, example=_example_in(learned.schema))
     return _built_in(tool)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from snell.kit.authoring import informs, judges, rewrites
 from snell.kit.here import Here
 from snell.kit.late_pattern import late
+from snell.machine.learned_tools import LearnedTool, learned
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import Event
 from snell.packs.tool_inputs.entries import Entry, entry_for
@@ -100,7 +101,14 @@ def error_text(event: Event) -> str:
 
 def _entry(event: Event, here: Here) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
-    return entry_for(_tool(event), here.options)
+    return entry_for(_tool(event), here.options, _learned(event, here))
+
+
+def _learned(event: Event, here: Here) -> LearnedTool | None:
+    if event.kind != "mcp":
+        return None
+    days = here.options.get("learned_days")
+    return learned(here.state, event.client, here.project_dir, event.tool, days if isinstance(days, int) else 0)
 
 
 def _tool(event: Event) -> str:
