@@ -76,16 +76,12 @@ def _insert(database: SqliteDatabase) -> Callable[[], object]:
     return lambda: database.run(lambda tx: decisions.add(tx, _row(next(numbers))))
 
 
-def bare_commit(database: SqliteDatabase, ahead: int = 0) -> Callable[[], object]:
-    """`ahead`: rows that are made before anything is measured."""
+def bare_commit(database: SqliteDatabase) -> Callable[[], object]:
     connection = apsw.Connection(str(database.path))
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("wal_autocheckpoint", 0)
     sql = f"INSERT INTO decisions ({', '.join(decisions.FIELDS)}) VALUES ({', '.join('?' for _ in decisions.FIELDS)})"
     numbers = _numbers()
-    made = iter([decisions.values_of(_row(next(numbers))) for _ in range(ahead)])
-    if ahead:
-        return lambda: connection.execute(sql, next(made))
     return lambda: connection.execute(sql, decisions.values_of(_row(next(numbers))))
 
 

@@ -36,6 +36,11 @@ class StoredMarks:
         self._lock = threading.Lock()
 
     def get(self, scope: str, name: str) -> Any:
+        with self._lock:  # once, and without a call: answers wait for this
+            known = self._scopes.get(scope)
+            if known is not None:
+                self._scopes.move_to_end(scope)
+                return known.get(name)
         known = self._scope(scope)
         with self._lock:
             return known.get(name)

@@ -95,11 +95,13 @@ class SqliteDatabase:
 
     def do(self, sql: str, *values: Any) -> int:
         """One statement by itself is a transaction already; saying so would cost half as much again."""
-        with self._lock:
-            if self._connection is None:
-                self.open()
+        self._lock.acquire()
+        try:
             connection = self._connection
-            assert connection is not None
+            if connection is None:
+                self.open()
+                connection = self._connection
+                assert connection is not None
             is_part = self._is_ready_for_a_part(connection)
             if self._busy_until:
                 self._refuse_to_wait_again()
@@ -111,6 +113,8 @@ class SqliteDatabase:
             except (apsw.Error, UnicodeEncodeError, OverflowError) as error:
                 self._undo(connection)
                 raise self._trouble(error) from None
+        finally:
+            self._lock.release()
 
     def together(self, work: Callable[[], None]) -> None:
         """

@@ -86,7 +86,7 @@ def args_hash(arguments: Any, tool: str = "") -> str:
 
 def scope_of(tool: str, arguments: Any, hashed: str) -> str:
     """What makes two calls of this kind the same deed: whom a mail goes to, where a file goes, what is remembered."""
-    deed = _deed(tool)
+    deed = deed_of(tool)
     if not deed:
         return hashed
     given = arguments if isinstance(arguments, Mapping) else {}
@@ -94,11 +94,12 @@ def scope_of(tool: str, arguments: Any, hashed: str) -> str:
         return f"{_first(given, _RECIPIENTS)}:{_first(given, _SUBJECT)}:{_first(given, _ATTACHMENTS)}"
     if deed == "upload":
         return f"{_first(given, _PATHS)}:{_first(given, _DESTINATIONS)}"
-    return _sha(_first(given, _CONTENTS))
+    return sha_of(_first(given, _CONTENTS))
 
 
 @lru_cache(maxsize=512)
-def _deed(tool: str) -> str:
+def deed_of(tool: str) -> str:
+    """What calls of a tool do, if that can be the same deed with other arguments."""
     name = tool.lower()
     return next((deed for word, deed in _DEEDS.items() if word in name), "")
 
@@ -106,7 +107,7 @@ def _deed(tool: str) -> str:
 def key_of(run_id: str, tool: Identity, hashed: str, scope: str, nonce: str = "") -> str:
     """The key of a call; a nonce makes it one of its own."""
     parts = f"{run_id}|{tool.namespace}|{tool.name}|{hashed}|{scope}"
-    return _sha(f"{parts}|{nonce}" if nonce else parts)
+    return sha_of(f"{parts}|{nonce}" if nonce else parts)
 
 
 def _first(given: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -127,5 +128,6 @@ def _bytes(value: Any) -> bytes:
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-def _sha(text: str) -> str:
+def sha_of(text: str) -> str:
+    """SHA-256, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

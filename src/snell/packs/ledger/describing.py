@@ -19,10 +19,11 @@ from snell.machine.json_plain import plain
 from snell.machine.learned_tools import learned
 from snell.machine.wall_clock import now_ms
 from snell.model.events import Event, text_in
+from snell.model.scopes import lasting
 from snell.packs.ledger.beginnings import beginning_of
-from snell.work.idempotency import Identity, args_hash, identity_of, key_of, scope_of
+from snell.work.idempotency import Identity, args_hash, deed_of, identity_of, key_of, scope_of, sha_of
 from snell.work.ledger import LONGEST_BODY, PREVIEW
-from snell.work.runs import run_of
+from snell.work.runs import MARK
 from snell.work.side_effects import Found, Rule, classify
 
 MOST_PATHS = 50
@@ -48,19 +49,29 @@ class Named(Struct, frozen=True):
 
 
 def named(event: Event, here: Here) -> Named:
-    """Everything that finding a call again needs; nothing that is slow to find out. Somebody waits for this."""
-    id_ = event.session_id
-    session, run = _known(id_), run_of(id_, here.marks, here.env)
-    run = session if run == id_ else _known(run)
-    tool = _identity(event.tool_name or event.tool)
-    given = event.payload.get("tool_input")
+    """
+    Everything that finding a call again needs; nothing that is slow to find out.
+
+    Somebody waits for this. Between two writes to the disk every function is as good as new to the processor, so what
+    depends on the tool alone is looked up at once.
+    """
+    payload = event.payload
+    session = _known(event.session_id)
+    run = here.env.get("SNELL_RUN_ID") or here.marks.get(lasting(event.session_id), MARK)
+    run = _known(run) if isinstance(run, str) and run else session
+    tool, begins, deed = _about(event.tool_name or event.tool)
+    given = payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
-    scope = scope_of(tool.raw, given, hashed)
+    scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    return Named(call_id, run, session, tool, hashed, key_of(run, tool, hashed, scope), scope)
+    return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope)
 
 
-_identity = lru_cache(maxsize=512)(identity_of)
+@lru_cache(maxsize=512)
+def _about(tool: str) -> tuple[Identity, str, str]:
+    """A tool, how the key of a call of it goes on after the run, and what a call of it does."""
+    found = identity_of(tool)
+    return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
 
 
 def named_in_full(event: Event, here: Here) -> Named:
