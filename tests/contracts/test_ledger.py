@@ -11,7 +11,7 @@ from snell.model.errors import StoreError
 from snell.model.ports import Database
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import audit_chain, audit_check, claims, ledger, replays, resuming, retention, runs
-from snell.work.audit_check import Anchor
+from snell.work.audit_check import Anchor, Findings
 from snell.work.claims import Claim, Receipt
 from snell.work.decisions import Row
 from snell.work.decisions import add as add_decision
@@ -271,10 +271,64 @@ def test_the_chain_finds_nothing_wrong_where_nothing_is(database: Database):
     database.run(lambda tx: ledger.finish(tx, call(4), End(status="failed", at=40)))
     head = database.run(lambda tx: audit_chain.extend(tx, KEY))
     found = database.run(lambda tx: audit_check.verify(tx, KEY, [Anchor(head.count, head.link)], page=7))
-    assert (found.is_good, found.links, found.decisions, found.calls, found.waiting) == (True, 91, 30, 30, 0)
+    assert (found.is_good, found.links, found.decisions, found.calls, found.waiting) == (True, 92, 30, 30, 0)
     database.run(lambda tx: tx.do("UPDATE tool_calls SET error_detail = 'never happened' WHERE tool_call_id = 's/t4'"))
     found = database.run(lambda tx: audit_check.verify(tx, KEY, [Anchor(head.count, head.link)]))
     assert (found.integrity, found.completeness) == (("tool call `s/t4` was changed",), ())
+
+
+def chained_by_an_earlier_version(tx: Any) -> audit_chain.Head:
+    """No word of segments, and digests that nobody makes like that any more."""
+    head = audit_chain.Head()
+    for number in range(5):
+        add_decision(tx, Row(id=f"d{number}", at=number))
+        ledger.finish(tx, call(number), End(status="succeeded", at=number))
+        for kind, id_ in (("decision", f"d{number}"), ("opened", f"s/t{number}"), ("ended", f"s/t{number}")):
+            head = audit_chain._add(tx, KEY, head, kind, id_, audit_chain.mac_of(KEY, "long ago", kind, id_))
+    put_meta(tx, "audit_head", f'[5, 5, "{audit_chain.mac_of(KEY, "seen", "5", "5")}"]')
+    return head
+
+
+@every_backend
+def test_a_chain_of_an_earlier_version_is_no_alarm_and_goes_on_in_a_segment_of_its_own(database: Database):
+    old = database.run(chained_by_an_earlier_version)
+    anchors = [Anchor(old.count, old.link)]
+
+    def found() -> Any:
+        return database.run(lambda tx: audit_check.verify(tx, KEY, anchors))
+
+    assert found() == Findings(links=15, decisions=5, calls=5, waiting=10, earlier=15)
+    head = database.run(lambda tx: audit_chain.extend(tx, KEY))
+    anchors.append(Anchor(head.count, head.link))
+    begins = database.run(lambda tx: audit_chain.entries(tx, 15, 1))[0]
+    assert begins.kind == f"segment {audit_chain.FORM} another version made the chain so far"
+    assert found() == Findings(links=31, decisions=5, calls=5, waiting=0, earlier=15)
+    assert database.run(lambda tx: audit_chain.extend(tx, KEY)) == head
+    database.run(lambda tx: tx.do("UPDATE decisions SET verdict = 'deny' WHERE id = 'd3'"))
+    database.run(lambda tx: tx.do("DELETE FROM tool_calls WHERE tool_call_id = 's/t2'"))
+    assert (found().integrity, found().completeness) == (
+        ("decision `d3` was changed",),
+        ("tool call `s/t2` is gone",),
+    )
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DELETE FROM audit_chain WHERE seq = 16", "links 16 to 16 of the chain are gone"),
+        ("DELETE FROM audit_chain WHERE seq > 15", "the chain ends at link 15, and it once had 31"),
+        ("UPDATE audit_chain SET kind = 'segment else why' WHERE seq = 16", "link 16 of the chain was changed"),
+        ("UPDATE audit_chain SET digest = 'x' WHERE seq = 3", "link 3 of the chain was changed"),
+        ("DELETE FROM audit_chain WHERE seq = 3", "links 3 to 3 of the chain are gone"),
+    ],
+)
+def test_a_segment_cannot_be_taken_away_or_made_into_another(database: Database, change: str, said: str):
+    database.run(chained_by_an_earlier_version)
+    head = database.run(lambda tx: audit_chain.extend(tx, KEY))
+    database.run(lambda tx: tx.do(change))
+    found = database.run(lambda tx: audit_check.verify(tx, KEY, [Anchor(head.count, head.link)]))
+    assert said in (*found.integrity, *found.completeness)
 
 
 @every_backend

@@ -7,9 +7,14 @@ whenever it is seen to be open; and once more when it has ended, with the sizes 
 ended call that changes again is not chained again. What retention takes away is chained too, so that it is not missed;
 traces, bodies and claims may go when they are older than they are kept.
 
+A chain has segments. One that was made by a version which knew other fields of a record cannot be compared with the
+records any more, only its links can; so a version that finds such a chain begins a segment of its own, says so in a
+link, and chains everything that is there anew.
+
 What is changed before it is chained, ten seconds at most, is not noticed.
 """
 
+import hashlib
 import hmac
 from operator import attrgetter
 
@@ -32,6 +37,13 @@ _lasting = attrgetter(*(name for name in ledger.FIELDS if name not in _PASSING))
 _all = attrgetter(*ledger.FIELDS, "revision")
 _encoder = msgspec.json.Encoder()
 
+SEGMENT = "segment"  # the id of the entries with which segments begin
+METHOD = 2  # to be raised whenever a digest is made in another way
+# What digests are made of. Another version's is another text, and then what it chained is not compared by us.
+FORM = hashlib.sha256(
+    _encoder.encode([METHOD, decisions.FIELDS, ledger.FIELDS, _PASSING, claims.Claim.__struct_fields__])
+).hexdigest()[:16]
+
 
 class Head(Struct, frozen=True):
     """Where the chain ends: how many links, the last of them, and how far it has seen the tables."""
@@ -41,11 +53,13 @@ class Head(Struct, frozen=True):
     decision: int = 0
     revision: int = 0
     trace: int = 0
+    form: str = ""  # of its last segment; empty before there were segments
+    since: int = 0  # the link with which that begins
 
 
 class Entry(Struct, frozen=True):
     seq: int
-    kind: str  # decision, trace, opened, open REVISION CLAIMED, ended SIZE SIZE CLAIM, expired KIND
+    kind: str  # decision, trace, opened, open REVISION CLAIMED, ended SIZE SIZE CLAIM, expired KIND, segment FORM WHY
     record_id: str
     digest: str
     link: str
@@ -54,6 +68,8 @@ class Entry(Struct, frozen=True):
 def extend(tx: Transaction, key: bytes, head: Head | None = None, most: int = MOST) -> Head:
     """Chain what has come since; at most so many records at a time. Returns the new end."""
     head = head or read_head(tx, key)
+    if head.form != FORM:
+        head = _begin_segment(tx, key, head)
     for row in decisions.after(tx, head.decision, most):
         head = _add(tx, key, head, "decision", row.id, digest_of_decision(key, row), decision=row.seq)
     for call in ledger.after(tx, head.revision, most):
@@ -75,10 +91,12 @@ def note_expired(tx: Transaction, key: bytes, kind: str, ids: list[str]) -> Head
 def read_head(tx: Transaction, key: bytes) -> Head:
     """The end of the chain as it was kept. What is kept beside it carries a hash of its own."""
     last = tx.rows("SELECT seq, link FROM audit_chain ORDER BY seq DESC LIMIT 1")
-    kept = tx.rows("SELECT value FROM meta WHERE name = 'audit_head'")
-    seen = _seen(kept[0][0] if kept else "", key) or _seen_by_entries(tx)
     count, link = (int(last[0][0]), str(last[0][1])) if last else (0, START)
-    return Head(count, link, *seen)
+    began = tx.rows("SELECT seq, kind FROM audit_chain WHERE record_id = ? ORDER BY seq DESC LIMIT 1", SEGMENT)
+    since, form = (int(began[0][0]), form_in(began[0][1])) if began else (0, "")
+    kept = tx.rows("SELECT value FROM meta WHERE name = 'audit_head'")
+    seen = _seen(kept[0][0] if kept else "", key, since) or _seen_by_entries(tx, since)
+    return Head(count, link, *seen, form, since)
 
 
 def entries(tx: Transaction, after: int, limit: int) -> list[Entry]:
@@ -88,6 +106,15 @@ def entries(tx: Transaction, after: int, limit: int) -> list[Entry]:
 
 def link_of(key: bytes, before: str, seq: int, kind: str, record_id: str, digest: str) -> str:
     return mac_of(key, before, str(seq), kind, record_id, digest)
+
+
+def form_in(kind: str) -> str:
+    """What the entry with which a segment begins says of it."""
+    return kind.partition(" ")[2].partition(" ")[0]
+
+
+def digest_of_segment(key: bytes, kind: str) -> str:
+    return mac_of(key, SEGMENT, kind)
 
 
 def digest_of_decision(key: bytes, row: Row) -> str:
@@ -101,6 +128,14 @@ def digest_of_trace(key: bytes, trace: Trace) -> str:
 def digest_of_call(key: bytes, call: Call, kind: str) -> str:
     values = _lasting(call) if kind == "opened" else _all(call)
     return mac_of(key, kind, _encoder.encode(values).decode())
+
+
+def _begin_segment(tx: Transaction, key: bytes, head: Head) -> Head:
+    """Everything that is there is chained again from here on, in our own way."""
+    why = "another version made the chain so far" if head.count else "the chain begins"
+    kind = f"{SEGMENT} {FORM} {why}"
+    head = _add(tx, key, head, kind, SEGMENT, digest_of_segment(key, kind))
+    return Head(head.count, head.link, form=FORM, since=head.count)
 
 
 def _beside(tx: Transaction, key: bytes, call: Call) -> str:
@@ -123,7 +158,7 @@ def claim_mark(tx: Transaction, key: bytes, call: Call) -> str:
 
 
 def _add_call(tx: Transaction, key: bytes, head: Head, call: Call) -> Head:
-    found = tx.rows("SELECT kind FROM audit_chain WHERE record_id = ?", call.tool_call_id)
+    found = tx.rows("SELECT kind FROM audit_chain WHERE record_id = ? AND seq > ?", call.tool_call_id, head.since)
     kinds = {str(kind).partition(" ")[0] for (kind,) in found}
     if "opened" not in kinds:
         head = _add(tx, key, head, "opened", call.tool_call_id, digest_of_call(key, call, "opened"))
@@ -147,32 +182,34 @@ def _add(tx: Transaction, key: bytes, head: Head, kind: str, id_: str, digest: s
         digest,
         link,
     )
-    return Head(seq, link, decision or head.decision, head.revision, head.trace)
+    return msgspec.structs.replace(head, count=seq, link=link, decision=decision or head.decision)
 
 
 def _kept(tx: Transaction, key: bytes, head: Head) -> Head:
-    at = (head.decision, head.revision, head.trace)
+    at = (head.decision, head.revision, head.trace, head.since)
     seen = [*at, mac_of(key, "seen", *map(str, at))]
     change = "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     tx.do(f"INSERT INTO meta (name, value) VALUES ('audit_head', ?) {change}", msgspec.json.encode(seen).decode())
     return head
 
 
-def _seen(kept: str, key: bytes) -> tuple[int, int, int] | None:
-    """What was kept, if it is ours."""
+def _seen(kept: str, key: bytes, since: int) -> tuple[int, int, int] | None:
+    """What was kept, if it is ours, and of this segment."""
     try:
-        *at, mac = msgspec.json.decode(kept, type=tuple[int, int, int, str])
+        *at, mac = msgspec.json.decode(kept, type=tuple[int, int, int, int, str])
     except msgspec.MsgspecError:
         return None
-    return (at[0], at[1], at[2]) if mac == mac_of(key, "seen", *map(str, at)) else None
+    is_ours = mac == mac_of(key, "seen", *map(str, at)) and at[3] == since
+    return (at[0], at[1], at[2]) if is_ours else None
 
 
-def _seen_by_entries(tx: Transaction) -> tuple[int, int, int]:
-    """How far the chain has come, found out from what it holds."""
+def _seen_by_entries(tx: Transaction, since: int) -> tuple[int, int, int]:
+    """How far the chain has come, found out from what its last segment holds."""
     found = [
         tx.rows(
             f"SELECT COALESCE(MAX(t.seq), 0) FROM {table} t"
-            f" JOIN audit_chain a ON a.record_id = t.{id_} AND a.kind = '{kind}'"
+            f" JOIN audit_chain a ON a.record_id = t.{id_} AND a.kind = '{kind}' AND a.seq > ?",
+            since,
         )
         for table, id_, kind in (("decisions", "id", "decision"), ("traces", "decision_id", "trace"))
     ]

@@ -9,13 +9,17 @@ from snell.model.ports import Transaction
 from snell.work import claims, decisions, ledger
 from snell.work.audit_chain import (
     BODIES,
+    FORM,
+    SEGMENT,
     START,
     Entry,
     claim_mark,
     digest_of_call,
     digest_of_decision,
+    digest_of_segment,
     digest_of_trace,
     entries,
+    form_in,
     link_of,
     mac_of,
     read_head,
@@ -40,6 +44,7 @@ class Findings(Struct, frozen=True):
     decisions: int = 0
     calls: int = 0
     waiting: int = 0  # records that are not chained yet
+    earlier: int = 0  # links of earlier versions, whose order and number are checked, and no more
 
     @property
     def is_good(self) -> bool:
@@ -55,13 +60,17 @@ def verify(tx: Transaction, key: bytes, anchors: list[Anchor], *, now: int = 0, 
     for entry in _every(tx, page):
         state.follow(key, entry, changed, missing)
     _compare_anchors(state, anchors, changed, missing)
+    if state.last and state.form != FORM:
+        made, calls = (int(tx.rows(f"SELECT COUNT(*) FROM {table}")[0][0]) for table in ("decisions", "tool_calls"))
+        return Findings(tuple(changed), tuple(missing), state.last, made, calls, made + calls, state.last)
     seen = read_head(tx, key)
     count_decisions = _compare_decisions(tx, key, state, seen.decision, changed, missing, page)
     _compare_traces(tx, key, state, seen.trace, kept_since, changed, missing, page)
     kept_since = max(kept_since, *(int(id_) for kind, id_ in state.digests if kind == f"expired {BODIES}"), 0)
     count_calls, waiting_calls = _compare_calls(tx, key, state, seen.revision, kept_since, changed, missing, page)
     waiting = int(tx.rows("SELECT COUNT(*) FROM decisions WHERE seq > ?", seen.decision)[0][0]) + waiting_calls
-    return Findings(tuple(changed), tuple(missing), state.last, count_decisions, count_calls, waiting)
+    earlier = max(0, seen.since - 1)
+    return Findings(tuple(changed), tuple(missing), state.last, count_decisions, count_calls, waiting, earlier)
 
 
 class _Chain:
@@ -73,6 +82,7 @@ class _Chain:
         self.at: dict[int, str] = {0: START}
         self.digests: dict[tuple[str, str], str] = {}
         self.details: dict[tuple[str, str], str] = {}  # what the kind of an entry says beyond its first word
+        self.form = ""
 
     def follow(self, key: bytes, entry: Entry, changed: list[str], missing: list[str]) -> None:
         if entry.seq != self.last + 1:
@@ -83,6 +93,9 @@ class _Chain:
             changed.append(f"link {entry.seq} of the chain was changed")
         self.last, self.link = entry.seq, entry.link
         self.at[entry.seq] = entry.link
+        if entry.record_id == SEGMENT:
+            self._begin(key, entry, changed)
+            return
         kind, details = entry.kind, ""
         if kind.startswith(("open ", "ended ")):
             kind, _, details = kind.partition(" ")
@@ -90,6 +103,15 @@ class _Chain:
         if (kind, entry.record_id) in self.digests and kind in ("decision", "opened", "ended"):
             changed.append(f"`{entry.record_id}` was chained twice")
         self.digests[kind, entry.record_id] = entry.digest
+
+    def _begin(self, key: bytes, entry: Entry, changed: list[str]) -> None:
+        """What an earlier segment says of a record was said again in the next one, if the record was still there."""
+        if digest_of_segment(key, entry.kind) != entry.digest:
+            changed.append(f"link {entry.seq} of the chain was changed")
+        self.form = form_in(entry.kind)
+        gone = f"expired {BODIES}"
+        self.digests = {at: digest for at, digest in self.digests.items() if at[0] == gone}
+        self.details = {}
 
 
 def _compare_anchors(state: _Chain, anchors: list[Anchor], changed: list[str], missing: list[str]) -> None:

@@ -48,3 +48,5 @@ def _show(found: Findings, paint: Paint) -> None:
             print(f"  and {len(problems) - SHOWN} more; `--json` has them all")
     waiting = f", {found.waiting} not chained yet" if found.waiting else ""
     print(f"{found.decisions} decisions and {found.calls} tool calls, {found.links} links{waiting}")
+    if found.earlier:
+        print(f"{found.earlier} links are of an earlier version; its records count as this one first found them")
