@@ -28,7 +28,7 @@ class Chart(Struct, frozen=True):
 
 def terminal_chart(chart: Chart, paint: Paint, width: int = WIDEST) -> list[str]:
     """One line for each bar; what failed is drawn as `x`, what was refused as `-`."""
-    names = [shortened(bar.name, LONGEST_NAME) for bar in chart.bars]
+    names = [without_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
     longest = max(map(_columns, names), default=0)
     most = max((bar.value for bar in chart.bars), default=0.0)
     lines = [
@@ -47,6 +47,16 @@ def shortened(text: str, longest: int) -> str:
     while _columns(clean) > longest - 1:
         clean = clean[:-1]
     return f"{clean}…"
+
+
+def without_middle(text: str, longest: int) -> str:
+    """The same for names, whose beginning says where a tool is from and whose end says which one it is."""
+    clean = shortened(text, max(longest, _columns(text)))
+    if _columns(clean) <= longest:
+        return clean
+    first = shortened(clean, longest // 2)
+    last = shortened(clean[::-1], longest - longest // 2 + 1)[::-1]
+    return f"{first}{last.removeprefix('…')}"
 
 
 def _drawn(bar: Bar, most: float, width: int, paint: Paint) -> str:
@@ -122,7 +132,8 @@ def _legend(y: int) -> list[str]:
 
 def _svg_bar(bar: Bar, most: float, top: int) -> list[str]:
     parts = zip(_COLOURS.values(), (bar.value - bar.failed - bar.denied, bar.denied, bar.failed), strict=True)
-    lines = [f'<text x="{LEFT - 10}" y="{top + 15}" text-anchor="end" fill="{_INK}">{_text(bar.name, 30)}</text>\n']
+    name = escape(without_middle(bar.name, 30))
+    lines = [f'<text x="{LEFT - 10}" y="{top + 15}" text-anchor="end" fill="{_INK}">{name}</text>\n']
     x = float(LEFT)
     for colour, value in parts:
         if value > 0:

@@ -95,4 +95,7 @@ def _private(name: str, flags: int) -> int:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    if not isinstance(value, str) or not value:
+        return value
+    # Some programs look behind blanks, and some take the wide forms of these signs for the signs.
+    return f"'{value}" if value[0] in "\t\r\n" or value.lstrip()[:1] in tuple("=+-@＝＋－＠") else value

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from snell.doors.charts import Bar, Chart, svg_charts, terminal_chart
+from snell.doors.charts import Bar, Chart, svg_charts, terminal_chart, without_middle
 from snell.doors.paint import Paint
 
 PLAIN = Paint(on=False)
@@ -42,3 +42,10 @@ def test_svg_is_well_formed_whatever_the_names_are():
     assert max(map(len, texts)) <= 60
     widths = [float(each.attrib["width"]) for each in root.iter("{http://www.w3.org/2000/svg}rect")]
     assert max(widths[1:]) <= 420.0
+
+
+def test_a_long_name_keeps_both_its_ends():
+    assert without_middle("mcp__a_server_of_ours__send_letters", 20) == "mcp__a_se…nd_letters"
+    assert without_middle("Bash", 20) == "Bash"
+    assert without_middle("查询全部用户的记录", 9) == "查…记录"
+    assert without_middle("a\x1b[31mb", 20) == "a\N{REPLACEMENT CHARACTER}[31mb"

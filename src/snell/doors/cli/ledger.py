@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from snell.doors.charts import LONGEST_NAME, WIDEST, Bar, Chart, shortened, svg_charts, terminal_chart
+from snell.doors.charts import LONGEST_NAME, WIDEST, Bar, Chart, svg_charts, terminal_chart, without_middle
 from snell.doors.exports import FORMATS, export
 from snell.doors.house_call import house_call
 from snell.doors.paint import Paint
@@ -157,7 +157,7 @@ def _line(call: Call, paint: Paint) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"
-    what = f"{shortened(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
+    what = f"{without_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
     return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
 
 
