@@ -31,6 +31,25 @@ def test_a_call_that_lacks_what_its_tool_needs_is_refused_with_an_example_and_th
     assert [path.name for path in stage.project.glob("*.txt")] == ["good.txt"]
 
 
+def test_a_call_that_failed_for_its_shape_is_made_well_after_the_nudge(stage, claude):
+    stage.configure(
+        """
+        [pack.tool_inputs.tools.send_email]
+        example = { to = "a@example.com", subject = "EXAMPLE-OF-A-GOOD-CALL", body = "text" }
+        """
+    )
+    outbox = stage.folder / "outbox"
+    server = {"mail": {"command": sys.executable, "args": [str(MAIL_SERVER), str(outbox)]}}
+    lacking = {name: LETTER[name] for name in ("to", "subject")}
+    shown = claude(
+        last=tuple(Said("Sending.", ((MAIL, letter),)) for letter in (lacking, LETTER)),
+        more=("--allowedTools", MAIL, "--mcp-config", json.dumps({"mcpServers": server})),
+    )
+    assert "did not have the right shape" in shown
+    assert "EXAMPLE-OF-A-GOOD-CALL" in shown
+    assert outbox.read_text(encoding="utf-8").splitlines() == ["a@example.com: hello"]
+
+
 def test_a_letter_that_was_sent_is_not_sent_again(stage, claude):
     stage.configure(DURABLE)
     outbox = stage.folder / "outbox"

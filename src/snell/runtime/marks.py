@@ -5,6 +5,7 @@ question costs a look-up.
 INVARIANT: one process at a time answers for a session, so what is in memory is what is in the database.
 """
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from snell.work import marks
 
 SCOPES = 1_024
 UNSAVED = 10_000
+SIGN = " #"  # between a name without its secret and what keeps it apart from others
 
 Change = Callable[[Transaction], object]
 
@@ -30,6 +32,7 @@ class StoredMarks:
         self._database = database
         self._redactor = redactor or _redacted
         self._scopes: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._hiding: set[str] = set()  # scopes whose marks came back under names with something left out
         self._unsaved: list[Change] = []
         # Late hooks finish in threads of their own. INVARIANT: whoever holds this lock never waits for the database:
         # who is in the middle of a transaction may be waiting for a mark.
@@ -38,12 +41,12 @@ class StoredMarks:
     def get(self, scope: str, name: str) -> Any:
         with self._lock:  # once, and without a call: answers wait for this
             known = self._scopes.get(scope)
-            if known is not None:
+            if known is not None and scope not in self._hiding:
                 self._scopes.move_to_end(scope)
                 return known.get(name)
         known = self._scope(scope)
         with self._lock:
-            return known.get(name)
+            return known.get(name, known.get(self._kept_name(name)) if scope in self._hiding else None)
 
     def put(self, scope: str, name: str, value: Any) -> None:
         value = plain(value)  # as it would come back after a restart
@@ -53,7 +56,7 @@ class StoredMarks:
                 return
             known[name] = value
             self._scopes[scope] = known
-            self._unsaved.append(lambda tx: marks.put(tx, scope, name, self._redactor(value)))
+            self._unsaved.append(lambda tx: marks.put(tx, scope, self._kept_name(name), self._redactor(value)))
         self._save()
 
     def drop(self, scope: str, name: str | None = None) -> None:
@@ -63,7 +66,9 @@ class StoredMarks:
                 self._scopes[scope] = known
             else:
                 known.pop(name, None)
-            self._unsaved.append(lambda tx: marks.drop(tx, scope, name))
+                if scope in self._hiding:
+                    known.pop(self._kept_name(name), None)
+            self._unsaved.append(lambda tx: marks.drop(tx, scope, name and self._kept_name(name)))
         self._save()
 
     def _scope(self, scope: str) -> dict[str, Any]:
@@ -76,11 +81,20 @@ class StoredMarks:
         if loaded is None:
             return {}  # asked again next time
         with self._lock:
+            if any(SIGN in name for name in loaded):
+                self._hiding.add(scope)
             known = self._scopes.setdefault(scope, loaded)  # another thread may have been faster
             # What is not saved yet is nowhere but here.
             while len(self._scopes) > SCOPES and not self._unsaved:
-                self._scopes.popitem(last=False)
+                self._hiding.discard(self._scopes.popitem(last=False)[0])
             return known
+
+    def _kept_name(self, name: str) -> str:
+        """As it is written down: a secret in it is left out, and a few letters keep two such names apart."""
+        kept = str(self._redactor(name))
+        if kept == name:
+            return name
+        return f"{kept}{SIGN}{hashlib.blake2b(name.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
     def _loaded(self, scope: str) -> dict[str, Any] | None:
         try:

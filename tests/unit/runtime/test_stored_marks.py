@@ -150,3 +150,19 @@ def test_who_waits_for_a_mark_in_a_transaction_and_who_reads_marks_never_wait_fo
         wait_until(lambda: database.count == 5)  # both of them are at the door of the database
         may_end.set()
         assert [each.result(20) for each in (found, *others)] == [1, None, None]
+
+
+def test_a_secret_in_the_name_of_a_mark_is_not_written_down(database: Counting) -> None:
+    names = [f"seen:{'gh' + 'p_'}{digit}7Rz2Lw9Xk4Tn8Vb3Hd6Jm1Pc5Yg0FsAbCd9" for digit in "12"]
+    store = StoredMarks(database)
+    for number, name in enumerate(names):
+        store.put("s", name, number)
+    store.put("s", "plain", 7)
+    written = database.run(lambda tx: tx.rows("SELECT name FROM marks ORDER BY name"))
+    assert [name.partition(" #")[0] for (name,) in written] == ["plain", *["seen:[redacted:github-token]"] * 2]
+    for each in (store, again := StoredMarks(database)):
+        assert [each.get("s", name) for name in (*names, "plain", "seen:other")] == [0, 1, 7, None]
+    again.put("s", names[0], 5)
+    again.drop("s", names[1])
+    assert [again.get("s", name) for name in names] == [5, None]
+    assert [StoredMarks(database).get("s", name) for name in names] == [5, None]
