@@ -4,7 +4,8 @@ A client's payload, read strictly: one JSON object, or a clear refusal.
 What two parsers may read differently (a key given twice, NaN) is refused: the client would act on one reading while
 a guard judged the other. What is only damaged text (a byte order mark, broken UTF-8, half a surrogate pair) is
 mended and flagged. What is nested too deeply becomes text at the last level, and is flagged: the rest is judged as
-ever, and so is that text.
+ever, and so is that text. So does a tool's output that has too many parts: that a tool brought much is no reason to
+know nothing of its call.
 """
 
 import codecs
@@ -41,6 +42,7 @@ FIELD_TYPES: dict[str, type] = {
 }
 
 _DECODE = msgspec.json.Decoder().decode
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ENCODE = msgspec.json.Encoder().encode
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a str never holds a whole pair
@@ -51,11 +53,12 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     """The payload, and flags for what had to be mended or is out of the ordinary."""
     if len(raw) > LARGEST:
         raise PayloadError(f"the payload has {len(raw)} bytes", advice=f"send at most {LARGEST}")
+    response_is_text, raw = _with_a_plain_response(raw)
     if len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
         _refuse_containers(raw)
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ("response-is-text",) if response_is_text else ()
     if raw.startswith(codecs.BOM_UTF8):
-        raw, flags = raw[len(codecs.BOM_UTF8) :], ("bom",)
+        raw, flags = raw[len(codecs.BOM_UTF8) :], (*flags, "bom")
     value, mended = _read_shallow(raw)
     if type(value) is not dict:
         raise PayloadError(f"the payload is {word_for(value)}", advice="send one JSON object")
@@ -177,6 +180,23 @@ def _without_lone_surrogates(value: Any) -> Any:
     if all(key is old and each is value[old] for (key, each), old in zip(pairs, value, strict=True)):
         return value
     return _unique(pairs)
+
+
+def _with_a_plain_response(raw: bytes) -> tuple[bool, bytes]:
+    """A tool's output with too many parts becomes the text that it is written as; everything else stays."""
+    if len(raw) < MOST_KEYS or raw.count(b":") + raw.count(b"[") + raw.count(b"{") <= MOST_KEYS:
+        return False, raw
+    try:
+        response = bytes(_FIELDS(raw.removeprefix(codecs.BOM_UTF8)).get("tool_response", b""))
+        text = response.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False, raw  # whoever reads it next says what is wrong
+    parts = text.count(":") + text.count("[") + text.count("{")
+    if text[:1] not in ("[", "{") or parts <= MOST_KEYS:
+        return False, raw
+    # The last of the same name counts; that there were two is noticed afterwards.
+    before, _, after = raw.rpartition(response)
+    return True, before + _ENCODE(text) + after
 
 
 def _refuse_containers(raw: bytes) -> None:

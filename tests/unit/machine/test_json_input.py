@@ -280,3 +280,23 @@ def test_fields_of_another_type_are_named() -> None:
 
 def dumped(value: Any, ascii_only: bool) -> str:
     return json.dumps(value, ensure_ascii=ascii_only)
+
+
+@pytest.mark.parametrize("row", [{"a": 1, "b": "x"}, [], {}])
+def test_what_a_tool_brought_becomes_text_when_it_has_too_many_parts(row):
+    response = [row] * (MOST_CONTAINERS + 1)
+    payload = {"tool_name": "Read", "tool_input": {"a": [1]}, "tool_response": response, "cwd": "/"}
+    read, flags = read_payload(json.dumps(payload).encode())
+    assert flags == ("response-is-text",)
+    assert json.loads(read.pop("tool_response")) == response
+    assert read == {"tool_name": "Read", "tool_input": {"a": [1]}, "cwd": "/"}
+
+
+def test_an_input_with_too_many_parts_is_refused_whatever_its_tool_brought():
+    many = {f"k{number}": number for number in range(MOST_KEYS + 1)}
+    raw = json.dumps({"tool_input": many, "tool_response": many}).encode()
+    assert "keys; send at most" in refusal(raw)
+    given_twice = (
+        json.dumps({"tool_response": 1})[:-1].encode() + b", " + json.dumps({"tool_response": many})[1:].encode()
+    )
+    assert refusal(given_twice) == "the key `tool_response` is given twice in one object; send every key once"
