@@ -94,12 +94,13 @@ def wait_for_human(tx: Transaction, run_id: str, now: int, why: str) -> bool:
 
 
 def approve(tx: Transaction, run_id: str, now: int) -> bool:
-    """A person has looked: the run goes on."""
+    """A person has looked: the run goes on, with whoever asks for it next."""
+    was_held = free(tx, run_id)
     sql = (
         "UPDATE runs SET status = 'running', waiting_for = '', updated_at = ? WHERE run_id = ? AND status ="
         " 'waiting_for_human'"
     )
-    return tx.do(sql, now, run_id) == 1
+    return tx.do(sql, now, run_id) == 1 or was_held
 
 
 def finish(tx: Transaction, run_id: str, now: int, status: str) -> bool:
@@ -203,6 +204,12 @@ def lease(tx: Transaction, run_id: str, owner: str, now: int, length: int = LEAS
 def release(tx: Transaction, run_id: str, owner: str) -> bool:
     sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner = ?"
     return tx.do(sql, run_id, owner) == 1
+
+
+def free(tx: Transaction, run_id: str) -> bool:
+    """Take the lease from whoever has it."""
+    sql = "UPDATE runs SET lease_owner = '', lease_expires_at = 0 WHERE run_id = ? AND lease_owner <> ''"
+    return tx.do(sql, run_id) == 1
 
 
 def _run(row: tuple[Any, ...]) -> Run:

@@ -146,6 +146,14 @@ def test_a_prompt_may_start_a_loop(house: House):
     assert "write the report" in decision.notes[0].text
 
 
+@pytest.mark.proves("S3-70")
+def test_a_loop_without_an_objective_has_the_next_prompt_for_one(house: House):
+    keep("s", Loop("DONE", "", 3), house.store)
+    for prompt in ("  ", "mend the parser", "and the lexer"):
+        house.fire("UserPromptSubmit", session_id="s", prompt=prompt)
+    assert "The objective: mend the parser\n" in stopped(house, "that is all").reasons[0].text
+
+
 def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(house: House, tmp_path: Path):
     rows = [
         {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},

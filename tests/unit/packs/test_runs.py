@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from snell.loop import ToolRunner
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.scopes import lasting
@@ -195,3 +196,56 @@ def queue(at: Desk, number: str, given: dict[str, Any], tool: str = MAIL) -> Non
         status="failed",
     )
     assert at.database.run(lambda tx: (ledger.begin(tx, call), replays.queue(tx, "r", call.tool_call_id)))[1]
+
+
+@pytest.mark.proves("S3-39")
+def test_one_session_at_a_time_works_for_a_run_until_its_turn_ends(desk: Desk):
+    begin(desk)
+    desk.house.store.put(lasting("other"), runs.MARK, "r")
+    read = {"tool": "Read", "given": {"file_path": "/a"}}
+    assert desk.before("t1", **read).verdict is Verdict.SILENT
+    assert refusal(desk.before("t2", session_id="other", **read)) == "run `r` is being worked on by session `s`"
+    assert desk.before("t3", **read).verdict is Verdict.SILENT
+    assert (run_of(desk).lease_owner, run_of(desk).calls) == ("s", 2)
+    desk.tell("Stop", session_id="other", last_assistant_message="bye")
+    assert run_of(desk).lease_owner == "s"
+    desk.tell("Stop", last_assistant_message="bye")
+    assert desk.before("t4", session_id="other", **read).verdict is Verdict.SILENT
+    assert refusal(desk.before("t5", **read)) == "run `r` is being worked on by session `other`"
+    desk.database.run(lambda tx: runs.approve(tx, "r", 1))
+    assert desk.before("t6", **read).verdict is Verdict.SILENT
+    desk.tell("SessionEnd", reason="other")
+    assert run_of(desk).lease_owner == ""
+
+
+def test_a_lease_of_a_session_that_died_ends_by_itself_whatever_the_clock_does(desk: Desk):
+    begin(desk)
+    read = {"tool": "Read", "given": {"file_path": "/a"}}
+    for expires in (1, 10**16):  # long ago, and given by a clock that was far ahead
+        desk.database.run(lambda tx, at=expires: runs.change(tx, "r", 1, lease_owner="dead", lease_expires_at=at))
+        assert desk.before(f"t{expires}", **read).verdict is Verdict.SILENT
+        assert run_of(desk).lease_owner == "s"
+
+
+@pytest.mark.proves("S3-75")
+def test_budgets_leases_and_cancelling_hold_for_a_loop_of_ones_own(desk: Desk):
+    def echo(text: str) -> str:
+        return text
+
+    def runner(session: str) -> ToolRunner:
+        desk.house.store.put(lasting(session), runs.MARK, "r")
+        return ToolRunner([echo], house=desk.house, session_id=session)
+
+    begin(desk, max_calls=3)
+    first, second = runner("first"), runner("second")
+    assert [first.run("echo", {"text": "a"}).status, second.run("echo", {"text": "b"}).status] == ["done", "refused"]
+    first.stop()
+    assert second.run("echo", {"text": "c"}).status == "done"
+    second.stop()
+    assert [first.run("echo", {"text": text}).status for text in ("d", "e")] == ["done", "refused"]
+    assert run_of(desk).status == "failed"
+    desk.database.run(lambda tx: runs.start(tx, Run(run_id="q", created_at=10**15)))
+    desk.house.store.put(lasting("first"), runs.MARK, "q")
+    desk.database.run(lambda tx: runs.cancel(tx, "q", 1, "enough"))
+    came = first.run("echo", {"text": "f"})
+    assert (came.status, "run `q` is cancelled: enough" in str(came.error)) == ("refused", True)

@@ -43,5 +43,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _line(run: dict[str, Any]) -> str:
     waits = f"  waits for: {run['waiting_for']}" if run["waiting_for"] else ""
+    driver = f"  worked on by session {run['lease_owner']}" if run.get("lease_owner") else ""
     used = f"{run['steps']}/{run['max_steps']} steps, {run['calls']}/{run['max_calls']} calls"
-    return f"{run['run_id']}  {run['status']:<18} {used}, at most {run['max_minutes']} minutes{waits}"
+    return f"{run['run_id']}  {run['status']:<18} {used}, at most {run['max_minutes']} minutes{waits}{driver}"

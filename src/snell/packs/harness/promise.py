@@ -29,6 +29,7 @@ COMMAND = "/harness"
 CAPS = {"claude_code": 8, "grok": 8}
 CAP_VARIABLES = {"claude_code": "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}  # by which a person changes that; 0 is no cap
 LARGEST = 20_000
+LONGEST_OBJECTIVE = 2_000
 
 
 @judges("Stop")
@@ -106,6 +107,7 @@ def begin(prompt: Prompt, event: Event, here: Here) -> Note | None:
     """`/harness OBJECTIVE` starts a loop; every prompt lets the client's own count begin anew."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
         _count_anew(event, here)
+        _be_told(prompt.text.strip(), event, here)
         return None
     objective = prompt.text.strip().removeprefix(COMMAND).strip()
     loop = Loop(str(here.options.get("promise")), objective, int(here.options.get("most_iterations", 10)))
@@ -114,6 +116,13 @@ def begin(prompt: Prompt, event: Event, here: Here) -> Note | None:
         f"Work on this until it is done: {objective}\nWhen everything is done and checked, and not before, end your"
         f" last message with {loop.promise}. You will be sent back until then, {loop.most} times at most."
     )
+
+
+def _be_told(prompt: str, event: Event, here: Here) -> None:
+    """A loop that was begun without an objective has the next prompt for one."""
+    loop = loop_of(event.session_id, here.marks)
+    if loop and not loop.objective and prompt:
+        keep(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), here.marks)
 
 
 def continuation(loop: Loop, cwd: str, here: Here) -> str:

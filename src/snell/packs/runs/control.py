@@ -4,8 +4,11 @@ Keep a run within its bounds.
 Why      An agent that works alone goes on: over its time, after it was called off, past what a person should see.
 What     In a session that works for a run (`snell runs start`, or SNELL_RUN_ID): no tool runs once it is cancelled,
          waits for a person or has used up its minutes, steps or calls; a call that has to be made again comes first.
+         One session at a time drives a run, until its turn ends.
 Instead  `snell runs approve` lets a waiting run go on, `snell runs cancel` ends it. Without a run nothing happens.
 """
+
+from contextlib import suppress
 
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
@@ -21,6 +24,7 @@ from snell.work.runs import Run
 from snell.work.supervised import take_over
 
 REPLAYING = "runs/replaying"  # of a session: its input was checked when it was first made
+LEASE_MS = 600_000
 _RESULTS = ("TaskOutput", "TaskResult")
 
 
@@ -42,7 +46,19 @@ def control(event: Event, here: Here) -> Deny | None:
 @informs("SessionStart")
 def next_window(event: Event, here: Here) -> None:
     """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
-    take_over(event, here.marks, here.env, runs.MARK)
+    if not take_over(event, here.marks, here.env, runs.MARK) or here.database is None:
+        return
+    run_id = runs.run_of(event.session_id, here.marks, here.env)
+    here.database.run(lambda tx: runs.free(tx, run_id))  # the window that had it is gone
+
+
+@informs("Stop", "SessionEnd")
+def turn_ended(event: Event, here: Here) -> None:
+    """Whoever waits for the run may have it."""
+    run_id = runs.run_of(event.session_id, here.marks, here.env)
+    if here.database is not None and run_id and run_id != event.session_id:
+        with suppress(StoreError):  # it ends by itself
+            here.database.run(lambda tx: runs.release(tx, run_id, event.session_id))
 
 
 @informs("UserPromptSubmit")
@@ -61,7 +77,7 @@ def _controlled(tx: Transaction, run_id: str, event: Event, *, is_named: bool) -
     if run is None:
         # Whoever named a run wanted its bounds to hold.
         return (_unknown(run_id) if is_named else None), False
-    if refusal := _refusal(tx, run, event, now):
+    if refusal := _refusal(tx, run, event, now) or _without_lease(tx, run, event, now):
         return refusal, False
     queued = replays.first(tx, run_id)
     refusal = _other_than_queued(tx, queued, event, now) if queued else None
@@ -95,6 +111,16 @@ def _refusal(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
         runs.finish(tx, run.run_id, now, "failed")
         return Deny(f"run `{run.run_id}` has used up its {used_up}", instead="stop now, and say what is left to do")
     return None
+
+
+def _without_lease(tx: Transaction, run: Run, event: Event, now: int) -> Deny | None:
+    """Two sessions that do the work of one run would do it twice. A lease is longer than any tool runs."""
+    if runs.lease(tx, run.run_id, event.session_id, now, LEASE_MS):
+        return None
+    return Deny(
+        f"run `{run.run_id}` is being worked on by session `{run.lease_owner}`",
+        instead="wait until that one has stopped, or tell the user: `snell runs approve` lets this one go on",
+    )
 
 
 def _other_than_queued(tx: Transaction, queued: Replay, event: Event, now: int) -> Deny | None:
