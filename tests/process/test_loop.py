@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from snell.stores.sqlite import SqliteDatabase
+from snell.work.migrations import put_meta
+
 
 @pytest.mark.proves("S3-69")
 def test_a_loop_outlives_the_process_that_keeps_it(snell):
@@ -43,3 +46,13 @@ def test_an_agent_cannot_begin_or_end_a_loop(snell):
     for what in (("start", "--promise", "x"), ("stop",)):
         code, _, err = snell("loop", *what, CLAUDECODE="1")
         assert (code, "needs a person" in err) == (1, True)
+
+
+def test_a_loop_that_cannot_be_kept_says_so(snell, tmp_path):
+    snell("loop", "start", "--promise", "KEPT", "--session", "s")
+    database = SqliteDatabase(tmp_path / "home/state/snell.db")
+    database.run(lambda tx: put_meta(tx, "schema", "999"))
+    database.close()
+    code, out, err = snell("loop", "start", "--promise", "OTHER", "--session", "s")
+    assert (code, out) == (0, "session s: until `OTHER`, round 0 of 10\n")
+    assert "it will not survive the daemon: marks could not be written" in err

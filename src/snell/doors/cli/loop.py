@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 
 import msgspec
 
@@ -32,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
     elif "promise" in answer:
         rounds = f"round {answer['iteration']} of {answer['most']}"
         print(f"session {answer['session']}: until `{answer['promise']}`, {rounds}")
+        if answer.get("problem"):
+            print(f"it will not survive the daemon: {answer['problem']}", file=sys.stderr)
     else:
         print(f"session {answer['session']} has no loop")
     return 0

@@ -22,7 +22,7 @@ def start(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[st
     session = _session(house, arguments)
     loop = Loop(promise, str(arguments.get("objective") or ""), most)
     keep(session, loop, house.store)
-    return {"session": session, **to_builtins(loop)}
+    return {"session": session, **to_builtins(loop), "problem": getattr(house.store, "problem", "")}
 
 
 def status(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
