@@ -63,12 +63,13 @@ class Auditor:
 
         Whoever makes the chain longer notes it a moment later; a note that is behind is waited for, so many seconds.
         """
-        # Once more where there are links: the first of them may have been made, with the key, since the first look.
-        key = self._known_key(make=False) or (self._database.run(_has_links) and self._known_key(make=False))
+        # In this order: the key is made before the first link, and that before the first note.
+        lost, has_links = self._lost(), self._database.run(_has_links)
+        key = self._known_key(make=False)
         if not key:
-            if self._database.run(_has_links):
+            if has_links:
                 return Findings(integrity=(f"the key `{self._folder / KEY_FILE}` is gone, so no link can be checked",))
-            return Findings(completeness=self._lost())
+            return Findings(completeness=lost)
         anchors, problems = self._anchors(key)
         # Notes that were there before the chain was read must fit it; it must not go on beyond those there are after.
         now = time.time_ns() // 1_000_000
