@@ -185,11 +185,9 @@ static const char *cwd_in_hex(void) {
 
 /* The rules of src/snell/machine/paths.py. */
 static int find_place(void) {
-    const char *home = getenv("SNELL_HOME"), *runtime = getenv("XDG_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("SNELL_HOME"), *state = getenv("XDG_STATE_HOME");
     if (home && *home)
         return name_place(home, "/run");
-    if (runtime && *runtime == '/')
-        return name_place(runtime, "/snell");
     if (state && *state == '/')
         return name_place(state, "/snell/run");
     home = getenv("HOME");

@@ -115,8 +115,7 @@ def test_a_directory_open_to_others_is_closed_to_them(shim: ShimScene) -> None:
 @pytest.mark.parametrize(
     ("variables", "where"),
     [
-        ({"XDG_RUNTIME_DIR": "{home}/r", "XDG_STATE_HOME": "{home}/s", "HOME": "{home}"}, "r/snell"),
-        ({"XDG_RUNTIME_DIR": "r", "XDG_STATE_HOME": "{home}/s", "HOME": "{home}"}, "s/snell/run"),
+        ({"XDG_RUNTIME_DIR": "{home}/r", "XDG_STATE_HOME": "{home}/s", "HOME": "{home}"}, "s/snell/run"),
         ({"XDG_STATE_HOME": "s", "HOME": "{home}"}, ".local/state/snell/run"),
         ({"SNELL_HOME": "", "HOME": "{home}"}, ".local/state/snell/run"),
     ],

@@ -45,6 +45,7 @@ class Declaration(Struct, frozen=True, kw_only=True):
     status_message: str = ""  # what to show while the hook runs
     when: dict[str, Any] = {}  # of a built-in pack: only while these options of the pack have these values
     waits: bool = False  # it waits for files, programs or the network; a daemon then goes on with others
+    batches: bool = False  # of a built-in pack: all it does is write rows, so several events' runs share a commit
 
 
 def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
@@ -139,10 +140,14 @@ def hooks_of(
     """Hooks for functions that run in this process; `supplies` go before what everybody may ask for."""
     callers = {function: caller_for(function, {**SUPPLIES, **(supplies or {})}) for function in functions}
     return [
-        hook_for(each, Inline(caller, waits=each.waits), hook_id(pack, function.__name__, each, function), scope, layer)
+        hook_for(each, _inline(caller, each), hook_id(pack, function.__name__, each, function), scope, layer)
         for function, caller in callers.items()
         for each in declarations(function)
     ]
+
+
+def _inline(caller: Callable[[Event], Any], declaration: Declaration) -> Inline:
+    return Inline(caller, waits=declaration.waits, batches=declaration.batches)
 
 
 def hook_for(

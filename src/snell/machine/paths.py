@@ -31,12 +31,8 @@ def places(env: Mapping[str, str]) -> Places:
         base = _absolute("SNELL_HOME", home)
         return Places(config=base / "config", state=base / "state", run=base / "run")
     state = _xdg(env, "XDG_STATE_HOME", ".local/state")
-    runtime = env.get("XDG_RUNTIME_DIR", "")
-    return Places(
-        config=_xdg(env, "XDG_CONFIG_HOME", ".config"),
-        state=state,
-        run=Path(runtime, "snell") if os.path.isabs(runtime) else state / "run",
-    )
+    # Not XDG_RUNTIME_DIR: some callers have it and some, such as cron, do not. One state has one daemon.
+    return Places(config=_xdg(env, "XDG_CONFIG_HOME", ".config"), state=state, run=state / "run")
 
 
 def make_private(path: Path) -> None:

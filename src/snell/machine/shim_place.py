@@ -57,11 +57,9 @@ class Place:
 
 def _run_directory() -> bytes:
     env = posix.environ
-    home, runtime, state = (env.get(name, b"") for name in (b"SNELL_HOME", b"XDG_RUNTIME_DIR", b"XDG_STATE_HOME"))
+    home, state = env.get(b"SNELL_HOME", b""), env.get(b"XDG_STATE_HOME", b"")
     if home:
         return _absolute(home) + b"/run"
-    if runtime.startswith(b"/"):
-        return runtime + b"/snell"
     if state.startswith(b"/"):
         return state + b"/snell/run"
     return _absolute(env.get(b"HOME") or b"HOME") + b"/.local/state/snell/run"

@@ -41,6 +41,7 @@ class Inline(Struct, frozen=True):
     function: Callable[..., Any]
     kind: str = "python"
     waits: bool = False  # for files, programs or the network: a daemon goes on with others meanwhile
+    batches: bool = False  # a watcher that only writes rows, for which several events share a commit
 
     @property
     def identity(self) -> tuple[Any, ...]:

@@ -222,6 +222,8 @@ class Connection:
             self.close()
             return
         self._buffer += data
+        if not data and self._speaks_lines and self._buffer and not self._buffer.endswith(b"\n"):
+            self._buffer += b"\n"  # the last line of a text often has none
         if not self._take(at_end=not data) and data:
             self._wait()
         elif not data and not self._closes:

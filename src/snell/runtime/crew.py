@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 AT_ONCE = 4 * (os.cpu_count() or 2)
 CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
 
+LAST_WATCHERS = 10.0  # seconds after which a process that ends leaves watchers alone that have not begun
 PATIENCE = 0.003  # seconds for which a whole daemon may wait for a quick hook; a thread would cost more than that
 
 Wait = Callable[[], Sequence[Outcome]]
@@ -51,7 +52,7 @@ class Sorted(Struct, frozen=True):
     functions: tuple[Function, ...]
     files: tuple[Hook, ...]
     order: tuple[int, ...]  # where the outcome of each hook stands: first those of the functions, then of the files
-    brief: tuple[Hook, ...]  # functions of this process that wait for nobody
+    batched: tuple[Hook, ...]  # functions of this process that only write rows
     others: tuple[Hook, ...]
     is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
 
@@ -83,6 +84,7 @@ class Crew:
         self._later_worker = self.worker.twin()  # has no child until it is needed
         self._large_worker = self.worker.twin()
         self._sorted: dict[int, Sorted] = {}
+        self._is_for_large = False
         self.patience = PATIENCE
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
@@ -96,7 +98,7 @@ class Crew:
     def run_at_once(self, hooks: tuple[Hook, ...], event: Event) -> Sequence[Outcome] | Wait:
         """Outcomes, if they can be had without anybody else waiting; otherwise what a thread has to wait for."""
         known = self._known(hooks)
-        if not known.is_quick:
+        if not known.is_quick or self._is_for_large:
             return lambda: self.run(hooks, event)
         flight = self.worker.begin(known.files, event) if known.files else None
         if known.files and not flight:
@@ -141,14 +143,15 @@ class Crew:
         return other.run(hooks, event)
 
     def parted(self, hooks: tuple[Hook, ...]) -> tuple[tuple[Hook, ...], tuple[Hook, ...]]:
-        """Those that are over in a moment, since they wait for nobody, and all others."""
+        """Those that only write rows, and all others."""
         known = self._known(hooks)
-        return known.brief, known.others
+        return known.batched, known.others
 
     def for_large(self) -> "Crew":
-        """The same crew for a large event: its child takes long to read it, and the small ones have another."""
+        """The same crew for a large event: nothing about it is quick, and its child takes long to read it."""
         other = copy(self)
         other.worker = self._large_worker
+        other._is_for_large = True
         return other
 
     def on(self, around: Surroundings, here: Here | None = None) -> "Crew":
@@ -172,8 +175,13 @@ class Crew:
         return len(self._late_jobs)
 
     def close(self) -> None:
-        """Wait for what is still to be done, then end the threads and the child."""
-        for name in ("later", "hooks", "calls"):
+        """Wait for what is still to be done, for watchers that have not begun only so long; then end the threads."""
+        if pool := self._pools.pop("later", None):
+            from concurrent.futures import wait
+
+            wait(tuple(self._late_jobs), timeout=LAST_WATCHERS)
+            pool.shutdown(wait=True, cancel_futures=True)
+        for name in ("hooks", "calls"):
             if pool := self._pools.pop(name, None):
                 pool.shutdown(wait=True)
         self.worker.close()
@@ -268,12 +276,13 @@ class Crew:
 def _sorted(hooks: Sequence[Hook]) -> Sorted:
     inline = tuple(hook for hook in hooks if isinstance(hook.handler, Inline))
     files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
-    brief = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and not hook.handler.waits)
-    others = tuple(hook for hook in hooks if hook not in brief)
-    is_quick = len(brief) + len(files) == len(hooks)
+    batched = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and hook.handler.batches)
+    others = tuple(hook for hook in hooks if hook not in batched)
+    waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
+    is_quick = len(inline) + len(files) == len(hooks) and not waits
     places = {hook: place for place, hook in enumerate((*inline, *files))}
     order = tuple(places[hook] for hook in hooks) if is_quick else ()
-    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, brief, others, is_quick)
+    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, batched, others, is_quick)
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:

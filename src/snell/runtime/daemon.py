@@ -29,12 +29,14 @@ FIRST_PATIENCE = 0.5  # seconds for the hooks of the first call: nobody else is 
 
 # What the daemon keeps of the environment it was started with: that of the first caller, whoever it was.
 KEPT = ("HOME", "PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "TMPDIR", "SNELL_HOME")
+TURN = 0.001  # seconds that another thread may keep those waiting who need an answer
 KEPT_PREFIXES = ("XDG_",)
 
 
 def main() -> int:
     """Serve until there is nothing left to do."""
     gc.disable()  # what is loaded stays, and looking it through would be a tenth of the start
+    sys.setswitchinterval(TURN)
     try:
         os.umask(0o077)
         _scrub_environment()

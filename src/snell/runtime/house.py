@@ -208,21 +208,18 @@ class House:
         """
         The same for several decisions, whose traces are then written together.
 
-        `stays_here`: watchers that are brief run in this thread, where they disturb nobody; others have their own.
+        `stays_here`: watchers that only write rows run in this thread, where they disturb nobody.
         """
         new = [(work, decision) for work, decision in decided if not work.earlier]
         if new and not isinstance(self.journal, NoJournal):
             self.journal.record(*(self.record_of(decision, work.place) for work, decision in new))
-        for _, decision in new:
+        jobs = []
+        for work, decision in new:
             self._registry.call_on_success(decision)
             if decision.event.name == "SessionEnd" and decision.event.session_id:
-                self.background.cancel(decision.event.session_id)
-        watched = (watched_after(decision, work.place.book, self.store) for work, decision in new)
-        jobs = [
-            self._watching.job(watchers, decision, work.place.crew, work.size)
-            for (work, decision), watchers in zip(new, watched, strict=True)
-            if watchers
-        ]
+                self.background.cancel(decision.event.session_id)  # also what an event just before it has begun
+            if watchers := watched_after(decision, work.place.book, self.store):
+                jobs.append(self._watching.job(watchers, decision, work.place.crew, work.size))
         self._watching.run(jobs, self.crew, stays_here=stays_here)
         for _, decision in new:
             if decision.event.name == "SessionEnd":

@@ -36,7 +36,8 @@ MANY = 128  # decisions after which, likewise
 TOGETHER = 8  # decisions whose traces are written at a time; whoever comes meanwhile waits for them
 QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
 BACKLOG = 200  # events whose watchers are still at work; the next ones wait in the queue
-LARGE = 100_000  # bytes of payload whose reading would be noticed by others
+LARGE = 32_000  # bytes of payload whose reading and judging would be noticed by others
+COMPARED = 100_000  # bytes of payload that are read once more to find its twin
 
 
 class Service:
@@ -92,7 +93,7 @@ class Service:
         self, client: Client, event: Event, source: str, request: Request, env: "Variables", send: Send
     ) -> Coroutine[Any, Any, None] | None:
         is_large, request_id = len(request.stdin) > LARGE, request.request_id
-        if not is_large:  # to look for its twin is to read the payload once more
+        if len(request.stdin) <= COMPARED:
             request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
         work = self.house.begin(event, request_id, env)
         if is_large:
@@ -184,11 +185,13 @@ class Service:
             return
         while self._to_follow:
             some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
-            self.house.follow_up_all(some, stays_here=True)
+            try:
+                self.house.follow_up_all(some, stays_here=True)
+            finally:  # whatever goes wrong with these, those behind them have their turn
+                if self._to_follow and self._loop and not all_at_once:
+                    self._loop.call_soon(self.follow_up)
             if not all_at_once:
                 break
-        if self._to_follow and self._loop:
-            self._loop.call_soon(self.follow_up)
 
     @cached_property
     def _flights(self) -> "ThreadPoolExecutor":

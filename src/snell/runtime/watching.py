@@ -1,12 +1,13 @@
 """
 Watchers: hooks that nobody waits for.
 
-Those that are brief run in the thread of whoever calls, several events' together and with one commit. A thread of
-their own would take Python's lock from that thread again and again, and cost those who come next more than its work.
+Those that only write rows run in the thread of whoever calls, several events' together and with one commit. A thread
+of their own would take Python's lock from that thread again and again, and cost those who come next more than its work.
 """
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from snell.runtime.crew import Crew
 from snell.runtime.tracker import Tracker
 from snell.stores.sqlite import SqliteDatabase
 
-BRIEF = 100_000  # bytes of an event beyond which nothing about it is brief
+SMALL = 16_000  # bytes of an event beyond which reading it takes so long that it had better be done elsewhere
 
 Late = Callable[[Hook, Event, Outcome, str], None]
 
@@ -31,8 +32,11 @@ class Job(Struct, frozen=True):
 
     event: Event
     crew: Crew
-    brief: tuple[Hook, ...]
+    batched: tuple[Hook, ...]
     others: tuple[Hook, ...]
+
+    def run(self, watchers: tuple[Hook, ...]) -> Sequence[Outcome]:
+        return self.crew.run_later(watchers, self.event)
 
 
 def watched_after(decision: Decision, book: Book, store: Store) -> tuple[Hook, ...]:
@@ -56,34 +60,39 @@ class Watching:
             self._background.begin(hook, event, cancel)
         here = replace(crew.here, verdict=decision.verdict.name.lower())
         crew = crew.on(replace(crew.around, cancel=cancel), here)
-        brief, others = crew.parted(watchers) if size <= BRIEF else ((), watchers)
-        return Job(event, crew, brief, others)
+        batched, others = crew.parted(watchers) if size <= SMALL else ((), watchers)
+        return Job(event, crew, batched, others)
 
     def run(self, jobs: Sequence[Job], crew: Crew, *, stays_here: bool) -> None:
-        brief = [job for job in jobs if job.brief]
-        if brief and stays_here:
-            self._run_brief(brief)
-        elif brief:
-            crew.later(lambda: self._run_brief(brief))
+        batch = [job for job in jobs if job.batched]
+        if batch and stays_here:
+            self._run_batch(batch)
+        elif batch:
+            crew.later(lambda: self._run_batch(batch))
         for job in jobs:
             if job.others:
-                crew.later(lambda job=job: self._watch(job, job.others))  # type: ignore[misc] # mypy cannot infer it
+                crew.later(partial(self._run_others, job))
 
-    def _run_brief(self, jobs: Sequence[Job]) -> None:
+    def _run_batch(self, jobs: Sequence[Job]) -> None:
+        """What they said is entered when their rows are kept: journal and marks have transactions of their own."""
+        for job, outcomes in zip(jobs, self._outcomes(jobs), strict=True):
+            self._enter(job, job.batched, outcomes)
+
+    def _outcomes(self, jobs: Sequence[Job]) -> list[Sequence[Outcome]]:
         if self._database is None or len(jobs) == 1:
-            self._run_each(jobs)
-            return
+            return [job.run(job.batched) for job in jobs]
+        outcomes: list[Sequence[Outcome]] = []
         try:
-            self._database.together(lambda: self._run_each(jobs))
-        except StoreError:
-            self._run_each(jobs)  # nothing was kept; one by one, each can tell what went wrong
+            self._database.together(lambda: outcomes.extend(job.run(job.batched) for job in jobs))
+        except StoreError:  # nothing was kept; one by one, each can tell what went wrong
+            return [job.run(job.batched) for job in jobs]
+        return outcomes
 
-    def _run_each(self, jobs: Sequence[Job]) -> None:
-        for job in jobs:
-            self._watch(job, job.brief)
+    def _run_others(self, job: Job) -> None:
+        self._enter(job, job.others, job.run(job.others))
 
-    def _watch(self, job: Job, watchers: tuple[Hook, ...]) -> None:
-        for hook, outcome in zip(watchers, job.crew.run_later(watchers, job.event), strict=True):
+    def _enter(self, job: Job, watchers: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> None:
+        for hook, outcome in zip(watchers, outcomes, strict=True):
             if hook.once and not hook.is_async and outcome.status == "success":
                 self._store.put(f"session:{job.event.session_id}", once_mark(hook), True)
             self._late(hook, job.event, outcome, job.crew.here.decision_id)

@@ -1,6 +1,7 @@
 """All settings that count for one working directory, merged: hooks, switches, values, and what is wrong."""
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -22,7 +23,9 @@ from snell.settings.plugins import PackSource, folders_in, read_pack
 from snell.settings.policy import standing_in, standing_in_for_guards
 from snell.settings.reading import Parsed, PythonSource, Value
 from snell.settings.sources import read_file
-from snell.settings.watch import Watched, have_changed, watched
+from snell.settings.watch import Watched, have_changed, stamp_of, watched
+
+HALF_WRITTEN = 2_000_000_000  # nanoseconds for which a file that was emptied may still be about to be written
 
 
 class Loaded(Struct, frozen=True):
@@ -136,7 +139,7 @@ def _take_policy(found: Located, gathering: _Gathering) -> None:
 
 def _take_user(found: Located, gathering: _Gathering, readable: dict[str, Parsed]) -> None:
     for file in found.user:
-        parsed = _as_last_readable(read_file(file, gathering.extra_events), str(file.path), readable)
+        parsed = _as_last_readable(read_file(file, gathering.extra_events), file.path, readable, gathering)
         gathering.take(parsed)
         gathering.hooks += standing_in_for_guards(parsed.faults, str(file.path), file.layer)
     wanted = imports(gathering.values)
@@ -146,16 +149,26 @@ def _take_user(found: Located, gathering: _Gathering, readable: dict[str, Parsed
             gathering.take(read_file(file, gathering.extra_events))
 
 
-def _as_last_readable(parsed: Parsed, path: str, readable: dict[str, Parsed]) -> Parsed:
+def _as_last_readable(parsed: Parsed, at: Path, readable: dict[str, Parsed], gathering: _Gathering) -> Parsed:
+    path = str(at)
+    earlier = readable.get(path)
     if not any(fault.is_file for fault in parsed.faults):
+        if earlier and _is_just_emptied(at):
+            gathering.files[path] = replace(gathering.files[path], is_settled=False)  # looked at again each time
+            return earlier
         readable[path] = parsed
         return parsed
-    earlier = readable.get(path)
     if earlier is None:
         return parsed
     advice = "mend it; what it said before counts until then"
     complaints = (replace(complaint, advice=advice) for complaint in parsed.complaints)
     return replace(earlier, complaints=tuple(complaints))
+
+
+def _is_just_emptied(path: Path) -> bool:
+    """Many programs empty a file before they write it; one that stays empty was meant to be."""
+    stamp = stamp_of(path)
+    return stamp is not None and stamp[2] == 0 and 0 <= time.time_ns() - stamp[0] < HALF_WRITTEN
 
 
 def _take_packs(gathering: _Gathering) -> None:

@@ -24,12 +24,16 @@ def test_without_any_variable_the_usual_places_are_taken() -> None:
 
 
 def test_xdg_variables_are_followed() -> None:
-    env = {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/run/user/7"}
-    assert places(env) == Places(config=Path("/c/snell"), state=Path("/s/snell"), run=Path("/run/user/7/snell"))
+    env = {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}
+    assert places(env) == Places(config=Path("/c/snell"), state=Path("/s/snell"), run=Path("/s/snell/run"))
+
+
+def test_who_has_no_runtime_directory_finds_the_same_daemon() -> None:
+    assert places({**HOME, "XDG_RUNTIME_DIR": "/run/user/7"}) == places(HOME)
 
 
 def test_relative_and_empty_xdg_variables_do_not_count() -> None:
-    env = {**HOME, "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": "run"}
+    env = {**HOME, "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": ""}
     assert places(env) == places(HOME)
 
 

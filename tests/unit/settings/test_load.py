@@ -1,6 +1,7 @@
 """Everything that counts for one working directory."""
 
 import os
+import time
 
 import pytest
 
@@ -188,6 +189,20 @@ def test_what_a_users_file_said_counts_until_a_mistake_in_it_is_mended(tmp_path,
     world.user(command("other"))
     assert ids(world.load(kept=kept)) == ["other"]
     (world.places.config / "snell.toml").unlink()
+    assert world.load(kept=kept).hooks == ()
+
+
+def test_a_file_that_was_just_emptied_is_about_to_be_written(tmp_path):
+    world = World(tmp_path)
+    kept = {"readable": {}}
+    world.user(command("guard", on_failure='"block"'))
+    before = world.load(kept=kept)
+    world.user("")
+    between = world.load(kept=kept)
+    assert between.hooks == before.hooks
+    assert between.is_stale()
+    long_ago = time.time() - 10
+    os.utime(world.places.config / "snell.toml", (long_ago, long_ago))
     assert world.load(kept=kept).hooks == ()
 
 

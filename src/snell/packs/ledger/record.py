@@ -39,7 +39,7 @@ from snell.work.ledger import Call, End
 NOTHING = Body("", 0)
 
 
-@watches("PreToolUse")
+@watches("PreToolUse", batches=True)
 def begun(event: Event, here: Here) -> None:
     """A call is about to run, or was refused."""
     if here.database is None:
@@ -65,7 +65,7 @@ def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Descr
         _note_in_run(tx, call)
 
 
-@watches("PostToolUse", "PostToolUseFailure")
+@watches("PostToolUse", "PostToolUseFailure", batches=True)
 def ended(event: Event, here: Here) -> None:
     """A call has ended."""
     if here.database is None:
@@ -117,7 +117,7 @@ def _end(
         runs.wait_for_human(tx, call.run_id, at, f"`{call.raw_tool_name}` failed, and may have done something")
 
 
-@watches("PermissionDenied")
+@watches("PermissionDenied", batches=True)
 def refused(event: Event, here: Here) -> None:
     """The client itself, or its user, said no."""
     if here.database is None or not event.tool_use_id:
@@ -133,7 +133,7 @@ def refused(event: Event, here: Here) -> None:
     here.database.run(settle)
 
 
-@watches("SessionStart", matcher="startup|resume", when={"mode": "audit"})
+@watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
 def abandoned(event: Event, here: Here) -> None:
     """Calls of an earlier process that never came back are abandoned."""
     if here.database is not None:
