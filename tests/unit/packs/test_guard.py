@@ -1,5 +1,7 @@
 """The guard: its rules, what it cannot read, its switches, and what it remembers."""
 
+import time
+
 import pytest
 
 from snell.packs.guard.judge import judge
@@ -170,3 +172,11 @@ def test_what_was_denied_last_can_be_asked_for():
         house.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
         told = COMMANDS["guard.denied"](house, {}, {})
     assert (told["session"], told["command"]) == ("s", "git reset --hard")
+
+
+def test_a_line_that_takes_long_to_follow_is_asked_about_before_anybody_waits_long():
+    line = "; ".join(f"cp a{number} /tmp/b{number} && echo $x{number} | tee f{number}" for number in range(1_900))
+    began = time.thread_time()
+    judgement = judge(line, "/srv/app", "/home/me", "/srv/app")
+    assert (judgement.verdict, judgement.findings[-1].rule) == ("ask", "unreadable")
+    assert time.thread_time() - began < 10  # of the processor's time; a hang

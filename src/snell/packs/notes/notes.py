@@ -39,14 +39,24 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
     return _note(parts + (rules(here) if is_restoring else []))
 
 
+REMEMBERED = 1_000
+_without_notes: set[str] = set()  # sessions whose first call found none
+
+
 @informs("PreToolUse", timeout=3)
 def with_the_first_call(event: Event, here: Here) -> Note | None:
     """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
     scope = f"session:{event.session_id}"
-    if here.marks.get(scope, FIRST):
+    if event.session_id in _without_notes or here.marks.get(scope, FIRST):
+        return None
+    found = local_notes(event.cwd, here)
+    if not found:  # the usual case, on which nothing is spent: a mark takes as long as the rest of the answer
+        if len(_without_notes) >= REMEMBERED:
+            _without_notes.clear()
+        _without_notes.add(event.session_id)
         return None
     here.marks.put(scope, FIRST, True)
-    return _note(local_notes(event.cwd, here))
+    return _note(found)
 
 
 @informs("PreCompact", timeout=3)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from snell.kit.late_pattern import late
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.calls import Performer, program_of
-from snell.packs.guard.shell.recipes import recipes
+from snell.packs.guard.shell.recipes import reads_recipes, recipes
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, MOVED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
 
@@ -102,9 +102,12 @@ def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
 
 
 def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
+    program = program_of(call.words[0].text)
+    if not reads_recipes(program):
+        return
     args = [word.text for word in call.words[1:]]
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
-    for language, code in recipes(program_of(call.words[0].text), args, known, scene.cwd):
+    for language, code in recipes(program, args, known, scene.cwd):
         if language == "sh":
             walk.line(code, scene.fork())
         else:

@@ -40,6 +40,11 @@ _LOADED = {
     "pip": ("setup.py", "python"),
     "pip3": ("setup.py", "python"),
 }
+_KNOWN = frozenset(("make", "gmake", "just", "task", "go-task", "git", *_NODE, *_LOADED))
+
+
+def reads_recipes(program: str) -> bool:
+    return program in _KNOWN
 
 
 def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """The text being read: a position in it, what went wrong on the way, and how much may still be read."""
 
 import re
+import time
 
 from snell.kit.late_pattern import late
 from snell.packs.guard.shell.tree import Redirect
@@ -8,6 +9,7 @@ from snell.packs.guard.shell.tree import Redirect
 LONGEST_LINE = 262_144
 DEEPEST_NESTING = 60
 MOST_COMMANDS = 6_000
+LONGEST_READING = 1.0  # seconds of processor time
 
 _BLANKS = late(r"(?:[ \t\r]|\\\r?\n)+")
 _COMMENT = late(r"#[^\n]*")
@@ -24,6 +26,7 @@ class Budget:
         self.troubles: list[str] = []
         self.commands = 0
         self.depth = 0
+        self._until = time.thread_time() + LONGEST_READING  # not by the clock: others on the machine must not decide
 
     def trouble(self, text: str) -> None:
         if text not in self.troubles and len(self.troubles) < 8:
@@ -33,6 +36,10 @@ class Budget:
         self.commands += 1
         if self.commands > MOST_COMMANDS:
             raise TooMuchError("it holds too many commands")
+
+    def check_time(self) -> None:
+        if time.thread_time() > self._until:
+            raise TooMuchError("it takes too long to follow")
 
     def deeper(self) -> None:
         self.depth += 1

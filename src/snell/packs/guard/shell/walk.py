@@ -242,6 +242,7 @@ class Walk:
 
     def record(self, call: Call, scene: Scene, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
+        scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = calls.program_of(call.words[0].text)
