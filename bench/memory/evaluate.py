@@ -1,10 +1,11 @@
 """
 How well memories are found again: mean reciprocal rank and recall at five, for each way of searching.
 
-    python bench/memory/evaluate.py [--distractors 2000]
+    python -m bench.memory.evaluate [--distractors 2000] [--model FOLDER]
 
-Questions in `asked` were looked at while tuning; those in `aside` were not. Distractors are other
-memories of such a project, put together from parts, so that there is something to be wrong about.
+With the folder of a MiniLM the same is asked with its vectors, too. Questions in `asked` were looked at while tuning;
+those in `aside` were not. Distractors are other memories of such a project, put together from parts, so that there is
+something to be wrong about.
 """
 
 import argparse
@@ -13,8 +14,12 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from snell.memory.recalling import ALPHA, Question, recall
-from snell.memory.remembering import remember
+from msgspec.structs import replace
+
+from snell.machine.embeddings import Embedder
+from snell.machine.minilm import model_in
+from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, recall
+from snell.memory.remembering import add_dense, remember, without_dense
 from snell.memory.shapes import Draft
 from snell.memory.shortlist import shortlist_of
 from snell.model.ports import Database, Transaction
@@ -23,23 +28,37 @@ from snell.stores.sqlite import SqliteDatabase
 QUESTIONS = Path(__file__).with_name("questions.toml")
 KINDS = {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"}
 WAYS = {"words": 0.0, "vectors": 1.0, "both": ALPHA}
+MODEL_WAYS = {"MiniLM": 1.0, "MiniLM and words": DENSE_ALPHA}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--distractors", type=int, default=1000)
-    print("\n".join(report(parser.parse_args().distractors)))
+    parser.add_argument("--model", type=Path)
+    given = parser.parse_args()
+    print("\n".join(report(given.distractors, model_in(given.model) if given.model else None)))
 
 
-def report(distractors: int = 1000) -> list[str]:
+def report(distractors: int = 1000, model: Embedder | None = None) -> list[str]:
     """The figures as the rows of a table; always the same for the same program."""
     rows = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["memory"]
     with tempfile.TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder, "state", "eval.db"))
         fill(database, rows, distractors)
         found = [(kind, way, *score(database, rows, kind, alpha)) for kind in KINDS for way, alpha in WAYS.items()]
+        if model:
+            embed(database, model)
+            ways = MODEL_WAYS.items()
+            found += [(kind, way, *score(database, rows, kind, alpha, model)) for kind in KINDS for way, alpha in ways]
         database.close()
     return [f"| {KINDS[kind]} | {way} | {mrr:.2f} | {recall:.2f} |" for kind, way, mrr, recall in found]
+
+
+def embed(database: Database, model: Embedder) -> None:
+    unseen = database.run(lambda tx: without_dense(tx, model.name, 1_000_000))
+    vectors = model.embed([text for _, text in unseen])
+    pairs = [(id_, vector) for (id_, _), vector in zip(unseen, vectors, strict=True)]
+    database.run(lambda tx: add_dense(tx, model.name, pairs))
 
 
 def fill(database: Database, rows: list[dict[str, str]], distractors: int) -> None:
@@ -85,14 +104,19 @@ PARTS = (
 )  # fmt: skip
 
 
-def score(database: Database, rows: list[dict[str, str]], kind: str, alpha: float) -> tuple[float, float]:
-    ranks = [_rank(database, row["text"], row[kind], alpha) for row in rows if kind in row]
+def score(
+    database: Database, rows: list[dict[str, str]], kind: str, alpha: float, model: Embedder | None = None
+) -> tuple[float, float]:
+    ranks = [_rank(database, row["text"], row[kind], alpha, model) for row in rows if kind in row]
     return sum(1 / rank for rank in ranks if rank) / len(ranks), sum(0 < rank <= 5 for rank in ranks) / len(ranks)
 
 
-def _rank(database: Database, wanted: str, question: str, alpha: float) -> int:
+def _rank(database: Database, wanted: str, question: str, alpha: float, model: Embedder | None) -> int:
     asked = Question(text=question, project="acme", limit=20, alpha=alpha)
-    found = database.run(lambda tx: recall(tx, asked, shortlist_of(database)))
+    if model:
+        asked = replace(asked, dense=model.embed([question])[0], dense_model=model.name)
+    lists = shortlist_of(database), shortlist_of(database, "dense_signature")
+    found = database.run(lambda tx: recall(tx, asked, *lists))
     return next((number for number, each in enumerate(found, 1) if each.memory.content == wanted), 0)
 
 

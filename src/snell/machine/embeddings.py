@@ -1,11 +1,12 @@
 """
-Vectors from a model, for those who have one behind an OpenAI-compatible endpoint, on this machine or elsewhere.
+Vectors from a model, for those who have one: its files on this machine, or an OpenAI-compatible endpoint.
 
 It is optional and comes second: without it memories are found by words and by the offline vectors.
 """
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -33,19 +34,36 @@ class Embedder(Protocol):
         """One vector of signed bytes for each text. Raises EmbeddingError."""
 
 
-def embedder_from(options: Mapping[str, Any]) -> Embedder | None:
-    """The one that the settings ask for: `static` is none."""
-    kind = options.get("embedding", "static")
+def embedder_from(options: Mapping[str, Any], state: Path | None = None) -> Embedder | None:
+    """The one that the settings ask for: `static` is none, `auto` is a model whose files are on this machine."""
+    kind = options.get("embedding", "auto")
     if kind == "static":
         return None
+    if kind in ("auto", "minilm"):
+        return _local(str(options.get("model_folder") or ""), state, is_wanted=kind == "minilm")
     if kind != "endpoint":
-        raise EmbeddingError(
-            f"`embedding` is `{str(kind)[:80]}`", where="[pack.remember]", advice="`static` or `endpoint`"
-        )
+        known = "`auto`, `static`, `minilm` or `endpoint`"
+        raise EmbeddingError(f"`embedding` is `{str(kind)[:80]}`", where="[pack.remember]", advice=known)
     if not options.get("endpoint"):
         raise EmbeddingError("`endpoint` is missing", where="[pack.remember]", advice="say where the model answers")
     key = _key_in(str(options.get("endpoint_key_file") or ""))
     return Endpoint(str(options["endpoint"]), str(options.get("endpoint_model") or ""), key)
+
+
+def _local(named: str, state: Path | None, *, is_wanted: bool) -> Embedder | None:
+    """A model on this machine. Nobody misses one that nobody asked for."""
+    from snell.machine.minilm import has_numpy, model_folder, model_in
+
+    folder = model_folder(named, state)
+    if folder and has_numpy():
+        return model_in(folder)
+    if not is_wanted and not named:
+        return None
+    if folder:
+        advice = "install it with `pip install 'snell[embed]'`"
+        raise EmbeddingError("a model on this machine needs numpy, which is not installed", advice=advice)
+    advice = "put its files into a folder and name that as `model_folder`"
+    raise EmbeddingError("MiniLM is not installed", where="[pack.remember]", advice=advice)
 
 
 class _Item(Struct):
@@ -65,6 +83,8 @@ class Endpoint:
         self._url, self._model, self._key, self._seconds = url, model, key, seconds
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if not texts:
+            return []
         body = {"model": self._model, "input": [text[:LONGEST_TEXT] for text in texts]}
         answer = self._asked(msgspec.json.encode(body))
         try:
@@ -101,8 +121,6 @@ class Endpoint:
 
 def _key_in(path: str) -> str:
     """The key is in a file of the user's: a daemon keeps no secrets of the environment it was started in."""
-    from pathlib import Path
-
     from snell.machine.files import FileError, read_capped
 
     if not path:

@@ -29,7 +29,7 @@ MOST_OTHERS = 64  # words of the same groups
 OTHER = 0.5  # how much such a word counts
 CANDIDATES = 60  # from each way
 ALPHA = 0.15  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, with the offline vectors
-DENSE_ALPHA = 0.5  # the same where a model made vectors
+DENSE_ALPHA = 0.7  # the same where a model made vectors
 USUAL_LENGTH = 40  # terms
 STEPPED_BACK = 0.8  # how much one counts that was corrected since
 
@@ -64,11 +64,11 @@ def recall(
     vector = vector_of(question.text, wanted.own)
     rows: dict[int, _Row] = {}
     if question.alpha < 1:
-        _add(tx, rows, "words", _by_words(tx, question, wanted))
+        _add(tx, rows, "words", _by_words(tx, question, wanted), question.dense_model)
     if question.alpha > 0:
-        _add(tx, rows, "meaning", _near(tx, question, shortlist, vector))
+        _add(tx, rows, "meaning", _near(tx, question, shortlist, vector), question.dense_model)
         if question.dense and dense_list:
-            _add(tx, rows, "meaning", _near(tx, question, dense_list, question.dense))
+            _add(tx, rows, "meaning", _near(tx, question, dense_list, question.dense), question.dense_model)
     newest = sorted(rows.values(), key=lambda row: -row.seq)
     meanings = _meanings(newest, question, vector)
     ranked = sorted(map(partial(_ranked, question, wanted), newest, meanings), key=lambda each: -each[0])
@@ -182,23 +182,27 @@ def _near(tx: Transaction, question: Question, shortlist: Shortlist, vector: byt
     return shortlist.near(tx, vector, **place, most=CANDIDATES)
 
 
-def _add(tx: Transaction, rows: dict[int, _Row], by: str, seqs: Sequence[int]) -> None:
+def _add(tx: Transaction, rows: dict[int, _Row], by: str, seqs: Sequence[int], model: str = "") -> None:
+    """Vectors of another model than this one are of no use."""
     new = [seq for seq in seqs if seq not in rows]
     if new:
         marks = ", ".join("?" for _ in new)
         sql = f"SELECT seq, vector, dense, dense_model, {COLUMNS} FROM memories WHERE seq IN ({marks})"
-        for seq, vector, dense, _model, *fields in tx.rows(sql, *new):
-            rows[int(seq)] = _Row(int(seq), bytes(vector), bytes(dense or b""), tuple(fields), set())
+        for seq, vector, dense, its_model, *fields in tx.rows(sql, *new):
+            seen = bytes(dense) if dense and its_model == model else b""
+            rows[int(seq)] = _Row(int(seq), bytes(vector), seen, tuple(fields), set())
     for seq in seqs:
         if seq in rows:
             rows[seq].by.add(by)
 
 
 def _meanings(rows: Sequence[_Row], question: Question, vector: bytes) -> list[float]:
-    """How near each is by its vector; by the better one where a model has made another."""
+    """How near each is by the model's vector; by the offline one where the model has not seen it yet."""
     offline = cosines(vector, [row.vector for row in rows])
-    dense = cosines(question.dense, [row.dense for row in rows]) if question.dense else offline
-    return [max(0.0, *each) for each in zip(offline, dense, strict=True)]
+    if question.dense:
+        dense = cosines(question.dense, [row.dense for row in rows])
+        offline = [seen if row.dense else near for row, seen, near in zip(rows, dense, offline, strict=True)]
+    return [max(0.0, each) for each in offline]
 
 
 def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Found]:

@@ -38,7 +38,7 @@ T = TypeVar("T")
 EXPLICIT = 0.95  # the signal of a text that somebody asked to have remembered
 NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
-EMBEDDED_AT_ONCE = 32
+EMBEDDED_AT_ONCE, CATCH_UP_SECONDS = 32, 2.0
 SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
 READ_SECONDS = 1.0  # of a transcript, each time the timer looks
 
@@ -170,12 +170,18 @@ class Memories:
             return
         self.has_more = read_the_rest(inbox.root.parent, READ_SECONDS)
 
-    def catch_up(self, most: int = EMBEDDED_AT_ONCE) -> int:
-        """Let the model see memories that it has not seen yet; returns how many."""
-        if not self.embedder:
+    def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
+        """Let the model see memories that it has not seen yet, for about so long; returns how many."""
+        if not self.embedder or not self.run(lambda tx: tx.rows("SELECT 1 FROM memories LIMIT 1")):
             return 0
-        name = self.embedder.name
-        unseen = self.database.run(lambda tx: without_dense(tx, name, most))
+        until, seen = time.monotonic() + seconds, 0
+        self._embedded([])  # one on this machine is warm when the next prompt comes
+        while (number := self._catch_up_once(self.embedder.name)) and time.monotonic() < until:
+            seen += number
+        return seen + number
+
+    def _catch_up_once(self, name: str) -> int:
+        unseen = self.run(lambda tx: without_dense(tx, name, EMBEDDED_AT_ONCE))
         vectors = self._embedded([content for _, content in unseen]) if unseen else None
         if not vectors:
             return 0
@@ -236,7 +242,7 @@ class Memories:
             if time.monotonic() - begin > SLOW:  # whoever recalls next should not wait as long for nothing
                 self._not_before = time.monotonic() + LEFT_ALONE
             return None
-        self.problem = ""
+        self.problem = "" if texts else self.problem
         return vectors
 
 
@@ -260,7 +266,7 @@ def _made(house: Any) -> Memories:
     where, env = house.where, dict(house.crew.around.env)
     memories.captures = lambda: _is_wanted(_options(where, env))
     try:
-        memories.embedder = embedder_from(_options(where, env))
+        memories.embedder = embedder_from(_options(where, env), where.state if where else None)
     except EmbeddingError as error:
         memories.problem = str(error)  # the offline vectors do the work meanwhile
     return memories

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from snell.machine.minilm import model_in
+from snell.memory import rows
 from snell.memory.inbox_file import Waiting
 from snell.memory.shapes import Draft
 from snell.model.events import event_from
@@ -13,6 +15,7 @@ from snell.packs.remember.capture import captured_from_tool, captured_from_trans
 from snell.packs.remember.recall import age, told
 from snell.runtime.builtin_packs import builtin_packs
 from snell.runtime.memories import Memories, memories_of
+from tests.unit.machine import tiny_bert
 from tests.unit.packs.remember_stage import DECIDED, SECRET, Stage
 
 
@@ -226,6 +229,20 @@ def test_a_prompt_brings_what_fits_it_fenced_with_source_and_age_and_only_once(s
     assert stage.fire("UserPromptSubmit", prompt="which package manager did we choose, pip or uv?").notes == ()
     again = stage.fire("UserPromptSubmit", prompt="which package manager did we choose, uv or pip?", session_id="s2")
     assert len(again.notes) == 1
+
+
+def test_a_prompt_asks_a_model_that_is_warm_and_waits_for_none(stage, monkeypatch) -> None:
+    pytest.importorskip("numpy")
+    monkeypatch.setattr("snell.machine.minilm._MODELS", {})
+    stage = stage()
+    model = model_in(tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2"))
+    keep(stage, DECIDED)
+    prompt = "zzzz qqqq xxxx"  # no word of it is in the memory; to the small model all unknown words are alike
+    assert (stage.fire("UserPromptSubmit", prompt=prompt).notes, model.is_loaded) == ((), False)
+    memories_of(stage.house).look_after()
+    assert (model.is_loaded, memories_of(stage.house).run(rows.stats).with_dense) == (True, 1)
+    (note,) = stage.fire("UserPromptSubmit", prompt=prompt).notes
+    assert DECIDED in note.text
 
 
 @pytest.mark.proves("S4-121")

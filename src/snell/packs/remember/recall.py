@@ -9,6 +9,8 @@ Instead  `nudge = false` or `recall = false` in `[pack.remember]`.
 
 import time
 
+from msgspec.structs import replace
+
 from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt, Session
@@ -16,7 +18,7 @@ from snell.machine.project_identity import earlier_name, project_of
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.names import SOURCE_LENGTH, one_line
-from snell.memory.recalling import Question, recall
+from snell.memory.recalling import DENSE_ALPHA, Question, recall
 from snell.memory.shapes import Found
 from snell.memory.shortlist import shortlist_of
 from snell.memory.words import telling_terms
@@ -90,14 +92,28 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
         min_similarity=max(0.0, min(1.0, float(here.options.get("least", 0.25)))),
     )
 
+    lists = shortlist_of(database), shortlist_of(database, "dense_signature")
+    question = _as_the_model_sees_it(question)
+
     def work(tx: Transaction) -> list[Found]:
         _come_along(tx, event, here)
-        return recall(tx, question, shortlist_of(database))
+        return recall(tx, question, *lists)
 
     try:
         return database.run(work)[: int(here.options.get("most", 5))]
     except StoreError:
         return []  # what cannot be looked up is no reason to hold up a prompt
+
+
+def _as_the_model_sees_it(question: Question) -> Question:
+    """With the vector of a model on this machine, if it is warm: a prompt waits neither for its files nor for a net."""
+    from snell.machine.minilm import loaded_model
+
+    model = loaded_model()
+    if model is None:
+        return question
+    dense = model.embed([question.text])[0]
+    return replace(question, dense=dense, dense_model=model.name, alpha=DENSE_ALPHA)
 
 
 def _block(found: Found, now: float) -> str:
