@@ -25,10 +25,10 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def on_postgres(postgres: PostgresServer) -> Callable[[str], PostgresDatabase]:
+def on_postgres(postgres: PostgresServer) -> Callable[..., PostgresDatabase]:
     """Databases of this test alone: a place is a schema."""
     run = os.urandom(4).hex()
-    return lambda place: PostgresDatabase(postgres.address, schema=f"test_{run}_{place}"[:60])
+    return lambda place, **options: PostgresDatabase(postgres.address, schema=f"test_{run}_{place}"[:60], **options)
 
 
 @pytest.fixture

@@ -26,15 +26,14 @@ TEXTS = (
 
 @pytest.fixture
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
-    if request.param == "postgres":
-        on_postgres: Make = request.getfixturevalue("on_postgres")
-        return on_postgres
+    if request.param != "sqlite":
+        on_postgres = request.getfixturevalue("on_postgres")
+        return lambda place: on_postgres(place, pgvector=request.param == "pgvector")
     return lambda place: SqliteDatabase(tmp_path / "state" / f"{place}.db")
 
 
-every_backend = pytest.mark.parametrize(
-    "make", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True
-)
+on_a_server = [pytest.param(name, marks=pytest.mark.process) for name in ("postgres", "pgvector")]
+every_backend = pytest.mark.parametrize("make", ["sqlite", *on_a_server], indirect=True)
 
 
 def keep(database: Database, text: str, **fields) -> Kept:

@@ -3,7 +3,7 @@ Which of very many memories could be near a vector: a first look at all of them 
 
 Differing bits are counted with numpy where it is installed, else with plain numbers, to the same end; what is on the
 list is then looked at closely. The list is only ever a hint: every row on it is read again, so one that is gone does
-no harm.
+no harm. A server with pgvector finds them itself.
 """
 
 import heapq
@@ -11,6 +11,7 @@ from collections import defaultdict
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from snell.memory import pgvector
 from snell.memory.shapes import ANY
 from snell.memory.static_vectors import numpy_with_bits, signature_of, telling_bits
 from snell.model.ports import Database, Transaction
@@ -72,6 +73,8 @@ class Shortlist:
 
     def near(self, tx: Transaction, vector: bytes, *, project: str, namespace: str = "", most: int) -> list[int]:
         """The `seq` of at most so many memories whose signatures differ least from this vector's, nearest first."""
+        if tx.vectors:
+            return pgvector.near(tx, self._column, vector, project=project, namespace=namespace, most=most)
         self._refresh(tx)
         wanted, mask = signature_of(vector), telling_bits(vector)
         found: list[tuple[int, int]] = []

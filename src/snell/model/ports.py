@@ -110,6 +110,7 @@ class Transaction(Protocol):
     """SQL that counts together or not at all. Placeholders are `?`, whatever the backend."""
 
     dialect: str  # `sqlite` or `postgres`, for the little that differs
+    vectors: str  # where the server keeps pgvector, as SQL says it; empty where there is none
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]: ...
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from snell.kit.redact import redact
+from snell.memory.pgvector import vectors_schema
 from snell.model.errors import StoreError
 from snell.model.ports import T, Transaction
 from snell.work.migrations import Step, migrate, newer, steps, version_of
@@ -38,10 +39,13 @@ class PostgresDatabase:
     """
     A schema on a server; connected when it is first used, and again after trouble.
 
-    `problems` tells what a person should know: a newer schema, a connection that others could listen to.
+    `problems` tells what a person should know: a newer schema, a connection that others could listen to. With
+    `pgvector=False` the extension is not used where it could be.
     """
 
-    def __init__(self, address: str, *, schema: str = "snell", wanted: Sequence[Step] | None = None) -> None:
+    def __init__(
+        self, address: str, *, schema: str = "snell", wanted: Sequence[Step] | None = None, pgvector: bool = True
+    ) -> None:
         self.problems: list[str] = []
         self._psycopg = _driver()
         self._address = _readable(address, self._psycopg)
@@ -52,6 +56,7 @@ class PostgresDatabase:
         self._read_only: StoreError | None = None
         self._is_working = False
         self._is_uncertain = False
+        self._has_vectors, self._vectors = pgvector, ""
         self.where = f"PostgreSQL, schema `{schema}`"
 
     def open(self) -> None:
@@ -109,7 +114,7 @@ class PostgresDatabase:
         assert connection is not None
         self._is_working, self._is_uncertain = True, False
         try:
-            result = work(_PostgresTransaction(connection))
+            result = work(_PostgresTransaction(connection, self._vectors))
             self._is_uncertain = True
             connection.commit()
         except (self._psycopg.Error, UnicodeEncodeError, OverflowError) as error:
@@ -132,6 +137,7 @@ class PostgresDatabase:
         try:
             self._settle(connection)
             self._update_schema(connection)
+            self._vectors = self._vectors_of(connection)
         except BaseException:
             connection.close()
             raise
@@ -174,6 +180,13 @@ class PostgresDatabase:
             self._tell(str(self._read_only))
             connection.read_only = True
 
+    def _vectors_of(self, connection: "psycopg.Connection[Any]") -> str:
+        if not self._has_vectors or self._read_only:
+            return ""
+        found = vectors_schema(connection, self._psycopg, MIGRATION_LOCK)
+        connection.commit()
+        return found
+
     def _undo(self, connection: "psycopg.Connection[Any]") -> None:
         try:
             connection.rollback()
@@ -202,8 +215,9 @@ class PostgresDatabase:
 class _PostgresTransaction:
     dialect = "postgres"
 
-    def __init__(self, connection: "psycopg.Connection[Any]") -> None:
+    def __init__(self, connection: "psycopg.Connection[Any]", vectors: str = "") -> None:
         self._connection = connection
+        self.vectors = vectors
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(_translated(sql), values).fetchall()

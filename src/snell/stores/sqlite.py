@@ -327,6 +327,7 @@ class SqliteDatabase:
 
 class _SqliteTransaction:
     dialect = "sqlite"
+    vectors = ""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
