@@ -5,7 +5,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from snell.machine.files import FileError, read_capped
+from snell.memory.lineage import Checkout, follow
 from snell.memory.projects import origin_in, project_of_remote
+from snell.memory.rows import move_project
+from snell.model.ports import Transaction
 
 LARGEST = 256_000
 DEEPEST = 64
@@ -26,6 +29,32 @@ def earlier_name(folder: str) -> str:
         return ""
     root, _ = _repository(Path(os.path.realpath(folder)))
     return "" if project_of(folder) == str(root) else str(root)
+
+
+def checkout_of(folder: str) -> Checkout:
+    """The repository that a folder is in, by what stays when its remote or its place changes; unknown without one."""
+    name = project_of(folder)
+    if not name:
+        return Checkout("", "", "")
+    root, config = _repository(Path(os.path.realpath(folder)))
+    try:
+        # git writes this file when it makes a repository, and nobody does later. So a new repository at an old place,
+        # or with a number on the disk that was used before, is another one.
+        made = os.stat(config.parent / "description").st_mtime_ns
+        return Checkout(f"{os.stat(config.parent).st_ino}:{made}", str(root), name)
+    except OSError:
+        return Checkout("", str(root), name)
+
+
+def came_along(tx: Transaction, folder: str) -> int:
+    """Let what was kept under an earlier name of the folder's project follow it; returns how many did."""
+    moved = move_project(tx, old, project_of(folder)) if (old := earlier_name(folder)) else 0
+    return moved + follow(tx, checkout_of(folder), is_current)
+
+
+def is_current(checkout: Checkout) -> bool:
+    """Is it still there, under the name that it had?"""
+    return checkout_of(checkout.root) == checkout
 
 
 def shared_name(folder: str) -> str:

@@ -21,8 +21,8 @@ from snell.kit.redact import find, is_too_secret, redact, redacted
 from snell.machine.embeddings import Embedder, EmbeddingError
 from snell.machine.inbox import Inbox
 from snell.machine.paths import Places
-from snell.machine.project_identity import earlier_name, project_of
-from snell.memory import rows
+from snell.machine.project_identity import came_along, checkout_of, earlier_name, project_of
+from snell.memory import lineage, rows
 from snell.memory.inbox_file import decoded, draft_of
 from snell.memory.names import cleaned
 from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, nearby, recall
@@ -40,6 +40,7 @@ NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
 EMBEDDED_AT_ONCE, CATCH_UP_SECONDS = 32, 2.0
 SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
+FOLDERS = 200  # whose project's name is known to be followed
 READ_SECONDS = 1.0  # of a transcript, each time the timer looks
 
 
@@ -63,6 +64,7 @@ class Memories:
         self.captures: Callable[[], bool] = lambda: True
         self.has_more = False  # of a transcript that is too long for one look
         self._stuck: set[Path] = set()
+        self._followed: dict[str, lineage.Checkout] = {}
         self._not_before = 0.0  # when a model that did not answer is asked again
 
     def run(self, work: Callable[[Transaction], T]) -> T:
@@ -75,9 +77,8 @@ class Memories:
             raise
 
     def come_along(self, folder: str) -> None:
-        """What was kept before the folder's repository had a remote belongs to the same project."""
-        if old := earlier_name(folder):
-            self.run(lambda tx: rows.move_project(tx, old, project_of(folder)))
+        """What the folder's project knew under another name, before its remote came, changed or went, is still its."""
+        self.run(lambda tx: came_along(tx, folder))
 
     def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
         """Keep a text that somebody asked to have remembered."""
@@ -217,8 +218,11 @@ class Memories:
 
         waiting = decoded(read_capped(path, LARGEST, follow_links=False))
         folder = waiting.project_root_dir
-        if waiting.project and waiting.project == earlier_name(folder):
-            waiting = replace(waiting, project="")  # a remote was added while it waited
+        if self._followed.get(folder) != (checkout := checkout_of(folder)):
+            self.come_along(folder)  # before anything is kept under a new name
+            self._followed = {**self._followed, folder: checkout} if len(self._followed) < FOLDERS else {}
+        if waiting.project and self.run(lambda tx: _was_called(tx, folder, waiting.project)):
+            waiting = replace(waiting, project="")  # the project got another name while it waited
         # Any program may put a file here, so what it says is redacted like everything else.
         return self.redacted(draft_of(waiting, project_of(folder)))
 
@@ -244,6 +248,10 @@ class Memories:
             return None
         self.problem = "" if texts else self.problem
         return vectors
+
+
+def _was_called(tx: Transaction, folder: str, name: str) -> bool:
+    return name == earlier_name(folder) or lineage.was_called(tx, checkout_of(folder).repository, name)
 
 
 def memories_of(house: Any) -> Memories:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -270,7 +271,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     (folder / ".git/config").write_text('[remote "origin"]\n\turl = git@example.com:team/work.git\n')
     after = project_of(str(folder))
     assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
-    assert memories.remember(Draft(content=TEXT, project=after)).is_stored
+    assert memories.remember(Draft(content=TEXT, project=after)).status == "rejected_exact"  # the capture led the way
     memories.come_along(str(folder))
     memories.drain()
     known = memories.run(lambda tx: rows.stats(tx))
@@ -278,6 +279,22 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     assert asked(memories, "login cookie", project=after)[0] == other
     again = memories.remember(Draft(content="Something else about `cookies`", project=after, idempotency_key=other[:5]))
     assert again.status == "rejected_exact"
+
+
+def test_a_capture_that_waited_while_the_remote_was_renamed_joins_what_is_known(memories: Memories, tmp_path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.com/team/old"]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    memories.come_along(str(folder))
+    memories.remember(Draft(content=TEXT, project=project_of(str(folder))))
+    fields = {"source_hook": "Stop", "timestamp": "", "project_root_dir": str(folder), "signal_tier": 1}
+    for name, text in (("old", "The fix was to raise the limit in `nginx.conf`"), ("new", "The cookie is `sid_v2`")):
+        waiting = Waiting(content=text, project=f"example.com/team/{name}", **fields)
+        memories.inbox.deliver(encoded(waiting))
+    subprocess.run(["git", "remote", "set-url", "origin", "https://example.com/team/new"], cwd=folder, check=True)
+    assert sum(memories.drain().statuses.values()) == 2
+    assert memories.run(lambda tx: rows.stats(tx)).projects == {"example.com/team/new": 3}
 
 
 def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(house: House, tmp_path: Path) -> None:

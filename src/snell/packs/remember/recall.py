@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt, Session
-from snell.machine.project_identity import earlier_name, project_of
+from snell.machine.project_identity import came_along, project_of
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.names import SOURCE_LENGTH, one_line
@@ -96,7 +96,7 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
     question = _as_the_model_sees_it(question)
 
     def work(tx: Transaction) -> list[Found]:
-        _come_along(tx, event, here)
+        came_along(tx, here.project_dir or event.cwd)
         return recall(tx, question, *lists)
 
     try:
@@ -146,15 +146,8 @@ def _count(event: Event, here: Here) -> int:
 
 
 def _counts(tx: Transaction, event: Event, here: Here, project: str) -> dict[str, int]:
-    _come_along(tx, event, here)
+    came_along(tx, here.project_dir or event.cwd)
     return rows.namespaces(tx, project=project)
-
-
-def _come_along(tx: Transaction, event: Event, here: Here) -> None:
-    """What was kept before the repository had a remote belongs to the same project."""
-    place = here.project_dir or event.cwd
-    if old := earlier_name(place):
-        rows.move_project(tx, old, project_of(place))
 
 
 def _shortened(text: str) -> str:

@@ -1,0 +1,94 @@
+"""
+A repository keeps its memories when its project gets another name: a remote that is renamed, removed or added again.
+
+Each repository is noted with the name it had last. INVARIANT: one that only points somewhere else, at a project that
+has memories of its own, brings none along and takes none away when it leaves; else pointing at a project for a moment
+would mix the two.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from snell.memory.exchange import draft_of
+from snell.memory.remembering import remember
+from snell.memory.rows import every, move_project
+from snell.memory.shortlist import Shortlist
+from snell.model.ports import Transaction
+
+
+class Checkout(Struct, frozen=True):
+    """One repository on this machine: what never changes about it, where it is, and what its project is called."""
+
+    repository: str
+    root: str
+    project: str
+
+
+def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool]) -> int:
+    """
+    Let the memories go along if the project was called otherwise when this repository was last seen.
+
+    `is_current` says of another checkout whether it is still there under its name. Returns how many came along.
+    """
+    if not now.repository or not now.project:
+        return 0
+    known = _noted(tx, now.repository)
+    if known == now:
+        return 0
+    _put(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
+    if known is None or known.project == now.project or not _may_follow(tx, known.project, now.project):
+        return 0
+    _put(tx, f"{_RENAMED}{known.project}", now.project)
+    tx.do("DELETE FROM meta WHERE name = ?", f"{_RENAMED}{now.project}")
+    others = (each for each in _checkouts(tx) if each.project == known.project and each.repository != now.repository)
+    if any(map(is_current, others)):
+        return _copied(tx, known.project, now.project)
+    return move_project(tx, known.project, now.project)
+
+
+def was_called(tx: Transaction, repository: str, name: str) -> bool:
+    """Was this the name of the repository's project before the one it has now?"""
+    known = _noted(tx, repository)
+    return bool(known and name and _value(tx, f"{_RENAMED}{name}") == known.project)
+
+
+_REPOSITORY, _RENAMED = "memory_repository:", "memory_renamed:"
+
+
+def _may_follow(tx: Transaction, old: str, new: str) -> bool:
+    """Into a name that nobody uses yet, or one that this project has been given before."""
+    is_new = not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", new)
+    return is_new or _value(tx, f"{_RENAMED}{old}") == new
+
+
+def _copied(tx: Transaction, old: str, new: str) -> int:
+    """Another checkout goes on under the old name, so both know what was known so far."""
+    drafts = [draft_of(memory) for memory in every(tx, project=old)]
+    nearest = Shortlist()
+    kept = (
+        remember(tx, msgspec.structs.replace(draft, project=new), nearest, similar=2.0, is_gated=False)
+        for draft in drafts
+    )
+    return sum(each.is_stored for each in kept)
+
+
+def _noted(tx: Transaction, repository: str) -> Checkout | None:
+    found = _value(tx, f"{_REPOSITORY}{repository}")
+    return msgspec.json.decode(found, type=Checkout) if found else None
+
+
+def _checkouts(tx: Transaction) -> list[Checkout]:
+    found = tx.rows("SELECT value FROM meta WHERE name LIKE ?", f"{_REPOSITORY}%")
+    return [msgspec.json.decode(value, type=Checkout) for (value,) in found]
+
+
+def _value(tx: Transaction, name: str) -> str:
+    found = tx.rows("SELECT value FROM meta WHERE name = ?", name)
+    return str(found[0][0]) if found else ""
+
+
+def _put(tx: Transaction, name: str, value: str) -> None:
+    sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    tx.do(sql, name, value)
