@@ -73,6 +73,25 @@ def test_control_characters_and_secrets_do_not_get_in(agent):
     assert agent.call("remember", content="ok")["status"] == "rejected_quality"
 
 
+def test_an_agent_neither_forgets_nor_changes_what_other_projects_know(agent):
+    theirs = agent.call("remember", content=FACT, project="another/project")["id"]
+    ours = agent.call("remember", content=f"Here it is otherwise: {FACT}")["id"]
+    (found,) = agent.call("recall", query=FACT, project="another/project")["memories"]
+    assert found["id"] == theirs
+
+    async def work(session):
+        for tool, arguments in (
+            ("forget", {"memory_id": theirs}),
+            ("forget_batch", {"memory_ids": [ours, theirs]}),
+            ("reinforce", {"memory_ids": [theirs]}),
+        ):
+            assert f"memory `{theirs}` is of another project" in refused(await session.call_tool(tool, arguments))
+        return answered(await session.call_tool("stats", {"project": "*"}))["memories"]
+
+    assert agent.run(work) == 2
+    assert agent.call("forget_batch", memory_ids=[ours, "nope"]) == {"forgotten": [ours], "missing": ["nope"]}
+
+
 def test_a_link_out_of_the_project_is_not_followed(agent, tmp_path):
     (agent.project / "out").symlink_to(tmp_path)
 

@@ -84,17 +84,19 @@ def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_id -> forgotten. An id that is not there is a problem."""
+    """memory_id, within -> forgotten. An id that is not there is a problem."""
     memory_id = _given(arguments, "memory_id", str)
     _run(house, lambda tx: rows.get(tx, memory_id))
+    _check_within(house, arguments, [memory_id])
     return {"forgotten": _run(house, lambda tx: rows.forget(tx, [memory_id]))}
 
 
 def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_ids -> forgotten, missing."""
+    """memory_ids, within -> forgotten, missing."""
     wanted = _given(arguments, "memory_ids", list[str])
     if not wanted:
         raise NotRememberedError("no id was given", advice="`snell memory list` shows them")
+    _check_within(house, arguments, wanted)
     gone = _run(house, lambda tx: rows.forget(tx, wanted))
     return {"forgotten": gone, "missing": [each for each in dict.fromkeys(wanted) if each not in gone]}
 
@@ -134,8 +136,9 @@ def decay(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def reinforce(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_ids, boost_type, boost_amount, update_access -> what changed."""
+    """memory_ids, boost_type, boost_amount, update_access, within -> what changed."""
     ids = _given(arguments, "memory_ids", list[str])
+    _check_within(house, arguments, ids)
     how: dict[str, Any] = {
         "boost_type": _given(arguments, "boost_type", str, "additive"),
         "boost_amount": _given(arguments, "boost_amount", float, 0.1),
@@ -203,6 +206,16 @@ def _draft(arguments: Arguments, env: Env) -> Draft:
         agent=_given(arguments, "agent", str, ""),
         idempotency_key=_given(arguments, "idempotency_key", str, ""),
     )
+
+
+def _check_within(house: House, arguments: Arguments, memory_ids: list[str]) -> None:
+    """`within`: the one project whose memories may be touched, or nothing happens at all."""
+    if (within := arguments.get("within")) is None:
+        return
+    found = _run(house, lambda tx: rows.some(tx, memory_ids)).values()
+    if foreign := next((memory for memory in found if memory.project != within), None):
+        advice = "a person can change it, with `snell memory`"
+        raise NotRememberedError(f"memory `{foreign.id}` is of another project", advice=advice)
 
 
 def _path(arguments: Arguments, env: Env, name: str) -> str:

@@ -1,6 +1,6 @@
 """
-What an agent may do less than a person: files only in the folder it works in, and what changes or deletes many
-memories only in its own project.
+What an agent may do less than a person: files only in the folder it works in, and what changes or deletes memories
+only in its own project.
 
 The daemon reads and writes with all rights of its user, and what a client asks its user about does not hold here.
 """
@@ -21,10 +21,13 @@ def limited(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, 
         given[tool.path] = _inside(cwd, given[tool.path])
     if tool.name in _OF_ITS_OWN:
         given["project"] = _own_project(tool, given.get("project"), cwd)
+    if tool.name in _BY_ID:
+        given["within"] = project_of(cwd)
     return given
 
 
 _OF_ITS_OWN = ("import_memories", "delete_namespace", "rename_namespace", "decay", "consolidate")
+_BY_ID = ("forget", "forget_batch", "reinforce")  # recall in all projects shows ids of other ones
 
 
 def _inside(cwd: str, path: str) -> str:
