@@ -98,6 +98,23 @@ def _set(text: str, at: int) -> Span | None:
     return _value(text, found.end(), name, "weak", tight=True, sure=True) if found and strength_of(name) else None
 
 
+def _env(text: str, at: int) -> Span | None:
+    """`ENV DB_PASSWORD x` in a Dockerfile, `setenv DB_PASSWORD x` in a shell: nothing else stands on the line."""
+    found = _ENV.match(text, at)
+    if not found or not found[1].isupper() or not _LINE_BEGINS.search(text, max(0, at - 12), at):
+        return None
+    strength = strength_of(found[1])
+    return _value(text, found.end(1) + 1, found[1], strength, tight=True, sure=True) if strength else None
+
+
+_LINE_BEGINS = re.compile(r"""(?:(?:\A|[\n"'`]|\\n)[ \t>+-]{0,8}|set|onbuild[ \t])\Z""", re.IGNORECASE)
+_ENV = re.compile(
+    r"""(?:env|arg)[ \t]{1,3}([A-Za-z0-9_]{2,90})[ \t]"""
+    r"""(?=[ \t]{0,2}(?:"[^"\n]{3,4096}"|'[^'\n]{3,4096}'|[^\s"'\\]{3,4096})[ \t]{0,8}(?:\r?\n|\\[rn]|["'`]|\Z))""",
+    re.IGNORECASE,
+)
+
+
 def _said(text: str, at: int) -> Span | None:
     """`the password is x`: prose, so only what nobody would write by hand."""
     found = _SAID.match(text, at)
@@ -280,11 +297,14 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("putty-user", private_key),
     ("--", _flag),
     ("set", _set),
+    ("env", _env),
+    ("arg", _env),
     ("authorization", _authorization),
     ("bearer", _bearer),
     ("cookie", captured(_COOKIE, "cookie")),
     ("sig", captured(programs.PROGRAMS, "signature")),
-    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt")),
+    *((port, captured(programs.PGPASS, "password")) for port in (":543", ":643")),
+    *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt", "api")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
     *((word, captured(programs.PROGRAMS, "password")) for word in programs.WORDS),
 )

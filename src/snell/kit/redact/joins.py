@@ -19,7 +19,7 @@ _LEAST = 11  # of all formats
 _SHORTEST = 18  # less than this is too easily a coincidence, unless it is very mixed
 _MORE = 8  # so long must a line be to be taken for more of a secret that is one without it
 _CHANGES = 0.25  # of the letters of a secret follow one of the other case
-_ESCAPE = 12  # characters that tell whether something stands before a secret
+_ESCAPE = 40  # characters that tell whether something stands before a secret
 _BACK = 200  # how far a secret may begin before the part that it is recognised by
 
 _IN_WORDS = rb"A-Za-z0-9$%+,./:=?@_|~-"

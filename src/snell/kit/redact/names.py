@@ -42,7 +42,7 @@ def strength_of(name: str) -> Strength | None:
         return "password"
     if last == "pass" and before:
         return "password"
-    if last.endswith(_SECRETS) or last in _SECRETS_ALONE:
+    if last.endswith(_SECRETS) or last in _SECRETS_ALONE or (last == "hash" and before == "api"):
         return "strong"
     if last in {"key", "keys"}:
         if before in _OF_KEYS or words[0] == "x":  # a header such as `X-Acme-Key`

@@ -44,6 +44,8 @@ PROGRAMS = re.compile(
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
 )
+# A line of `.pgpass`, from its port on.
+PGPASS = re.compile(r""":\d{4}:[^:\s]{1,64}:[^:\s]{1,64}:((?:\\:|[^\s"'\\]){3,256})""")
 TO_CHPASSWD = re.compile(r"""["']?[\w.-]{1,40}:([^\s"':|]{3,128})["']?\s{0,3}\Z""")
 SECURE_STRING = re.compile(
     r"""ConvertTo-SecureString\s[^\n]{0,40}?["']([^\n"']{3,128})["'][^\n]{0,20}\Z""", re.IGNORECASE

@@ -158,7 +158,10 @@ def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
 _FILE_ENDING = re.compile(r"\.(?:png|jpe?g|gif|svg|ico|webp|css|js|mjs|map|html?|woff2?|ttf|mp[34]|pdf)\b")
 _HASH = r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z"
 _HASH_BEFORE = re.compile(_HASH)
-_HASH_OR_BLOCK_BEFORE = re.compile(_HASH + r"|[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,40}\Z")  # of base64
+# Lines of base64, or a long run of it.
+_HASH_OR_BLOCK_BEFORE = re.compile(
+    _HASH + r"|[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,40}\Z|[A-Za-z0-9+/]{24,128}[+/]\Z"
+)
 _LONGEST_LINE = 128
 _ESCAPE_BEFORE = re.compile(
     r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m|\\033\[[0-9;]*m)\Z"

@@ -19,7 +19,7 @@ Scan = Callable[[bytes], list[int]]
 MORE = 20  # and after one: `pygments.lexers.templates` is no token
 
 # Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
-_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token|psk", "key|cred|auth|salt"
+_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token|psk", "key|cred|auth|salt|api[_-]?hash"
 _WORD = f"{_SAYS_SO}|{_MAY_SAY}"
 _NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
 _PROGRAMS = (
@@ -34,6 +34,7 @@ SURROUNDINGS = (
     rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}},?[ \t\r\n]{{1,24}}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
     rf"set{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"(?:env|arg){_GAP}{{1,3}}[A-Za-z0-9_]{{0,60}}(?:{_WORD})[A-Za-z0-9_]{{0,24}}{_GAP}{{1,3}}[^ \t=]",
     rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
     # Without any sign between them only what is quoted, or long.
     rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
@@ -46,6 +47,7 @@ SURROUNDINGS = (
     r"cookie[\"'\\]{0,4}[ \t]{0,2}:",
     rf"(?:{_PROGRAMS})[ \t]",
     r"machine[ \t]{1,3}[a-z0-9.-]{1,200}[ \t\r\n]",
+    r":(?:5432|5433|6432):[^: \t\r\n]{1,64}:[^: \t\r\n]{1,64}:[^ \t\r\n]{3}",
     r"jdbc:oracle:",
     r"sig(?:nature)?(?:=|%3d)[A-Za-z0-9%+/_-]{16}",
     r"kind[\"']?:[ \t]{0,3}[\"']?secret",

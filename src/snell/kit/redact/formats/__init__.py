@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from snell.kit.redact.formats import ai, cloud, code, money, shapes, talk, work
+from snell.kit.redact.formats import ai, cloud, code, families, money, shapes, talk, work
 
-TABLES = (shapes.TABLE, code.TABLE, ai.TABLE, cloud.TABLE, money.TABLE, talk.TABLE, work.TABLE)
+TABLES = (shapes.TABLE, code.TABLE, ai.TABLE, cloud.TABLE, money.TABLE, talk.TABLE, work.TABLE, families.TABLE)
 
 
 def rows() -> Iterator[tuple[str, str]]:

@@ -36,5 +36,7 @@ mem0-key           m0-{w36-40}!
 zhipu-key          {h32}.{w16}!
 rapidapi-key       {h10}msh{h15}p{h6}jsn{h12}!
 friendli-token     flp_{w40-60}
+brave-key          BSA{s28}!
+kaggle-token       KGAT_{h32}
 novita-key         sk_{w43}!
 """

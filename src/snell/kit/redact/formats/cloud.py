@@ -49,4 +49,16 @@ scalingo-token      tk-us-{s48}
 twilio-key          SK{h32}!
 settlemint-token    sm_(aat|sat|pat)_{w16}!
 infracost-key       ico-{w32}!
+docker-swarm-token SWMTKN-1-{l49-51}-{l24-26}
+depot-token        depot_(project|org|user)_{h64}
+xata-key           xau_{w30-50}
+porkbun-key        (sk1|pk1)_{h64}
+exoscale-key       EXO{h24}!
+nebula-key         dnkey-{s26}-{s52}
+elastic-key        ess(a|u)_{b50-70}
+openshift-token    sha256~{s43}!
+fauna-key          fn(A|E){s36-40}!
+dnsimple-token     dnsimple_(a|u)_{w28-40}
+upcloud-token      ucat_{U26}
+azure-devops-token {w76}AZDO{w4}!
 """

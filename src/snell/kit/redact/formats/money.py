@@ -1,7 +1,7 @@
 """Keys of payment, shop, shipping and crypto services."""
 
 TABLE = """
-stripe-key         (sk|rk)_(live|test|prod)_{w10-250} whsec_{b24-90} sk_org_(live|test)_{w20-99}
+stripe-key         (sk|rk|pk)_(live|test|prod)_{w10-250} whsec_{b24-90} sk_org_(live|test)_{w20-99}
 shopify-token      shp(at|ca|pa|ss|ua|tka)_{h32}
 square-token       sq0(atp|csp)-{s22-60} EAAA{s56-64}!
 paypal-token       access_token$(production|sandbox)${l16}${h32}
@@ -27,4 +27,5 @@ xendit-key         xnd_(production|development)_{w40-80}
 midtrans-key       (Mid|SB-Mid)-server-{s20-40}
 mercadopago-token  (APP_USR|TEST)-{d12-20}-{d6}-{h32}-{d6-12}
 branch-key         key_(live|test)_{w32} secret_live_{w32}
+bitcoin-key        ~5(H|J|K){w49}!
 """

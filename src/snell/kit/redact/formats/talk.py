@@ -42,4 +42,6 @@ beamer-key         b_{e44}!
 clearbit-key       sk_{h32}!
 close-key          api_{w22}.{w22}
 apollo-key         service:{s3-40}:{s22}! user:gh.{s3-40}:{s22}!
+firebase-key       {s7-24}:APA91b{s100-160}
+mailersend-key     mlsn.{h60-68}
 """

@@ -34,4 +34,13 @@ n8n-key            n8n_api_{h80-200}
 dropboxsign-key    hs_{h64}!
 nightfall-key      NF-{w32}!
 hackerone-token    h1_{s40-60}!
+adafruit-key       aio_{w28}!
+maxmind-key        {w6}_{w29}_mmk
+intra42-secret     s-s4t2(ud|af)-{h64}
+ubidots-token      (BBFF|BBUS)-{w30-40}
+appwrite-key       standard_{h128-256}
+ory-token          ory_(pat|at|rt|ac|st|apikey)_{s32-90}
+freemius-key       sk_{s29}!
+authress-key       (sc|ext|scauth|authress)_{w5-30}.{w4-6}.acc(-|_){w10-32}.{e30-120}
+authress-key       (sc|ext)_{w10-30}.acc-{w10-32}.{e30-120}
 """
