@@ -37,12 +37,12 @@ def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool
     known = _noted(tx, now.repository)
     if known == now:
         return 0
-    _put(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
+    put_meta(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
     if known is None or known.project == now.project or not _may_follow(tx, known.project, now.project):
         return 0
-    _put(tx, f"{_RENAMED}{known.project}", now.project)
+    put_meta(tx, f"{_RENAMED}{known.project}", now.project)
     tx.do("DELETE FROM meta WHERE name = ?", f"{_RENAMED}{now.project}")
-    others = (each for each in _checkouts(tx) if each.project == known.project and each.repository != now.repository)
+    others = (each for each in checkouts(tx) if each.project == known.project and each.repository != now.repository)
     if any(map(is_current, others)):
         return _copied(tx, known.project, now.project)
     return move_project(tx, known.project, now.project)
@@ -79,7 +79,8 @@ def _noted(tx: Transaction, repository: str) -> Checkout | None:
     return msgspec.json.decode(found, type=Checkout) if found else None
 
 
-def _checkouts(tx: Transaction) -> list[Checkout]:
+def checkouts(tx: Transaction) -> list[Checkout]:
+    """All repositories that were seen on this machine."""
     found = tx.rows("SELECT value FROM meta WHERE name LIKE ?", f"{_REPOSITORY}%")
     return [msgspec.json.decode(value, type=Checkout) for (value,) in found]
 
@@ -89,6 +90,6 @@ def _value(tx: Transaction, name: str) -> str:
     return str(found[0][0]) if found else ""
 
 
-def _put(tx: Transaction, name: str, value: str) -> None:
+def put_meta(tx: Transaction, name: str, value: str) -> None:
     sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     tx.do(sql, name, value)

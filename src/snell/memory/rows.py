@@ -150,6 +150,18 @@ def delete_namespace(tx: Transaction, name: str, *, project: str = ANY, dry_run:
     return len(seqs)
 
 
+def delete_texts(tx: Transaction, project: str, hashes: Sequence[str]) -> int:
+    """Delete the memories of a project whose texts have these hashes; returns how many there were."""
+    gone = 0
+    for part in _parts(hashes):
+        marks = ", ".join("?" for _ in part)
+        sql = f"SELECT seq FROM memories WHERE project = ? AND content_hash IN ({marks})"
+        found = [int(seq) for (seq,) in tx.rows(sql, project, *part)]
+        _delete(tx, found)
+        gone += len(found)
+    return gone
+
+
 def move_project(tx: Transaction, old: str, new: str) -> int:
     """A project has another name now; what it knows under both stays once. Returns how many came along."""
     if not old or not new or not tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old):

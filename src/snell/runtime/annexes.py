@@ -26,7 +26,8 @@ class Annexes:
         self._http_wanted: dict[str, Any] = loaded.value("http") or {}
         self._http: HttpFront | None = None
         self._http_problem = ""
-        self.feed = _feed(where, loaded.value("database"))
+        remembers = (loaded.value("pack") or {}).get("remember", {})
+        self.feed = _feed(where, loaded.value("database"), shares_memories=remembers.get("share") is True)
 
     @property
     def must_stay(self) -> bool:
@@ -80,9 +81,9 @@ class Annexes:
         return found
 
 
-def _feed(where: Places, address: str | None) -> "ServerFeed | None":
+def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ServerFeed | None":
     if not address:
         return None
     from snell.runtime.server_feed import ServerFeed  # most daemons start without it, and sooner
 
-    return ServerFeed(where, address)
+    return ServerFeed(where, address, shares_memories=shares_memories)

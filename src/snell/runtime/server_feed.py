@@ -9,15 +9,17 @@ from typing import Any
 
 from snell.machine.paths import Places
 from snell.machine.server_address import shown_address
+from snell.memory import sharing
 from snell.model.errors import StoreError
 from snell.model.ports import T, Transaction
 from snell.runtime.fleet_share import FleetShare, host_name
 from snell.runtime.house import database_of
+from snell.runtime.memory_share import MemoryShare
 from snell.runtime.spool import Spool
 
 
 class ServerFeed:
-    def __init__(self, where: Places, address: str) -> None:
+    def __init__(self, where: Places, address: str, *, shares_memories: bool = False) -> None:
         self._shown = shown_address(address)
         self._local = database_of(where)
         self._server = _ServerOnFirstUse(address)
@@ -25,10 +27,18 @@ class ServerFeed:
         # The fleet's threads wait for the network, too; each has connections of its own.
         self._fleet_local, self._fleet_server = database_of(where), _ServerOnFirstUse(address)
         self._fleet = FleetShare(self._fleet_local, self._fleet_server, host_name(where.state))
+        self.memories: MemoryShare | None = None
+        if shares_memories:
+            self._memory_local, self._memory_server = database_of(where), _ServerOnFirstUse(address)
+            self.memories = MemoryShare(self._memory_local, self._memory_server)
 
     def start(self) -> None:
         self._spool.start()
         self._fleet.start()
+        if self.memories:
+            self.memories.start()
+        else:
+            self._local.run(lambda tx: sharing.switch(tx, is_shared=False))
 
     @property
     def has_met(self) -> bool:
@@ -53,7 +63,10 @@ class ServerFeed:
 
         A thread that still waits for a server which does not answer ends with the process, and so do its connections.
         """
-        self._spool.stop(0)  # both end at the same time
+        self._spool.stop(0)  # all of them end at the same time
+        if self.memories and self.memories.stop():
+            self._memory_server.close()
+            self._memory_local.close()
         if self._fleet.stop():
             self._fleet_server.close()
             self._fleet_local.close()
@@ -66,7 +79,8 @@ class ServerFeed:
             waiting = self._spool.waiting()
         except StoreError as error:
             return {"address": self._shown, "waiting": None, "problem": str(error)}
-        problem = "; ".join(filter(None, (self._spool.problem, self._fleet.problem)))
+        memories = self.memories.problem if self.memories else ""
+        problem = "; ".join(filter(None, (self._spool.problem, self._fleet.problem, memories)))
         return {"address": self._shown, "waiting": waiting, "work": self._fleet.work.waits(), "problem": problem}
 
 

@@ -1,0 +1,17 @@
+-- What was forgotten of memories that a team shares, until everybody has forgotten it.
+CREATE TABLE memory_forgotten (
+-- only sqlite
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+-- end
+-- only postgres
+  seq BIGINT GENERATED ALWAYS AS IDENTITY UNIQUE,
+-- end
+  project TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  UNIQUE (project, content_hash)
+);
+
+-- only sqlite
+-- Only while memories are shared, and not what goes because somebody else forgot it.
+CREATE TRIGGER memories_forgotten AFTER DELETE ON memories WHEN OLD.project <> '' AND OLD.project NOT LIKE '/%' AND (SELECT value FROM meta WHERE name = 'memory_shared') = 'yes' BEGIN INSERT INTO memory_forgotten (project, content_hash) VALUES (OLD.project, OLD.content_hash) ON CONFLICT DO NOTHING; END;
+-- end
