@@ -22,6 +22,7 @@ from msgspec import Struct
 from snell.machine.embeddings import EmbeddingError
 from snell.machine.files import FileError, read_capped
 from snell.machine.tensors import TensorError, tensors
+from snell.memory.numbers import numpy_or_none
 from snell.memory.static_vectors import quantized
 from snell.memory.wordpiece import WordPieces
 
@@ -100,15 +101,15 @@ class MiniLm:
         with self._lock:
             if self._model:
                 return
+            if numpy_or_none() is None:
+                advice = "install it with `pip install 'snell[embed]'`"
+                raise EmbeddingError("the model needs numpy, which is not installed", advice=advice)
             try:
                 config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
                 model = _Bert(config, tensors(self._folder / "model.safetensors"))
                 self._pieces = _pieces(self._folder, len(model.words))
                 self._most = min(_read_at_once(self._folder), config.max_position_embeddings)
                 self._model = model
-            except ImportError:
-                advice = "install it with `pip install 'snell[embed]'`"
-                raise EmbeddingError("the model needs numpy, which is not installed", advice=advice) from None
             except (msgspec.MsgspecError, TensorError, KeyError, ValueError) as error:
                 raise EmbeddingError(f"the model cannot be used: {error}", where=f"`{self._folder}`") from None
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.memory.numbers import numpy_or_none
+
 MOST, MOST_WITHOUT_NUMPY = 2_000, 200
 ALIKE = 0.4
 
@@ -28,7 +30,7 @@ class Space:
     """The points that are looked at, by id. Vectors are signed bytes, as memories keep them."""
 
     def __init__(self, vectors: Mapping[str, bytes], most: int | None = None) -> None:
-        numpy = _numpy()
+        numpy = numpy_or_none()
         most = most if most is not None else (MOST if numpy else MOST_WITHOUT_NUMPY)
         taken = dict(list(vectors.items())[:most])
         self.ids = list(taken)
@@ -111,13 +113,13 @@ def _unit(numbers: Direction) -> list[float]:
 
 def _products(matrix: Any, direction: Any) -> Any:
     """Not with `@`: that wakes a thread for each core, and they wait for each other far longer than this takes."""
-    numpy = _numpy()
+    numpy = numpy_or_none()
     return numpy.einsum("ij,j->i", matrix, numpy.asarray(direction, dtype="float32"))
 
 
 def _largest(found: Any, most: int) -> list[tuple[float, int]]:
     """The largest numbers of an array and their places, without sorting the rest."""
-    order = _numpy().argpartition(-found, most)[:most] if most < len(found) else range(len(found))
+    order = numpy_or_none().argpartition(-found, most)[:most] if most < len(found) else range(len(found))
     return [(float(found[place]), int(place)) for place in order]
 
 
@@ -127,11 +129,3 @@ def _rows(numpy: Any, raw: list[bytes]) -> Any:
     lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
     return matrix / lengths
-
-
-def _numpy() -> Any:
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy

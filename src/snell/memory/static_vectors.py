@@ -19,6 +19,7 @@ from operator import mul
 from typing import Any
 
 from snell.memory.concepts import groups_of
+from snell.memory.numbers import numpy_or_none
 from snell.memory.words import STOP_WORDS, stem, terms
 
 NAME = "static-1"
@@ -65,10 +66,7 @@ def cosines(one: bytes, others: Sequence[bytes]) -> list[float]:
 
 def numpy_with_bits() -> Any:
     """numpy, if it is there and can count bits; everything works without it, more slowly."""
-    try:
-        import numpy
-    except ImportError:
-        return None
+    numpy = numpy_or_none()
     return numpy if hasattr(numpy, "bitwise_count") else None
 
 

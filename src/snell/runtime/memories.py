@@ -179,6 +179,8 @@ class Memories:
         self._embedded([])  # one on this machine is warm when the next prompt comes
         while (number := self._catch_up_once(self.embedder.name)) and time.monotonic() < until:
             seen += number
+        if seen + number:  # rows that a list has looked at already; reading them again takes a while, so once
+            shortlist_of(self.database, "dense_signature").clear()
         return seen + number
 
     def _catch_up_once(self, name: str) -> int:
@@ -188,7 +190,6 @@ class Memories:
             return 0
         pairs = [(id_, vector) for (id_, _), vector in zip(unseen, vectors, strict=True)]
         self.run(lambda tx: add_dense(tx, name, pairs))
-        shortlist_of(self.database, "dense_signature").clear()
         return len(pairs)
 
     def _kept(self, draft: Draft, similar: float) -> Kept:

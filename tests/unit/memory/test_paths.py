@@ -11,7 +11,7 @@ from tests.unit.memory.landscape import TEXTS, space
 @pytest.fixture(params=["numpy", "plain"])
 def kind(request, monkeypatch):
     if request.param == "plain":
-        monkeypatch.setattr(space_module, "_numpy", lambda: None)
+        monkeypatch.setattr(space_module, "numpy_or_none", lambda: None)
     return request.param
 
 
@@ -64,6 +64,6 @@ def test_the_way_between_opposites_and_from_nothing_is_a_way():
 
 
 def test_without_numpy_fewer_are_looked_at_and_that_is_known(monkeypatch):
-    monkeypatch.setattr(space_module, "_numpy", lambda: None)
+    monkeypatch.setattr(space_module, "numpy_or_none", lambda: None)
     many = Space({str(number): bytes([number % 100, 1]) for number in range(400)})
     assert (len(many), many.left_out) == (200, 200)

@@ -9,7 +9,7 @@ from tests.unit.memory.landscape import TEXTS, space
 @pytest.mark.parametrize("with_numpy", [True, False])
 def test_what_is_about_the_same_is_one_region(monkeypatch, with_numpy):
     if not with_numpy:
-        monkeypatch.setattr(space_module, "_numpy", lambda: None)
+        monkeypatch.setattr(space_module, "numpy_or_none", lambda: None)
     found, alone = regions(space(), TEXTS)
     assert {frozenset(region.members) for region in found} == {
         frozenset({"db1", "db2", "db3", "db4"}),

@@ -29,6 +29,7 @@ from snell.model.ports import Transaction
 
 SHOWN = "remember/shown"  # the mark with what this session was given already
 LONGEST_PROMPT = 4_000
+LONGEST_FOR_THE_MODEL = 500  # characters: what it takes grows with them, and somebody waits
 LONGEST = 700  # characters of one memory
 FEWEST_TERMS = 2  # a prompt that says less, such as `go on`, asks for nothing
 FENCE = "=" * 8
@@ -112,7 +113,7 @@ def _as_the_model_sees_it(question: Question) -> Question:
     model = loaded_model()
     if model is None:
         return question
-    dense = model.embed([question.text])[0]
+    dense = model.embed([question.text[:LONGEST_FOR_THE_MODEL]])[0]
     return replace(question, dense=dense, dense_model=model.name, alpha=DENSE_ALPHA)
 
 
