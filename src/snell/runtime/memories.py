@@ -263,6 +263,12 @@ def memories_of(house: Any) -> Memories:
     return known
 
 
+def has_model(house: Any) -> bool:
+    """Does this house's memory, if it was used already, ask a model?"""
+    known = _KNOWN.get(house)
+    return known is not None and known.embedder is not None
+
+
 _KNOWN: WeakKeyDictionary[Any, Memories] = WeakKeyDictionary()
 
 

@@ -1,6 +1,7 @@
 """The daemon's part in remembering: every half minute, what hooks captured becomes memories."""
 
 import asyncio
+import sys
 import time
 
 from snell.model.errors import SnellError
@@ -18,12 +19,19 @@ class MemoryTimer:
         self.problems: list[str] = []
 
     async def look(self) -> None:
-        """Empty the inbox if it is time and there is one; in a thread, since it waits for the disk."""
+        """If it is time and there is an inbox, or a model to catch up; in a thread, since it waits for the disk."""
         where = self._house.where
-        if time.monotonic() < self._next or where is None or not (where.state / "memory").is_dir():
+        if time.monotonic() < self._next or where is None:
+            return
+        if not (where.state / "memory").is_dir() and not self._has_model():
             return
         self._next = time.monotonic() + self._every
         await asyncio.to_thread(self._empty)
+
+    def _has_model(self) -> bool:
+        """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
+        memories = sys.modules.get("snell.runtime.memories")
+        return bool(memories and memories.has_model(self._house))
 
     def _empty(self) -> None:
         from snell.runtime.memories import memories_of  # many houses never remember anything

@@ -5,14 +5,18 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from snell.machine.files import locked
 from snell.machine.paths import make_private
 from snell.machine.transcript_delta import position
 from snell.memory import rows
 from snell.memory.inbox_file import decoded
+from snell.memory.shapes import Draft
 from snell.packs.remember._transcripts import read_on, read_the_rest
 from snell.runtime.memories import memories_of
 from snell.runtime.memory_timer import MemoryTimer
+from tests.unit.machine import tiny_bert
 from tests.unit.packs.remember_stage import DECIDED, Stage
 
 
@@ -119,3 +123,17 @@ def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage
     memories_of(stage.house).drain(10_000, 60)
     known = memories_of(stage.house).run(lambda tx: rows.stats(tx))
     assert known.memories == len(texts)
+
+
+def test_the_timer_lets_a_model_catch_up_where_nothing_was_ever_captured(stage, monkeypatch) -> None:
+    pytest.importorskip("numpy")
+    monkeypatch.setattr("snell.machine.minilm._MODELS", {})
+    stage = stage()
+    tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2")
+    timer = MemoryTimer(stage.house, every=0.0)
+    asyncio.run(timer.look())
+    memories = memories_of(stage.house)
+    assert memories.remember(Draft(content=DECIDED, project="p")).is_stored
+    assert (stage.inbox.root.exists(), memories.run(rows.stats).with_dense) == (False, 0)
+    asyncio.run(timer.look())
+    assert memories.run(rows.stats).with_dense == 1
