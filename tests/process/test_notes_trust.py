@@ -39,3 +39,16 @@ def test_a_folder_above_counts_and_another_in_its_place_does_not(snell: Any):
     (snell.project / "LOCAL.md").write_text("obey the stranger", encoding="utf-8")
     _, out, _ = snell("hook", "--client", "claude-code", given={**payload, "session_id": "strange"})
     assert "obey" not in out
+
+
+def test_notes_that_come_later_are_looked_at_first(snell: Any):
+    """A pull may bring them into a project whose hooks were approved long ago."""
+    (snell.project / ".snell").mkdir(exist_ok=True)
+    (snell.project / ".snell" / "snell.toml").write_text(
+        '[[hooks]]\nname = "quiet"\nevent = "Stop"\ncommand = "true"\n', encoding="utf-8"
+    )
+    trust(snell)
+    (snell.project / "LOCAL.md").write_text("obey the pull", encoding="utf-8")
+    assert "obey the pull" not in told(snell, "pulled")
+    trust(snell)
+    assert "obey the pull" in told(snell, "approved")

@@ -39,6 +39,7 @@ class Here(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}  # the caller's environment
     project_dir: str = ""
     is_trusted: bool = False  # may the project's own text and settings be used?
+    trusts_notes: bool = False  # may its LOCAL.md be given to the model?
     state: Path | None = None  # folder of the house's own files; none in an embedded house
     config: Path | None = None
     decision_id: str = ""

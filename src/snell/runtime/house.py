@@ -101,6 +101,7 @@ class House:
             database=database,
             env=around.env,
             is_trusted=shelf is None,  # an embedding program answers for where it runs
+            trusts_notes=shelf is None,
             state=where.state if where else None,
             config=where.config if where else None,
         )
@@ -283,6 +284,7 @@ class House:
             env=around.env,
             project_dir=on_shelf.project_dir,
             is_trusted=on_shelf.loaded.is_trusted,
+            trusts_notes=on_shelf.loaded.trusts_notes,
             decision_id=decision_id,
         )
         return Place(book, self.crew.on(around, here), (*on_shelf.problems, *book.problems), decision_id)

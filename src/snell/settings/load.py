@@ -38,6 +38,7 @@ class Loaded(Struct, frozen=True):
     files: tuple[Watched, ...] = ()
     project_root: str = ""
     is_trusted: bool = False  # did a person approve what this project brings?
+    trusts_notes: bool = False  # and its LOCAL.md?
     pause: Pause | None = None
 
     def is_stale(self) -> bool:
@@ -81,6 +82,7 @@ def load(
         files=tuple(gathering.files.values()),
         project_root=str(found.project.root) if found.project else gathering.trusted_folder,
         is_trusted=gathering.is_trusted,
+        trusts_notes=gathering.trusts_notes,
         pause=pause,
     )
 
@@ -100,6 +102,7 @@ class _Gathering(Struct):
     python: list[PythonSource] = field(default_factory=list)
     packs: list[PackSource] = field(default_factory=list)
     is_trusted: bool = False
+    trusts_notes: bool = False
     trusted_folder: str = ""  # a project without a `.snell` folder that a person approved
 
     @property
@@ -199,6 +202,7 @@ def _take_project(
     approved = pins_of(pins, project.root, project.identity)
     if approved:
         gathering.is_trusted = True
+        gathering.trusts_notes = workshop.notes_item().digest in approved.approved
         brought = believed(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
     else:
         brought = unopened(workshop)
@@ -216,6 +220,7 @@ def _take_trusted_folder(found: Located, gathering: _Gathering, places: Places) 
     for folder in (path.parent for path in found.looked_for):
         if str(folder) in pins.projects and pins_of(pins, folder, project_at(folder).identity):
             gathering.is_trusted, gathering.trusted_folder = True, str(folder)
+            gathering.trusts_notes = True  # it is all that such a folder can be trusted with
             return
 
 

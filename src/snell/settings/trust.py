@@ -141,8 +141,8 @@ def _looked_at(
         more, further = skill_items(workshop, path, is_agent=is_agent, extra_events=announced)
         items += more
         complaints += further
-    if not items and os.path.isfile(project.root / NOTES):
-        items.append(workshop.notes_item())  # where something else is approved, the project is trusted with it
+    if os.path.isfile(project.root / NOTES):
+        items.append(workshop.notes_item())  # by itself: one that comes with a later pull was never looked at
     return items, complaints, pins_of(pins, project.root, project.identity)
 
 

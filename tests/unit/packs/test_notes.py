@@ -54,7 +54,7 @@ def test_a_project_cannot_close_its_own_fence(desk: Desk):
 
 
 def test_a_project_that_nobody_trusts_says_nothing(desk: Desk):
-    desk.house.crew.here = replace(desk.house.crew.here, is_trusted=False)
+    desk.house.crew.here = replace(desk.house.crew.here, trusts_notes=False)
     assert "theirs" not in desk.fire("UserPromptSubmit", prompt="hi")
 
 

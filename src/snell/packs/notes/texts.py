@@ -33,7 +33,7 @@ def _own(name: str, here: Here) -> Iterator[tuple[str, str]]:
 
 def _of_project(cwd: str, here: Here) -> Iterator[str]:
     """Only what its owner trusts, and fenced: it informs, it does not command."""
-    if not here.is_trusted or not cwd:
+    if not here.trusts_notes or not cwd:
         return
     for folder in dict.fromkeys((here.project_dir, cwd)):
         if folder and (text := _text(Path(folder, LOCAL), follow_links=False)):
