@@ -81,6 +81,8 @@ def test_hook_answers_as_the_client_expects(snell):
     assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"], err) == (0, "deny", "")
     silent = CALL | {"tool_name": "Read", "tool_input": {"file_path": "x"}}
     assert snell("hook", "--client", "claude", given=silent) == (0, "", "")
+    assert snell("hook", "claude", given=CALL)[:2] == (code, out)  # whoever leaves the option out means the same
+    assert "did you mean" in snell("hook", "claud", given=CALL)[2]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
 @lru_cache(maxsize=64)
 def _parsed(words: tuple[str, ...]) -> HookCall:
     given = {"--client": "generic", "--request-id": "", "--event": ""}
+    is_bare = not any(word.startswith("--client") for word in words)
     name = ""
     for word in words:
         if name:
@@ -60,8 +61,9 @@ def _parsed(words: tuple[str, ...]) -> HookCall:
             name = word
         elif "=" in word and word.partition("=")[0] in given:
             key, _, given[key] = word.partition("=")
+        elif is_bare and not word.startswith("-"):
+            given["--client"], is_bare = word, False  # who writes `snell-hook cursor` means that, or is told
     client, is_rewake = client_named(given["--client"]), "--rewake" in words
-    is_bare = not any(word.startswith("--client") for word in words)
     return HookCall(client, given["--request-id"], is_rewake, given["--event"], is_bare, "--plugin" in words)
 
 
