@@ -23,7 +23,8 @@ EXAMPLE = "snell hook --client claude-code < payload.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--client", default="", help="which client is calling (default: generic)")
+    parser.add_argument("name", nargs="?", default="", help="which client is calling")
+    parser.add_argument("--client", default="", help="the same as an option, as set-up writes it (default: generic)")
     parser.add_argument("--event", default="", help="the event's name, for clients whose payloads do not say it")
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
     parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
@@ -65,7 +66,8 @@ def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
 
 def _words(args: argparse.Namespace) -> list[str]:
     closed = ["--fail-closed"] if args.fail_closed else []
-    return [*(["--client", args.client] if args.client else ()), "--event", args.event, *closed]
+    client = args.client or args.name
+    return [*(["--client", client] if client else ()), "--event", args.event, *closed]
 
 
 def _write(reply: Reply) -> int:
