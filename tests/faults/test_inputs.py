@@ -186,6 +186,16 @@ def test_what_is_over_the_limit_is_refused_with_one_line(machine: Machine, figur
     assert (code, out, "16 MB" in err, "Traceback" in err) == (1, "", True, False)
 
 
+def test_an_event_too_large_for_the_daemon_is_decided_without_it(machine: Machine, figure: Figure) -> None:
+    """Slower, but right: what a guard would refuse is refused at any size that is read at all."""
+    began = time.monotonic()
+    command = {"command": "rm -rf ~ # " + "y" * 17_000_000}
+    event = {"hook_event_name": "PreToolUse", "session_id": "large", "tool_name": "Bash", "tool_input": command}
+    code, out, err = machine.hook(raw=json.dumps(event).encode())
+    figure(test="T11", fault="17 MB event", exit_code=code, seconds=round(time.monotonic() - began, 2))
+    assert ("ask" in out or "deny" in out, "Traceback" in err) == (True, False), (code, out[:300], err[:300])
+
+
 def latencies(machine: Machine, number: int, until: Any = lambda: False) -> list[float]:
     """How long small events took; at least this many, and on until the condition holds."""
     found: list[float] = []
