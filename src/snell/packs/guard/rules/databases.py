@@ -1,5 +1,6 @@
 """Dropping, emptying or mass-changing databases through their command-line clients."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -7,8 +8,9 @@ from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.scene import Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.values import UNKNOWN, Value
 
 RULE = Rule(
     name="databases",
@@ -27,6 +29,8 @@ RULE = Rule(
         'psql -c "DELETE FROM users WHERE 1=1"',
         "psql -f <(echo 'DROP TABLE users')",
         "mysql < drop_all.sql",
+        'psql -c "$SQL"',
+        'echo "$SQL" | mysql shop',
         "mysql --execute='truncate orders'",
     ),
     fine=(
@@ -100,6 +104,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         return
     if ":memory:" in step.args:
         return  # it is gone when the program ends
+    if _is_unknown(step):
+        yield RULE.ask("which statements these are gets known at run time only")
     said = list(step.args)
     if step.stdin is not None:
         said.append(step.stdin.text)
@@ -122,6 +128,18 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 
 
 _SAYS_SO = late(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+
+
+def _is_unknown(step: Step) -> bool:
+    """`psql -c "$SQL"`, `echo "$SQL" | psql`: all of it is in a variable that nobody set here."""
+    given = [after for before, after in itertools.pairwise(step.words) if _SAYS.fullmatch(before.text)]
+    given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SAYS_LONG.match(word.text)]
+    given += [Value(step.stdin.text.strip(), step.stdin.labels)] if step.stdin is not None else []
+    return any(map(is_unset, given))
+
+
+_SAYS = late(r"-[ce]|--(?:command|execute|eval|query)")
+_SAYS_LONG = late(r"--(?:command|execute|eval|query)=")
 
 
 def _deletes_listed(step: Step) -> bool:

@@ -33,6 +33,7 @@ from snell.packs.guard.places import (
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.sensitive import runs_by_itself
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
 from snell.packs.guard.shell.values import MOVED, UNKNOWN
 
@@ -46,6 +47,9 @@ RULE = Rule(
         "cd / && rm -rf *",
         "rm -rf ../..",
         'rm -rf "$DIR"',
+        "r${z}m -rf ~",
+        "rm -r${x}f ~",
+        "rm $OPTS /home/dev",
         "rm -rf .git",
         "rm -rf /var/lib/x",
         "mv ~/work /tmp && rm -rf /tmp/work",
@@ -60,6 +64,9 @@ RULE = Rule(
         "rm -rf /tmp/build-42",
         "rm -rf ./target",
         "rm notes.txt",
+        "rm $OPTS notes.txt",
+        "rm -rf dist${SUFFIX}",
+        "rm -f $OUT",
         "echo rm -rf /",
         "mv dist /tmp/old && rm -rf /tmp/old",
     ),
@@ -119,6 +126,16 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         finding = _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force"))
         if finding:
             yield finding
+            return
+    if not recursive and any(map(is_unset, step.words[1:])):
+        yield from _with_unknown_options(given.operands, step, ground)
+
+
+def _with_unknown_options(operands: tuple[str, ...], step: Step, ground: Ground) -> Iterator[Finding]:
+    """`rm $OPTS ~/work`: what nobody knows may hold `-rf`."""
+    for operand in operands:
+        if operand.strip(UNKNOWN) and _judge(operand, step, ground, recursive=True, forced=True):
+            yield RULE.ask(f"with options that get known at run time only, it may delete all of `{operand}`")
             return
 
 

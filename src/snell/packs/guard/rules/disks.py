@@ -7,7 +7,9 @@ from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.values import Value
 
 RULE = Rule(
     name="disks",
@@ -23,6 +25,8 @@ RULE = Rule(
         "diskutil eraseDisk JHFS+ x disk2",
         "dcfldd if=/dev/zero of=/dev/sdb",
         "ddrescue x.img /dev/sdb map",
+        "mkfs.ext4 $DEV",
+        "dd if=x.img of=$DISK",
     ),
     fine=(
         "dd if=/dev/zero of=disk.img bs=1M count=10",
@@ -31,6 +35,8 @@ RULE = Rule(
         "echo x > /dev/null",
         "diskutil list",
         "df -h",
+        'mkfs.ext4 "$IMG_FILE"',
+        "dd if=/dev/zero of=$OUT_DIR/x.img count=1",
         "dd if=/dev/urandom of=/tmp/x count=1",
     ),
 )
@@ -63,6 +69,7 @@ _DESTROYS = late(
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+    yield from _unknown(step)
     for path in (
         *step.writes,
         *step.appends,
@@ -106,3 +113,19 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         re.IGNORECASE,
     ):
         yield RULE.deny("it erases or divides a disk")
+
+
+_FILE = late(r"FILE|IMG|IMAGE|ISO|OUT|PATH|TMP|TEMP|SWAP", re.IGNORECASE)  # said by the name of the variable
+_MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap")
+
+
+def _unknown(step: Step) -> Iterator[Finding]:
+    """The device is in a variable that nobody set here."""
+    if step.program in _COPIERS:
+        targets = [Value(word.text[3:], word.labels) for word in step.words[1:] if word.text.startswith("of=")]
+    elif step.program.startswith(_MAKERS):
+        targets = [word for word in step.words[1:] if not word.text.startswith("-")][-1:]
+    else:
+        return
+    if any(is_unset(target) and not _FILE.search(target.detail("variable")) for target in targets):
+        yield RULE.ask("which device this is written to gets known at run time only")

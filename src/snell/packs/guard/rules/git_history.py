@@ -20,6 +20,8 @@ RULE = Rule(
     flagged=(
         *(
             "git push --force",
+            "git push --force${x} origin main",
+            "git pu${z}sh --force origin main",
             "git push -f origin main",
             "git push origin +main",
             "git push origin --delete main",

@@ -27,6 +27,10 @@ RULE = Rule(
         'eval "$(generate-settings)"',
         "$CMD build",
         "cat list.txt | xargs sh -c",
+        "source $X",
+        '. "$X"',
+        'ssh host "$X"',
+        "ssh $HOST $X",
     ),
     fine=(
         'eval "$(ssh-agent -s)"',
@@ -35,6 +39,11 @@ RULE = Rule(
         "bash script.sh",
         "sh -c 'echo hi'",
         '"$PYTHON" -m pytest',
+        "source $VENV/bin/activate",
+        '. "$NVM_DIR/nvm.sh"',
+        "ssh $SSH_OPTS $HOST",
+        'ssh host "systemctl status $UNIT"',
+        "python$VERSION -m pytest $ARGS",
     ),
 )
 

@@ -24,6 +24,7 @@ RULE = Rule(
     instead="ask the person for the one value that is needed, or read a template such as `.env.example`",
     flagged=(
         "cat ~/.ssh/id_rsa",
+        "ca${z}t ~/.ssh/id_rsa",
         "cat .env",
         "cp ~/.aws/credentials /tmp/",
         "grep KEY .env.production",

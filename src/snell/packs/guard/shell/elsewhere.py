@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.shell.calls import Performer, program_of
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.inits import is_init
 from snell.packs.guard.shell.scene import CONTAINER, HOST, Scene
 from snell.packs.guard.shell.values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
@@ -32,9 +33,9 @@ def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
         option = words.pop(0).text
         if option in _SSH_VALUED and words:
             words.pop(0)
-    walk.record(call, scene, SOMETHING)
     if len(words) > 1 and words[1].text == "--":
         words.pop(1)
+    walk.record(call, scene, SOMETHING, code=_unknown_command(words))
     if len(words) > 1:
         inner = _remote(scene, HOST)
         printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
@@ -42,6 +43,16 @@ def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
     if words and call.stdin is not None and call.stdin.is_known:
         return walk.line(call.stdin.text, _remote(scene, HOST))
     return Value(UNKNOWN, frozenset(("output ssh", f"{NETWORK} ssh")))
+
+
+def _unknown_command(words: list[Value]) -> Value | None:
+    """`ssh host "$X"`; in `ssh $OPTS $HOST` there is no command."""
+    if len(words) < 2 or _OPTIONS.search(words[0].detail("variable")) or not all(map(is_unset, words[1:])):
+        return None
+    return words[1]
+
+
+_OPTIONS = late(r"OPT|ARG|FLAG|PARAM", re.IGNORECASE)
 
 
 def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:

@@ -16,6 +16,7 @@ from snell.packs.guard.sensitive import PROXY, is_program, runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
 from snell.packs.guard.shell.expand import fields, single
+from snell.packs.guard.shell.gaps import closed, closed_text
 from snell.packs.guard.shell.grammar import read
 from snell.packs.guard.shell.scene import Scene, Step
 from snell.packs.guard.shell.targets import written
@@ -173,6 +174,8 @@ class Walk:
         env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
+        for row in filter(None, map(closed, rows)):
+            self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects)
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
         return any_of(outputs) if outputs else EMPTY
 
@@ -318,9 +321,10 @@ class Walk:
             return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels))
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
+        paths = (path, closed_text(path)) if UNKNOWN in path and closed_text(path) != path else (path,)
         if operator in (">>", "&>>"):
-            return replace(call, appends=(*call.appends, path))
-        return replace(call, writes=(*call.writes, path))
+            return replace(call, appends=(*call.appends, *paths))
+        return replace(call, writes=(*call.writes, *paths))
 
     def _fed(self, call: Call, redirect: Redirect, text: Value, scene: Scene) -> Call:
         """Text that stands in the line itself, on standard input or on another descriptor."""
