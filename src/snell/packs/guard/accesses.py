@@ -11,6 +11,7 @@ from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.names import names
+from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.patches import patched
 from snell.packs.guard.sensitive import is_program, runs_by_itself
 from snell.packs.guard.servers import commands_of, findings_of, moves, of_notebook, removes
@@ -32,13 +33,13 @@ _DATABASE = late(r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|big
 _STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 
-def judge_call(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
+def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """Reading, editing, writing, searching and fetching by a client's own tools, and what an MCP tool is told."""
     if call.kind == "mcp":
-        return _mcp(call, cwd, home, project)
-    found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project)
+        return _mcp(call, cwd, home, project, own)
+    found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, own)
     starts = [text for path, text in written_by(call, cwd, home).items() if runs_by_itself(path) or is_program(path)]
-    return strictest([found, *(judge(text.text, cwd, home, project) for text in starts)]) if starts else found
+    return strictest([found, *(judge(text.text, cwd, home, project, own=own) for text in starts)]) if starts else found
 
 
 def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
@@ -101,7 +102,7 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
         yield _runs(("rg", call.pattern, _full(call.path or ".", cwd, home)), cwd)
 
 
-def _mcp(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
+def _mcp(call: ToolCall, cwd: str, home: str, project: str, own: Own) -> Judgement:
     found = [Judgement(finding.verdict, (finding,)) for finding in findings_of(call)]
     steps = [_runs(words, cwd) for words in commands_of(call)]
     writes = _WRITING.search(_method(call)) is not None
@@ -110,11 +111,11 @@ def _mcp(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
             steps.append(Step("psql", (Value("psql"), Value("-c"), Value(text)), cwd, args=("-c", text)))
         elif key in ("source", "code", "cell") and _NOTEBOOK.search(call.tool):
             shell, code = of_notebook(text)
-            found.extend((judge(shell, cwd, home, project), judge(_as_program(call, code), cwd, home, project)))
+            found.extend((judge(shell, cwd, home, project, own=own), judge(_as_program(call, code), cwd, home, project, own=own)))
         elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
-            found.append(judge(_as_program(call, text), cwd, home, project))
+            found.append(judge(_as_program(call, text), cwd, home, project, own=own))
         elif key in _COMMAND_KEYS or key.endswith("command"):
-            found.append(judge(_with_words(call, text), cwd, home, project))
+            found.append(judge(_with_words(call, text), cwd, home, project, own=own))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))
         elif key in _PATH_KEYS or key in _URL_KEYS:
@@ -124,7 +125,7 @@ def _mcp(call: ToolCall, cwd: str, home: str, project: str) -> Judgement:
             elif moves(call) and key in ("source", "src"):
                 steps.append(_runs(("mv", path, str(call.input.get("destination") or call.input.get("target"))), cwd))
             steps.append(_writes(path, cwd) if writes and key not in ("source", "src") else _reads(path, cwd))
-    return strictest([*found, judge_steps(tuple(steps), cwd, home, project)])
+    return strictest([*found, judge_steps(tuple(steps), cwd, home, project, own)])
 
 
 def _with_words(call: ToolCall, command: str) -> str:

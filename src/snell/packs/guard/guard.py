@@ -20,6 +20,7 @@ from snell.model.events import Event
 from snell.packs.guard.accesses import judge_call, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
 from snell.packs.guard.once import keep_denied, uses_allowance
+from snell.packs.guard.own import own_places
 from snell.packs.guard.rule import DENY, Finding
 from snell.packs.guard.seen import keep_values
 from snell.packs.guard.session import (
@@ -60,8 +61,7 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
 @judges("PreToolUse", kind=("read", "edit", "write", "search", "web", "mcp"), on_failure="ask")
 def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool."""
-    cwd, home, project = _ground(event, here)
-    judgement = judge_call(call, cwd, home, project)
+    judgement = judge_call(call, *_ground(event, here), own_places(here))
     tells = tells_others(call)
     value = tells_value(here.marks, event.session_id, call, tells=tells)
     sent = told_after_secret(here.marks, event.session_id, call.tool) if tells else None
@@ -84,7 +84,7 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
 @informs("PostToolUse", kind=("read", "search", "mcp"))
 def remember_read(call: ToolCall, event: Event, here: Here) -> None:
     """Remember that a secret was read by the client's own tool."""
-    _keep_read(judge_call(call, *_ground(event, here)), call, event, here)
+    _keep_read(judge_call(call, *_ground(event, here), own_places(here)), call, event, here)
 
 
 def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: Here) -> None:
@@ -106,7 +106,8 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
 def _judged(line: str, event: Event, here: Here) -> Judgement:
     files = known_files(here.marks, event.session_id)
     ground = _ground(event, here)
-    return judge(line, *ground, files) if files else _judge(line, *ground)
+    own = own_places(here)
+    return judge(line, *ground, files, own) if files else _judge(line, *ground, own=own)
 
 
 def _ground(event: Event, here: Here) -> tuple[str, str, str]:

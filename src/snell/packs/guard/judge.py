@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
@@ -29,20 +30,27 @@ class Judgement(Struct, frozen=True):
 
 
 def judge(
-    command: str, cwd: str = "/", home: str = "/root", project: str = "", files: dict[str, Value] | None = None
+    command: str,
+    cwd: str = "/",
+    home: str = "/root",
+    project: str = "",
+    files: dict[str, Value] | None = None,
+    own: Own = NOWHERE,
 ) -> Judgement:
     """
     What running this command would do, without running it. Never raises for bad text.
 
     Args:
         files: what is known about files from earlier calls.
+        own: where Snell's own files are, besides the usual places.
     """
     budget = Budget()
-    walk, scene = _walked(command, cwd, home, project or cwd, files or {}, budget)
+    ground = Ground(cwd, home, project or cwd, own)
+    walk, scene = _walked(command, ground, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
-        walk, scene = _walked(command, cwd, home, project or cwd, scene.files, budget, merges=True)
-    findings = [*_found(walk.steps, scene.home, scene.project), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+        walk, scene = _walked(command, ground, scene.files, budget, merges=True)
+    findings = [*_found(walk.steps, ground), *(FORK_BOMB.deny(why) for why in walk.bombs)]
     if budget.troubles:
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it could not be read to the end: {why}") for why in budget.troubles)
@@ -50,9 +58,9 @@ def judge(
     return Judgement(verdict_of(kept), kept, tuple(walk.steps), scene.files)
 
 
-def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str) -> Judgement:
+def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What these steps would do, where a tool other than a shell does them."""
-    findings = tuple(dict.fromkeys(_found(list(steps), home, project or cwd)))[:MOST_FINDINGS]
+    findings = tuple(dict.fromkeys(_found(list(steps), Ground(cwd, home, project or cwd, own))))[:MOST_FINDINGS]
     return Judgement(verdict_of(findings), findings, steps)
 
 
@@ -67,10 +75,11 @@ def verdict_of(findings: tuple[Finding, ...]) -> str:
 
 
 def _walked(
-    command: str, cwd: str, home: str, project: str, files: dict[str, Value], budget: Budget, *, merges: bool = False
+    command: str, ground: Ground, files: dict[str, Value], budget: Budget, *, merges: bool = False
 ) -> tuple[Walk, Scene]:
     budget.commands = budget.depth = 0
-    scene = Scene(cwd, home, project, budget)
+    scene = Scene(ground.cwd, ground.home, ground.project, budget)
+    scene.know(ground.own.env)
     scene.files.update(files)
     scene.merges = merges
     walk = Walk()
@@ -81,11 +90,11 @@ def _walked(
     return walk, scene
 
 
-def _found(steps: list[Step], home: str, project: str) -> list[Finding]:
+def _found(steps: list[Step], start: Ground) -> list[Finding]:
     findings = list[Finding]()
     for step in steps:
         if step.where == HERE:
-            ground = Ground(step.cwd, home, project)
+            ground = Ground(step.cwd, start.home, start.project, start.own)
         else:
             ground = Ground(step.cwd, "/home/remote", "/workdir")
         for find in FINDERS:

@@ -5,6 +5,8 @@ import re
 
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
+from snell.packs.guard.own import NOWHERE as NO_OWN
+from snell.packs.guard.own import Own
 from snell.packs.guard.shell.values import UNKNOWN
 
 ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
@@ -52,8 +54,8 @@ _SOURCES = frozenset(("src", "source", "sources", "app", "apps", "packages", "te
 class Ground:
     """What the places are measured against."""
 
-    def __init__(self, cwd: str, home: str, project: str) -> None:
-        self.cwd, self.home, self.project = cwd, home, project
+    def __init__(self, cwd: str, home: str, project: str, own: Own = NO_OWN) -> None:
+        self.cwd, self.home, self.project, self.own = cwd, home, project, own
 
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""

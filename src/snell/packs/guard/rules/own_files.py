@@ -25,6 +25,8 @@ RULE = Rule(
         *(
             "echo x > ~/.config/snell/trust.json",
             "rm -rf .snell",
+            "echo x > $SNELL_HOME/config/snell.toml",
+            "cp x ${XDG_CONFIG_HOME:-~/.config}/snell/snell.toml",
             "snell trust --all",
             "pkill snell",
             "sed -i s/a/b/ .claude/settings.json",
@@ -50,6 +52,7 @@ RULE = Rule(
         "snell why 3",
         "cat ~/.config/snell/settings.toml",
         "ls .snell",
+        "echo x > $XDG_CONFIG_HOME/other/settings.toml",
         "snell check command 'rm -rf /'",
         "snell test",
         "grep snell README.md",
@@ -85,7 +88,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
-        if is_own(path) or is_client_hook(path):
+        if _is_guarded(path, ground):
             yield RULE.deny(f"it changes `{path}`, on which the guard stands")
             return
     yield from _command(step)
@@ -97,9 +100,13 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
         return
     for path in _paths(step, ground):
-        if is_own(path) or is_client_hook(path):
+        if _is_guarded(path, ground):
             yield RULE.deny(f"`{step.program}` changes `{path}`, on which the guard stands")
             return
+
+
+def _is_guarded(path: str, ground: Ground) -> bool:
+    return is_own(path) or is_client_hook(path) or ground.own.holds(path)
 
 
 def _touches(step: Step, ground: Ground) -> bool:
@@ -122,11 +129,11 @@ def _touches(step: Step, ground: Ground) -> bool:
     if step.program == "sed":
         return any(re.match(r"-\w*i|--in-place", arg) for arg in step.args)
     operands = arguments(step.args).operands
-    return bool(operands) and (is_own(ground.absolute(operands[-1])) or is_client_hook(ground.absolute(operands[-1])))
+    return bool(operands) and _is_guarded(ground.absolute(operands[-1]), ground)
 
 
 def _paths(step: Step, ground: Ground) -> Iterator[str]:
-    at_home = is_own(ground.cwd + "/")
+    at_home = is_own(ground.cwd + "/") or ground.own.holds(f"{ground.cwd}/x")
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
             named = "snell" in text or "/" in text or text.startswith(".") or at_home

@@ -63,6 +63,9 @@ class Scene:
             "OLDPWD": (Value(cwd),),
             "IFS": (Value(" \t\n"),),
             "0": (Value("bash"),),
+            "SNELL_HOME": (Value(f"{home}/.snell"),),
+            "XDG_CONFIG_HOME": (Value(f"{home}/.config"),),
+            "XDG_STATE_HOME": (Value(f"{home}/.local/state"),),
         }
         self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
         self.own: set[str] = set()  # variables that the line itself has set
@@ -78,6 +81,11 @@ class Scene:
         self.where = HERE
         self.elevated = False
         self.piped = False
+
+    def know(self, env: tuple[tuple[str, str], ...]) -> None:
+        """Variables that are set before the line begins."""
+        self.variables.update((name, (Value(value),)) for name, value in env)
+        self.exported.update(name for name, _value in env)
 
     def fork(self) -> Scene:
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""

@@ -1,0 +1,38 @@
+"""Where Snell's own files really are: in the house that judges, and by the environment of whoever calls."""
+
+from __future__ import annotations
+
+import fnmatch
+
+from msgspec import Struct
+
+from snell.kit.here import Here
+
+_NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+
+
+class Own(Struct, frozen=True):
+    folders: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()  # variables by which a command may name them
+
+    def holds(self, path: str) -> bool:
+        """The path lies in one of the folders, or is one, or is a pattern or a folder that takes one along."""
+        bare = path.rstrip("/")
+        return any(
+            f"{path}/".startswith(f"{folder}/")
+            or (bare.count("/") > 1 and folder.rpartition("/")[0] == bare and folder.endswith(_PARTS))
+            or ("*" in bare and len(bare) < 1_000 and fnmatch.fnmatchcase(folder, bare))
+            for folder in self.folders
+        )
+
+
+_PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
+NOWHERE = Own()
+
+
+def own_places(here: Here) -> Own:
+    env = tuple((name, here.env[name].rstrip("/")) for name in _NAMES if here.env.get(name, "").startswith("/"))
+    folders = [str(folder) for folder in (here.config, here.state) if folder is not None]
+    for name, value in env:
+        folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
+    return Own(tuple(dict.fromkeys(folders)), env)

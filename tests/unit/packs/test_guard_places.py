@@ -1,0 +1,46 @@
+"""The guard and where things really are: Snell's own files wherever they lie, and what links on the disk lead to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.runtime.house import House
+
+OFF = "printf '[pack.guard]\\nenabled = false\\n' > "
+
+
+def _verdict(env: dict[str, str], cwd: Path, tool: str, given: dict[str, Any]) -> str:
+    with House.for_user(env) as house:
+        decision = house.fire("PreToolUse", session_id="s", cwd=str(cwd), tool_name=tool, tool_input=given)
+    return decision.verdict.name.lower()
+
+
+def _env(tmp_path: Path, **more: str) -> dict[str, str]:
+    (tmp_path / "work").mkdir(exist_ok=True)
+    return {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin", **more}
+
+
+@pytest.mark.parametrize("named", ["$SNELL_HOME", "{place}"], ids=["by variable", "by path"])
+@pytest.mark.parametrize("line", [OFF + "{0}/config/snell.toml", "rm -rf {0}", "rm -rf {0}/*", "cp x {0}/state/marks"])
+def test_snells_files_are_guarded_where_its_home_says_they_are(tmp_path: Path, named: str, line: str):
+    place = tmp_path / "elsewhere"
+    env = _env(tmp_path, SNELL_HOME=str(place))
+    command = line.replace("{0}", named.format(place=place))
+    assert _verdict(env, tmp_path / "work", "Bash", {"command": command}) == "deny"
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit"])
+def test_and_so_they_are_from_the_clients_own_tools(tmp_path: Path, tool: str):
+    env = _env(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "c"), XDG_STATE_HOME=str(tmp_path / "s"))
+    for place in ("c/snell/snell.toml", "s/snell/trust.json"):
+        given = {"file_path": str(tmp_path / place), "content": "x", "old_string": "a", "new_string": "b"}
+        assert _verdict(env, tmp_path / "work", tool, given) == "deny"
+    beside = {"file_path": str(tmp_path / "c/other/x.toml"), "content": "x", "old_string": "a", "new_string": "b"}
+    assert _verdict(env, tmp_path / "work", tool, beside) == "silent"
+
+
+def test_what_lies_beside_them_is_not_guarded(tmp_path: Path):
+    env = _env(tmp_path, SNELL_HOME=str(tmp_path))
+    for command in ("echo x > notes.txt", "touch ../work/a", f"cp a {tmp_path}/work/b", "make test"):
+        assert _verdict(env, tmp_path / "work", "Bash", {"command": command}) == "silent"
