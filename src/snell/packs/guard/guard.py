@@ -10,7 +10,6 @@ Instead  Each answer says what to do instead; `[pack.guard.rules] NAME = "ask"` 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
@@ -35,7 +34,8 @@ from snell.packs.guard.session import (
 )
 from snell.packs.guard.switches import switched
 
-_judge = lru_cache(maxsize=256)(judge)  # the same line is judged before the call and remembered after it
+MOST_WAITING = 64
+_waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be remembered after it
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
@@ -44,6 +44,7 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     if not call.command:
         return None
     judgement = _judged(call.command, event, here)
+    _keep_waiting(_key(call.command, event), judgement)
     judgement = _with(
         judgement,
         sends_value(here.marks, event.session_id, call.command, judgement.steps),
@@ -76,7 +77,7 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
         cwd, home, _project = _ground(event, here)
         keep_files(here.marks, event.session_id, written_by(call, cwd, home))
     elif call.command:
-        judgement = _judged(call.command, event, here)
+        judgement = _waiting.pop(_key(call.command, event), None) or _judged(call.command, event, here)
         keep_files(here.marks, event.session_id, judgement.files)
         _keep_read(judgement, call, event, here)
 
@@ -95,6 +96,12 @@ def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: Here) -
         keep_values(here.marks, event.session_id, call.response)
 
 
+def _keep_waiting(key: tuple[str, ...], judgement: Judgement) -> None:
+    _waiting[key] = judgement
+    for old in list(_waiting)[:-MOST_WAITING]:
+        _waiting.pop(old, None)
+
+
 def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     added = tuple(finding for finding in more if finding is not None)
     if not added:
@@ -106,8 +113,11 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
 def _judged(line: str, event: Event, here: Here) -> Judgement:
     files = known_files(here.marks, event.session_id)
     ground = _ground(event, here)
-    own = own_places(here)
-    return judge(line, *ground, files, own) if files else _judge(line, *ground, own=own)
+    return judge(line, *ground, files, own_places(here))
+
+
+def _key(line: str, event: Event) -> tuple[str, ...]:
+    return event.session_id, event.cwd, line
 
 
 def _ground(event: Event, here: Here) -> tuple[str, str, str]:

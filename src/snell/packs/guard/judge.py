@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from snell.packs.guard.own import NOWHERE, Own
@@ -9,6 +11,7 @@ from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
 from snell.packs.guard.rules.windows import find_unread
+from snell.packs.guard.shell.links import followed
 from snell.packs.guard.shell.scene import HERE, Scene, Step
 from snell.packs.guard.shell.text import Budget, TooMuchError
 from snell.packs.guard.shell.values import Value
@@ -50,7 +53,7 @@ def judge(
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
         walk, scene = _walked(command, ground, scene.files, budget, merges=True)
-    findings = [*_found(walk.steps, ground), *(FORK_BOMB.deny(why) for why in walk.bombs)]
+    findings = [*_found(walk.steps, ground, scene.links), *(FORK_BOMB.deny(why) for why in walk.bombs)]
     if budget.troubles:
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it could not be read to the end: {why}") for why in budget.troubles)
@@ -60,7 +63,7 @@ def judge(
 
 def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What these steps would do, where a tool other than a shell does them."""
-    findings = tuple(dict.fromkeys(_found(list(steps), Ground(cwd, home, project or cwd, own))))[:MOST_FINDINGS]
+    findings = tuple(dict.fromkeys(_found(list(steps), Ground(cwd, home, project or cwd, own), {})))[:MOST_FINDINGS]
     return Judgement(verdict_of(findings), findings, steps)
 
 
@@ -90,13 +93,16 @@ def _walked(
     return walk, scene
 
 
-def _found(steps: list[Step], start: Ground) -> list[Finding]:
+def _found(steps: list[Step], start: Ground, links: Mapping[str, str]) -> list[Finding]:
     findings = list[Finding]()
     for step in steps:
         if step.where == HERE:
             ground = Ground(step.cwd, start.home, start.project, start.own)
         else:
             ground = Ground(step.cwd, "/home/remote", "/workdir")
+        real = followed(step, links, start.home, start.project)
         for find in FINDERS:
             findings.extend(find(step, ground))
+            if real is not None:
+                findings.extend(find(real, ground))
     return findings

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.packs.guard.sensitive import LONGEST_PATTERN, is_own, is_private, secret_folder, secret_in
-from snell.packs.guard.shell.scene import Scene
+from snell.packs.guard.shell.links import leads_to
+from snell.packs.guard.shell.scene import HERE, Scene
 from snell.packs.guard.shell.values import NETWORK, PRIVATE, PROCESS, SECRET, SOMETHING, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def program_of(word: str) -> str:
 
 def file_value(path: str, scene: Scene) -> Value:
     """What reading this file yields."""
-    secret = secret_in(path, scene.home)
+    secret = secret_in(path, scene.home) or secret_in(_led_to(path, scene), scene.home)
     if secret:
         return Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)))
     if secret_folder(path) or secret_folder(path.rpartition("/")[0]):
@@ -38,6 +39,10 @@ def file_value(path: str, scene: Scene) -> Value:
     if path.startswith(("/dev/tcp/", "/dev/udp/")):
         return Value(UNKNOWN, frozenset((NETWORK,)))
     return SOMETHING
+
+
+def _led_to(path: str, scene: Scene) -> str:
+    return leads_to(path, scene.links, scene.home, scene.project) if scene.where == HERE else path
 
 
 def perform(walk: Walk, call: Call, scene: Scene) -> Value:

@@ -35,10 +35,17 @@ def copied(program: str, args: list[str], scene: Scene) -> None:
             value = value.labelled(f"{SECRET} {source}")
         if program == "mv" and place_of(scene.absolute(source), _ground(scene)) not in (BUILD, TEMP):
             value = value.labelled(f"{MOVED} {scene.absolute(source)}")
+        if program == "ln":
+            scene.links[_link(target, source, scene)] = scene.absolute(source)
         if target and ":" not in target:
             scene.write(target, value)
             if target.endswith("/") or target in (".", "..") or posixpath.dirname(scene.absolute(target)) == "/":
                 scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
+
+
+def _link(target: str, source: str, scene: Scene) -> str:
+    name = posixpath.basename(source.rstrip("/"))
+    return scene.absolute(f"{target}/{name}" if not target or target.endswith(("/", ".")) else target)
 
 
 def _ground(scene: Scene) -> Ground:

@@ -72,6 +72,7 @@ class Scene:
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
         self.files: dict[str, Value] = {}
+        self.links: dict[str, str] = {}  # that the line itself makes
         self.sinks: dict[str, Node] = {}  # `>(...)`: what reads the path
         self.fds: dict[str, str] = {}
         self.merges = False  # a second walk: files keep the labels that they got in the first
