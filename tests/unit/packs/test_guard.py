@@ -10,7 +10,7 @@ from snell.packs.guard.rules import RULES
 from snell.packs.guard.session import after_secret, keep_files, keep_secret, known_files
 from snell.packs.guard.shell.values import Value
 from snell.packs.guard.switches import switched
-from snell.runtime.builtin_packs import pack_hooks
+from snell.runtime.builtin_packs import builtin_hooks, pack_hooks
 from snell.runtime.calls.guard import COMMANDS
 from snell.runtime.house import House
 from snell.stores.inmemory import InMemoryStore
@@ -117,6 +117,29 @@ def test_a_rule_can_be_switched_off_or_down_and_a_preset_changes_all():
     off = switched(judgement, {"rules": {"git-discard": "off", "environment": "observe"}})
     assert off[0].verdict == "allow"
     assert [finding.rule for finding in off[1]] == ["environment"]
+
+
+def test_a_switch_that_is_none_and_a_rule_that_there_is_not_are_named():
+    problems: list[str] = []
+    rules = {"git-discard": "bogus", "delete-trees": "off", "environment": "ask", "no-such-thing-at-all": "off"}
+    builtin_hooks({"guard": {"enabled": True, "preset": "bogus", "rules": rules}}, problems)
+    assert problems == [
+        "[pack.guard]: `preset` is one of strict, relaxed, standard; `standard` holds",
+        "[pack.guard]: `rules`: `git-discard` is one of off, observe, ask, enforce; the preset holds",
+        "[pack.guard]: `rules`: there is no rule `delete-trees`; did you mean `delete-tree`?",
+        f"[pack.guard]: `rules`: there is no rule `no-such-thing-at-all`; there are {', '.join(sorted(RULES))}",
+    ]
+
+
+def test_characters_that_a_shell_leaves_out_hide_nothing():
+    assert judge("r\0m -rf ~", CWD, HOME).verdict == "deny"
+    assert judge("l\0s", CWD, HOME).verdict == "ask"
+
+
+def test_a_script_that_is_only_checked_is_not_run():
+    files = {f"{CWD}/clean.sh": Value("rm -rf ~")}
+    assert judge("bash -n clean.sh", CWD, HOME, "", files).verdict == "allow"
+    assert judge("bash -x clean.sh", CWD, HOME, "", files).verdict == "deny"
 
 
 def test_a_relaxed_guard_still_denies_what_wipes_the_disk():

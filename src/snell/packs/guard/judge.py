@@ -48,6 +48,9 @@ def judge(
         own: where Snell's own files are, besides the usual places.
     """
     budget = Budget()
+    if "\0" in command:
+        command = command.replace("\0", "")  # as shells do
+        budget.trouble("it holds characters that a shell leaves out")
     ground = Ground(cwd, home, project or cwd, own)
     walk, scene = _walked(command, ground, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):

@@ -35,7 +35,7 @@ _ARTEFACT_FILE = late(
     re.IGNORECASE,
 )
 _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
-_LEFTOVERS = names("orig rej swp swo ~")
+_LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
 _REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
 # Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
 _BLOAT = late(

@@ -33,6 +33,7 @@ RULE = Rule(
     fine=(
         "find . -name '*.pyc' -delete",
         "find . -name '*.orig' -delete",
+        "find . -name '*.log' -mtime +7 -delete",
         "find . -type d -name __pycache__ -exec rm -rf {} +",
         "find /tmp/x -delete",
         "find . -name x",

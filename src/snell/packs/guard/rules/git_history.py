@@ -30,6 +30,7 @@ RULE = Rule(
         "git checkout -B main origin/old",
         *(
             "git tag -d v1",
+            'git() { command git "$@"; }; git push --force',
             "git reflog expire --expire=now --all",
             "git filter-branch --all",
             "git update-ref -d refs/heads/main",
@@ -41,6 +42,7 @@ RULE = Rule(
         "git push --force-with-lease origin topic",
         "git branch -d done",
         "git tag -l",
+        "git tag -d v1.0-rc1",
         "git log --all",
         "git push -u origin topic",
         "git push --force origin gh-pages",
@@ -114,10 +116,13 @@ def _branch(words: list[str]) -> str:
     return ""
 
 
+_PASSING = late(r"(?:^|[\d._/-])(?:rc|alpha|beta|dev|pre|preview|snapshot|test|tmp|temp|wip|nightly)(?:$|[\d._/-])")
+
+
 def _tag(words: list[str]) -> str:
     given = arguments(words, "-m -F -u")
     if given.has("-d", "--delete"):
-        return "it deletes a tag"
+        return "" if given.operands and all(map(_PASSING.search, given.operands)) else "it deletes a tag"
     return "it moves a tag that others may have" if given.has("-f", "--force") else ""
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.values import UNKNOWN
 
 RULE = Rule(
     name="infrastructure",
@@ -21,6 +22,8 @@ RULE = Rule(
         *(
             "terraform destroy",
             "kubectl delete ns prod",
+            "kubectl delete pods --all",
+            "kubectl -n prod delete pod web-1",
             "helm uninstall web",
             "aws s3 rm s3://b --recursive",
             "docker system prune -a --volumes",
@@ -49,6 +52,7 @@ RULE = Rule(
         "curl -X POST https://api.example/v1/x",
         "docker rm -fv test",
         "kubectl auth can-i delete pods",
+        "kubectl delete pod web-abc123 -n staging",
         "gh issue list --search 'delete repo'",
     ),
 )
@@ -253,6 +257,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
     text = " ".join((program, *step.args))[:2000]
     if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
         return
+    if program in ("kubectl", "oc", "k") and _is_one_pod(step.args):
+        return
     verb = _verb(step.args) if program in _MANAGERS else ""
     if verb and not _is_local_thing(program, step.args):
         yield RULE.deny(f"`{program} ... {verb}` takes down or deletes something that runs or is kept elsewhere")
@@ -281,6 +287,22 @@ def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
     if program in ("npm", "pnpm", "yarn", "cargo", "gem", "pod", "conda"):
         return not any(arg in ("unpublish", "yank") for arg in args)
     return program in ("gh", "prisma", "docker", "podman", "nerdctl", "helm", "ansible", "prisma", "hub")
+
+
+def _is_one_pod(args: tuple[str, ...]) -> bool:
+    """`kubectl delete pod web-1`: whatever keeps it running starts another."""
+    given = arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
+    where = " ".join(given.values.values())
+    return (
+        given.operands[:2] in (("delete", "pod"), ("delete", "po"), ("delete", "pods"))
+        and len(given.operands) == 3
+        and UNKNOWN not in given.operands[2]
+        and not given.has("--all", "-A", "--all-namespaces", "-l", "--selector", "--field-selector", "--force", "-f")
+        and not _LIVE.search(where)
+    )
+
+
+_LIVE = late(r"prod|live|kube-system", re.IGNORECASE)
 
 
 def _is_small(text: str) -> bool:

@@ -144,6 +144,9 @@ def _shell(walk: Walk, call: Call, scene: Scene) -> Value:
             letters += option[1:] if option[0] == "-" else ""
         if (option in _SHELL_VALUED or re.fullmatch(r"[-+]\w*o", option)) and words:
             words.pop(0)
+    if "n" in letters and "i" not in letters:
+        walk.record(call, scene, SOMETHING)
+        return SOMETHING  # it is read and not run
     inner = _exported_only(scene, call.env)
     _start_files(walk, call, scene, inner)
     if "c" in letters and words:

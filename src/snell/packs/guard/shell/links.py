@@ -24,7 +24,7 @@ LONGEST_PATH = 1_000
 _DELETERS = names("rm grm rmdir unlink shred srm mv gmv rimraf trash trash-put del-cli find gfind")
 _PROGRAMS = _DELETERS | names(
     "cat tac nl less more head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort uniq strings xxd "
-    "od hexdump hd base64 base32 openssl gpg jq yq cp ln install rsync scp sftp tar bsdtar zip gzip xz bzip2 zstd 7z "
+    "od hexdump hd base64 base32 openssl gpg jq yq cp install rsync scp sftp tar bsdtar zip gzip xz bzip2 zstd 7z "
     "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "
     "https xh aws gsutil rclone croc nc ncat mail mutt lftp code open python python3 node ruby perl php ditto patch"
 )
@@ -35,10 +35,13 @@ def followed(step: Step, links: Mapping[str, str], home: str, project: str) -> S
     """The step with what its paths lead to in their place; None where no link is on the way."""
     if step.where != HERE or not (step.program in _PROGRAMS or step.reads or step.writes or step.appends):
         return None
+    if step.program == "ln":
+        return None  # it makes the link; what that leads to stays as it is
     looks = _Looks(step.cwd, links, home, project)
     own = step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
     args = (*(looks.word(arg, keeps=step.program in _DELETERS) for arg in own), *step.args[len(own) :])
-    streams = [tuple(map(looks.path, paths)) for paths in (step.reads, step.writes, step.appends)]
+    look = looks.of_link if step.program in _DELETERS else looks.path
+    streams = [tuple(map(look, paths)) for paths in (step.reads, step.writes, step.appends)]
     sweeps = tuple(map(looks.path, step.sweeps))
     if (args, *streams, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
         return None
@@ -80,13 +83,13 @@ class _Looks:
             return arg
         path = name if name.startswith(("/", UNKNOWN)) else f"{self.cwd}/{name}"
         plain = posixpath.normpath(path)
-        real = self._of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
+        real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
         return f"{lead}{mark}{real}" if real != plain else arg
 
     def path(self, path: str) -> str:
         return leads_to(path, self.links, self.home, self.project)
 
-    def _of_link(self, path: str) -> str:
+    def of_link(self, path: str) -> str:
         """Deleting or moving a link leaves alone what it leads to."""
         folder, slash, name = path.rpartition("/")
         if any(mark in name for mark in "*?["):

@@ -197,7 +197,7 @@ class Walk:
         if not call.words:
             return EMPTY
         name = call.words[0].text
-        if name in scene.functions:
+        if name in scene.functions and (name not in self._active or self._background):
             return self._call_function(name, call, scene)
         if name in scene.aliases:
             return self._call_alias(name, call, scene)

@@ -196,6 +196,8 @@ def _bare_env(walk: Walk, call: Call, scene: Scene) -> Value:
 def _go_on(walk: Walk, call: Call, scene: Scene, *, elevates: bool) -> Value:
     inner = scene.fork()
     inner.elevated = scene.elevated or elevates
+    if program_of(call.words[0].text) in inner.functions:
+        inner.functions = {}  # `command rm`, `env rm`: the program, whatever functions are called
     for name, value in call.env:
         inner.variables[name] = (Value(value),)
         inner.exported.add(name)
