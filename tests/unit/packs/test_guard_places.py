@@ -79,7 +79,16 @@ def test_a_link_is_what_it_leads_to(tmp_path: Path, linked: dict[str, str], comm
 
 
 @pytest.mark.parametrize(
-    "command", ["rm -rf data", "cat out/x", "rm -rf out/*", "ls data", "mv data old", "ln -s /etc/hosts h", "rm -rf x && ln -s real x"]
+    "command",
+    [
+        "rm -rf data",
+        "cat out/x",
+        "rm -rf out/*",
+        "ls data",
+        "mv data old",
+        "ln -s /etc/hosts h",
+        "rm -rf x && ln -s real x",
+    ],
 )
 def test_a_link_itself_may_go_and_lead_elsewhere_in_the_project(tmp_path: Path, linked: dict[str, str], command: str):
     assert _verdict(linked, tmp_path / "work", "Bash", {"command": command}) == "silent"

@@ -85,6 +85,11 @@ def _method(call: ToolCall) -> str:
     return call.tool.rpartition("__")[2].lower()
 
 
+def path_of(call: ToolCall, cwd: str, home: str) -> str:
+    """The file that a client's own tool is about."""
+    return _full(call.path, cwd, home) if isinstance(call, ReadCall) and call.path else ""
+
+
 def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
     if isinstance(call, ReadCall):
         yield _reads(_full(call.path, cwd, home), cwd)
@@ -111,7 +116,9 @@ def _mcp(call: ToolCall, cwd: str, home: str, project: str, own: Own) -> Judgeme
             steps.append(Step("psql", (Value("psql"), Value("-c"), Value(text)), cwd, args=("-c", text)))
         elif key in ("source", "code", "cell") and _NOTEBOOK.search(call.tool):
             shell, code = of_notebook(text)
-            found.extend((judge(shell, cwd, home, project, own=own), judge(_as_program(call, code), cwd, home, project, own=own)))
+            found.extend(
+                (judge(shell, cwd, home, project, own=own), judge(_as_program(call, code), cwd, home, project, own=own))
+            )
         elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
             found.append(judge(_as_program(call, text), cwd, home, project, own=own))
         elif key in _COMMAND_KEYS or key.endswith("command"):

@@ -16,7 +16,7 @@ from snell.kit.here import Here
 from snell.kit.subjects import ShellCall, ToolCall
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
-from snell.packs.guard.accesses import judge_call, tells_others, written_by
+from snell.packs.guard.accesses import judge_call, path_of, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.own import own_places
@@ -27,12 +27,14 @@ from snell.packs.guard.session import (
     keep_files,
     keep_secret,
     known_files,
+    reads_copy,
     secrets_read,
     sends_value,
     tells_value,
     told_after_secret,
 )
 from snell.packs.guard.switches import switched
+from snell.packs.guard.texts import with_text
 
 MOST_WAITING = 64
 _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be remembered after it
@@ -66,7 +68,8 @@ def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None
     tells = tells_others(call)
     value = tells_value(here.marks, event.session_id, call, tells=tells)
     sent = told_after_secret(here.marks, event.session_id, call.tool) if tells else None
-    return _answer(_with(judgement, value, sent), here)
+    copy = reads_copy(here.marks, event.session_id, call, path_of(call, *_ground(event, here)[:2]))
+    return _answer(_with(judgement, value, sent, copy), here)
 
 
 # Not a watcher: the next call of the session may come at once, and must find what this one leaves.
@@ -75,10 +78,10 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
         cwd, home, _project = _ground(event, here)
-        keep_files(here.marks, event.session_id, written_by(call, cwd, home))
+        keep_files(here.marks, event.session_id, with_text(written_by(call, cwd, home)))
     elif call.command:
         judgement = _waiting.pop(_key(call.command, event), None) or _judged(call.command, event, here)
-        keep_files(here.marks, event.session_id, judgement.files)
+        keep_files(here.marks, event.session_id, with_text(judgement.files, judgement.steps))
         _keep_read(judgement, call, event, here)
 
 

@@ -7,6 +7,7 @@ secret was read is asked about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +17,12 @@ from snell.model.ports import Store
 from snell.packs.guard.judge import Judgement
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
+from snell.packs.guard.rules.read_secret import RULE as COPY
 from snell.packs.guard.seen import ADDING, has_value
+from snell.packs.guard.shell.interpreters import SHELLS
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.transfers import is_local, sendings
-from snell.packs.guard.shell.values import UNKNOWN, Value
+from snell.packs.guard.shell.values import SECRET, UNKNOWN, Value
 
 FILES, SECRETS = "guard/files", "guard/secrets"
 MOST_FILES = 40
@@ -77,13 +80,21 @@ def secrets_read(judgement: Judgement) -> list[str]:
 
 def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
     """Something is sent elsewhere by a session that has read a secret."""
-    senders = [step for step in steps if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text)]
+    senders = [
+        step
+        for step in steps
+        if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text) or _speaks(step, _POSTS)
+    ]
     return told_after_secret(marks, session_id, senders[0].program) if senders else None
 
 
 def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """The value itself of a secret that was read stands in what is sent."""
-    reached = [step for step in steps if step.program in _SENDERS | _NAMERS and not any(map(is_local, step.args))]
+    reached = [
+        step
+        for step in steps
+        if (step.program in _SENDERS | _NAMERS and not any(map(is_local, step.args))) or _speaks(step)
+    ]
     if not reached or not has_value(marks, session_id, command):
         return None
     # A token in a header is how services are used; whether this is the service it belongs to, a person knows.
@@ -105,6 +116,24 @@ def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | N
     if not isinstance(names, list) or not names:
         return None
     return AFTER_SECRET.ask(f"`{teller}` sends data, and this session has read `{names[-1]}`")
+
+
+# Code of another language that reaches other machines, and that sends something there.
+_REACHES = late(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
+_POSTS = late(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
+
+
+def _speaks(step: Step, how: re.Pattern[str] = _REACHES) -> bool:
+    code = step.code.text if step.code is not None and step.program not in SHELLS else ""
+    return bool(code) and _REACHES.search(code) is not None and how.search(code) is not None
+
+
+def reads_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
+    """A file to which this session has copied a secret, read by the client's own tool."""
+    kept = known_files(marks, session_id).get(path) if call.kind == "read" else None
+    return (
+        COPY.ask(f"`{path}` was made from `{kept.detail(SECRET)}`") if kept is not None and kept.has(SECRET) else None
+    )
 
 
 def _sends(step: Step) -> bool:

@@ -78,6 +78,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             return
     yield from _written(step, ground)
     yield from _printed(step)
+    yield from _copied(step)
     yield from _hunted(step, ground)
 
 
@@ -180,6 +181,14 @@ def _printed(step: Step) -> Iterator[Finding]:
         name = step.output.detail(ENVIRONMENT)
         if re.search(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL", name):
             yield RULE.ask(f"it prints a secret: `{name}`")
+
+
+def _copied(step: Step) -> Iterator[Finding]:
+    """A file that this line or this session has made from one that holds secrets."""
+    made = next((label for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
+    shows = step.program in _READERS - _SOFT and step.program not in ("wc", "file", "du", "sum", "tee", "rsync", "scp")
+    if made and shows and not (step.writes or step.appends or step.piped):
+        yield RULE.ask(f"`{made.partition(' ')[2]}` holds secrets, and what is read was made from it")
 
 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))

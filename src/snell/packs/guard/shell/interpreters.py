@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.shell import program_code
+from snell.packs.guard.shell import modules, program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import reads_recipes, recipes
 from snell.packs.guard.shell.scene import Scene
@@ -103,9 +103,11 @@ def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
 
 def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
     program = program_of(call.words[0].text)
+    args = [word.text for word in call.words[1:]]
+    if program.startswith("python") and args[:1] == ["-m"] and len(args) > 1:
+        program, args = args[1], args[2:]
     if not reads_recipes(program):
         return
-    args = [word.text for word in call.words[1:]]
     known = {path: value.text for path, value in scene.files.items() if value.text and value.text != UNKNOWN}
     for language, code in recipes(program, args, known, scene.cwd):
         if language == "sh":
@@ -214,6 +216,7 @@ def _language(walk: Walk, call: Call, scene: Scene) -> Value:
             codes.append(Value(found[1], words[index].labels))
         elif text == "-m" and name == "python":
             module = True
+            codes += modules.known("python", words[index + 1].text, scene) if index + 1 < len(words) else []
             break
         elif text in _VALUED and index + 1 < len(words):
             index += 1
@@ -235,7 +238,9 @@ def _given_code(
     else:
         output = Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
-        known = scene.content(script.text) if script is not None and script.text not in STDIN else call.stdin
+        known = (
+            modules.content(name, script.text, scene) if script is not None and script.text not in STDIN else call.stdin
+        )
         if script is not None and known is None and script.labels:
             known = Value(UNKNOWN, script.labels)
         codes = [known] if known is not None else []

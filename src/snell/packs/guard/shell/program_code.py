@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
+from snell.packs.guard.shell.modules import loaded
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
+from snell.packs.guard.shell.program_strings import literal
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 
@@ -33,7 +35,6 @@ _FLAGS = re.DOTALL | re.MULTILINE
 _HASH = late(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
 _SLASHES = late(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
 _DASHES = late(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
-_ESCAPE = late(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
 _SLASHED = frozenset(("node", "nodejs", "deno", "bun", "go", "c", "rust", "java", "groovy", "swift", "kotlin", "php"))
 _S = r"«(\d+)»"
 _ASSIGNED = late(
@@ -172,6 +173,8 @@ class _Follower:
 
     def go(self, code: str) -> None:
         written = self._masked(code)
+        for value in loaded(self.language, code, self.scene):
+            follow(self.walk, self.call, self.scene, self.language, value.text, self.depth + 1)
         for found in _RUNS_DECODED.finditer(written):
             self._decoded(self._string(found))
         masked = self._reduced(written)
@@ -219,7 +222,7 @@ class _Follower:
                 if not text.startswith(("%w", "%W")):
                     self._shell(inner)
                 text = f"'{inner}'"
-            return self._kept(_literal(text))
+            return self._kept(literal(text, self.scene.home))
 
         tokens = _SLASHES if self.language in _SLASHED else _DASHES if self.language.startswith("lua") else _HASH
         return tokens.sub(mask, code)
@@ -380,19 +383,3 @@ def _is_shell_for_others(masked: str, strings: list[str]) -> bool:
     if not _SOCKET.search(masked) or not _SPAWNS.search(masked):
         return False
     return any(_ANY_SHELL.search(text) for text in strings) or re.search(r"popen\((?!\s*«)", masked) is not None
-
-
-def _literal(quoted: str) -> str:
-    body = quoted.lstrip("rbfuRBFU")
-    size = 3 if body[:3] in ('"""', "'''") else 1
-    text = body[size:-size]
-    if "r" in quoted[: len(quoted) - len(body)].lower():
-        return text
-    return _ESCAPE.sub(_character, text)
-
-
-def _character(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    if code:
-        return chr(int(code, 16)) if int(code, 16) < 0x110000 else UNKNOWN
-    return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(found[4], found[4])

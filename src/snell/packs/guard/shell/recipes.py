@@ -33,14 +33,13 @@ _GIT_HOOKS = {
 _NODE = ("npm", "pnpm", "yarn", "bun")
 # Programs that run a file of this name by itself, and its language.
 _LOADED = {
-    "pytest": ("conftest.py", "python"),
     "rake": ("Rakefile", "ruby"),
     "invoke": ("tasks.py", "python"),
     "nox": ("noxfile.py", "python"),
     "pip": ("setup.py", "python"),
     "pip3": ("setup.py", "python"),
 }
-_KNOWN = frozenset(("make", "gmake", "just", "task", "go-task", "git", *_NODE, *_LOADED))
+_KNOWN = frozenset(("pytest", "py.test", "make", "gmake", "just", "task", "go-task", "git", *_NODE, *_LOADED))
 
 
 def reads_recipes(program: str) -> bool:
@@ -62,10 +61,25 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
         yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
     elif program == "git":
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
+    elif program in ("pytest", "py.test"):
+        yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
     elif program in _LOADED and _LOADED[program][0] in here:
         name, language = _LOADED[program]
         if program not in ("pip", "pip3") or {".", "./", "-e"} & set(args) or any(arg.startswith(".") for arg in args):
             yield language, here[name]
+
+
+_TEST = late(r"conftest\.py|test_\w+\.py|\w+_test\.py")
+
+
+def _is_tested(path: str, args: list[str], cwd: str) -> bool:
+    """Tests that are asked for, and what is loaded before those of a folder."""
+    folder, name = posixpath.split(path)
+    if not _TEST.fullmatch(name) or not f"{folder}/".startswith(f"{cwd}/"):
+        return False
+    asked = [posixpath.normpath(f"{cwd}/{arg.partition('::')[0]}") for arg in args if "/" in arg or arg.endswith(".py")]
+    above = name == "conftest.py" and any(f"{each}/".startswith(f"{folder}/") for each in asked)
+    return not asked or above or any(f"{path}/".startswith(f"{each}/") for each in asked)
 
 
 def of_make(recipe: str) -> str:
@@ -86,6 +100,8 @@ def _of_targets(text: str, args: list[str], pattern: re.Pattern[str]) -> list[st
                 needs.extend(header[2].split())
                 if pattern is _TARGET and header[3]:
                     lines.append(header[3])
+                if any(word.startswith("-") for word in header[2].split()):
+                    lines.append(of_make(header[2]))  # no target is called so; somebody means a command
             order.extend(current)
         elif line[:1] in ("\t", " ") and line.strip():
             for name in current or [""]:

@@ -144,6 +144,8 @@ def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
         name, _, value = words.pop(0).text.partition("=")
         env.append((name, value))
     del words[: shape.operands]
+    if words and shape.leads == _RUN and words[0].text.endswith(".py"):
+        words.insert(0, Value("python"))
     if not words:
         return None if program != "env" else _bare_env(walk, call, scene)
     return _go_on(walk, replace(call, words=tuple(words), env=tuple(env)), scene, elevates=shape.elevates)
