@@ -1,5 +1,6 @@
 """The guard and where things really are: Snell's own files wherever they lie, and what links on the disk lead to."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,17 @@ def test_a_project_behind_a_link_is_still_the_project(tmp_path: Path, linked: di
     (tmp_path / "door").symlink_to("work")
     for command in ("rm -rf build", "rm -rf real", "cat real/a", "cp real/a real/b"):
         assert _verdict(linked, tmp_path / "door", "Bash", {"command": command}) == "silent"
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_a_folder_that_git_keeps_is_asked_about_before_it_goes(tmp_path: Path, version: str):
+    env, work = _env(tmp_path), tmp_path / "work"
+    for name in ("lib/a.py", "docs/x/b.md", "dock/e.md", "made/lib/c.o", "vendor/d.c", "README.md"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text("x")
+    for words in (["init", "-q"], ["add", "lib", "docs", "dock", "vendor", "README.md"]):
+        subprocess.run(["git", "-c", f"index.version={version}", *words], cwd=work, check=True, timeout=60)
+    assert (work / ".git/index").read_bytes()[7] == int(version)
+    kept, other = ("lib", "docs", "dock", "vendor"), ("made", "made/lib", "docs/x", "README.md")
+    told = {name: _verdict(env, work, "Bash", {"command": f"rm -rf {name}"}) for name in (*kept, *other)}
+    assert told == {**dict.fromkeys(kept, "ask"), **dict.fromkeys(other, "silent")}

@@ -48,7 +48,7 @@ _BLOAT = late(
     r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
 )
 _GIT_REMADE = late(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
-_SOURCES = frozenset(("src", "source", "sources", "app", "apps", "packages", "tests", "test", "migrations", ".github"))
+_SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
 
 
 class Ground:

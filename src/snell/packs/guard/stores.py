@@ -8,7 +8,7 @@ from snell.packs.guard.names import names
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
     "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
-    "keepassxc-cli railway netlify fly flyctl sops age"
+    "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
 )
 _PRINTS = late(
     r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
@@ -29,7 +29,8 @@ _PRINTS = late(
     r"keyring get|sops (?:-d|--decrypt|decrypt)\b|age (?:-d|--decrypt)\b|"
     r"git credential(?:-\w+)? (?:fill|get)\b|mimikatz|lazagne"
     r"|npm token (?:list|create)|gcore\b|procdump\b|gdb .*(?:generate-core-file|gcore|dump memory)|"
-    r"docker-credential-\w+ get|chrome-?pass|firefox_decrypt|hashdump)",
+    r"docker-credential-\w+ get|(?:docker|podman|nerdctl) (?:container )?inspect .*\.Env\b|"
+    r"chrome-?pass|firefox_decrypt|hashdump)",
     re.IGNORECASE,
 )
 _PERSONAL = late(

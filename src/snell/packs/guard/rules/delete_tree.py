@@ -36,6 +36,7 @@ from snell.packs.guard.sensitive import runs_by_itself
 from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
 from snell.packs.guard.shell.values import MOVED, UNKNOWN
+from snell.packs.guard.tracked import is_tracked
 
 RULE = Rule(
     name="delete-tree",
@@ -57,6 +58,16 @@ RULE = Rule(
         "mv ~/work /tmp && rm -rf /tmp/work",
         "rm ~/Documents/*",
         "rm /mnt/backup/*",
+        "npm exec -- rm -rf /home/dev",
+        "npx -y shx rm -rf ~",
+        "yarn dlx rimraf@5 ~",
+        "perl -e 'unlink glob \"$ENV{HOME}/*\"'",
+        "cp /bin/rm ./ls; ./ls -rf ~",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm -rf ~",
+        "GIT_EXTERNAL_DIFF='rm -rf ~' git diff",
+        "PS4='$(rm -rf ~)' bash -x -c true",
+        "python3 -c \"open('d.sh','w').write('rm -rf ~')\" && sh d.sh",
+        "printf 'rm -rf ~' | install -m 755 /dev/stdin ./b && ./b",
         "rm -rf *.py",
         "git ls-files | xargs rm",
         "python3 -c 'import glob, os; [os.unlink(f) for f in glob.glob(\"/etc/*\")]'",
@@ -66,6 +77,12 @@ RULE = Rule(
         "rm -rf /tmp/build-42",
         "rm -rf ./target",
         "rm notes.txt",
+        "npx rimraf@5 dist",
+        "yarn dlx shx rm -rf build",
+        "perl -e 'unlink glob \"build/*.o\"'",
+        "cp /bin/ls ./l; ./l -la ~",
+        "GIT_PAGER='less -R' git log",
+        "python3 -c \"open('d.sh','w').write('echo rm -rf')\" && sh d.sh",
         "rm $OPTS notes.txt",
         'rm() { command rm -i "$@"; }; rm notes.txt',
         'rm() { echo "$@"; }; rm -rf ~',
@@ -173,6 +190,8 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
         return _plain(place, path, shown, step)
     if step.where == HERE and _ALL_SOURCES.fullmatch(path.removeprefix(ground.project)) and place == PROJECT:
         return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
+    if place in _HARMLESS and step.where == HERE and _is_kept(path, ground):
+        return RULE.ask(f"git keeps what is in `{shown}`, and all of it is deleted")
     if place in _HARMLESS:
         return None
     if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):
@@ -186,6 +205,12 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
     if place == OUTSIDE and not forced:
         return RULE.ask(f"it deletes {place}: `{shown}`")
     return RULE.deny(f"it deletes {place}: `{shown}`") if place in _DENIED else None
+
+
+def _is_kept(path: str, ground: Ground) -> bool:
+    """A folder right below the project's own that git keeps: no build makes it again."""
+    below = path.removeprefix(f"{ground.project}/")
+    return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, ground.project)
 
 
 def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:

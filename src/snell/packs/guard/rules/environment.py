@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from snell.kit.late_pattern import late
+from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.scene import HERE, Step
@@ -13,10 +14,19 @@ RULE = Rule(
     name="environment",
     family="secrets",
     instead="print the one variable that is needed, if it is no secret",
-    flagged=("env", "printenv", "export -p", "ps auxe"),
-    fine=("env FOO=1 make", "printenv PATH", "env | grep ^PATH", "set -e", "export A=1"),
+    flagged=("env", "printenv", "export -p", "ps auxe", "env | cat", "printenv | less", "set", "env | tee"),
+    fine=(
+        "env FOO=1 make",
+        "printenv PATH",
+        "env | grep ^PATH",
+        "env | cut -d= -f1",
+        "env | wc -l",
+        "set -e",
+        "export A=1",
+    ),
 )
 
+_SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
 _SECRET = late(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 
@@ -33,7 +43,10 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         return
     if step.piped:
         return
+    if step.program in _SHOWS and step.stdin is not None and step.stdin.detail(ENVIRONMENT) == "all variables":
+        yield RULE.ask(f"`{step.program}` shows every environment variable, secrets included")
+        return
     if step.program in ("env", "printenv") and not [arg for arg in step.args if not arg.startswith("-")]:
         yield RULE.ask("`env` prints every environment variable, secrets included")
-    elif step.program in ("export", "declare", "typeset") and step.output.has(ENVIRONMENT):
+    elif step.program in ("export", "declare", "typeset", "set") and step.output.has(ENVIRONMENT):
         yield RULE.ask("it prints every variable, secrets included")

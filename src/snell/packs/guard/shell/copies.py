@@ -13,22 +13,29 @@ from snell.packs.guard.sensitive import secret_folder, secret_in
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.transfers import is_local
-from snell.packs.guard.shell.values import ARCHIVE, MOVED, NETWORK, SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
 
 _FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
+_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_PROGRAM = late(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
 _ELSEWHERE = late(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
 
 
-def copied(program: str, args: list[str], scene: Scene) -> None:
+def copied(program: str, args: list[str], scene: Scene, stdin: Value | None = None) -> None:
     target = next((after for arg, after in itertools.pairwise(args) if arg in ("-t", "--target-directory")), "")
-    paths = [arg for arg in args if not arg.startswith("-") and arg != target]
+    valued = [after for arg, after in itertools.pairwise(args) if program == "install" and arg in ("-m", "-o", "-g")]
+    paths = [arg for arg in args if not arg.startswith("-") and arg != target and arg not in valued]
     if not target and len(paths) > 1:
         target = paths.pop()
     for source in paths:
         value = scene.content(source) or calls.file_value(scene.absolute(source), scene)
+        if source in _STDIN and stdin is not None:
+            value = stdin
+        if _PROGRAM.fullmatch(source):
+            value = value.labelled(f"{PROGRAM} {source}")
         if program in _FETCHERS and _ELSEWHERE.match(source):
             value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
         if secret_folder(source) and not value.labels:

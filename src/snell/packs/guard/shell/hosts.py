@@ -136,6 +136,14 @@ _GIT_RUNS = late(
 )
 
 
+_GIT_VARIABLES = frozenset(
+    (
+        *("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS"),
+        *("GIT_PROXY_COMMAND", "GIT_SSH", "SSH_ASKPASS"),
+    )
+)
+
+
 def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
     """Aliases given by `-c`, commands given to `rebase -x`, `bisect run`, `submodule foreach`, `filter-branch`."""
     args = [word.text for word in call.words[1:]]
@@ -175,8 +183,12 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
     if "push" in args:
         _push_there(walk, call, scene, args)
     for name, value in call.env:
-        if name in ("GIT_SSH_COMMAND", "GIT_PAGER", "GIT_EDITOR") and " " in value:
+        if name in _GIT_VARIABLES and " " in value:
             walk.line(value, scene.fork())
+    for arg in args:
+        if arg.startswith("ext::"):  # an address that is a command
+            walk.line(re.sub(r"%([% ])", r"\1", arg[5:]), scene.fork())
+            walk.record(call, scene, EMPTY, code=Value(UNKNOWN, frozenset((f"{NETWORK} a command for an address",))))
     return None
 
 

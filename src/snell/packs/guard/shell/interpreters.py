@@ -15,7 +15,7 @@ from snell.packs.guard.shell import modules, program_code
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.recipes import reads_recipes, recipes
 from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import DECODED, MOVED, NETWORK, SOMETHING, SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell.values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -96,6 +96,9 @@ def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
         content = next((value for value in kept if value.has(NETWORK) and "https:" not in value.detail(NETWORK)), None)
     if "/" not in name:
         _run_recipes(walk, call, scene)
+    copy = content.detail(PROGRAM) if content is not None and content.has(PROGRAM) else ""
+    if copy and program_of(copy) != program_of(name):
+        return walk.call(replace(call, words=(Value(copy), *call.words[1:])), scene)
     if content is None or _is_just_made(content):
         return None
     return _follow(walk, call, scene, content)
@@ -119,7 +122,7 @@ def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
 def _is_just_made(content: Value) -> bool:
     """What some program has written: as unknown as any other file, unless it says where it came from."""
     return content.text == UNKNOWN and all(
-        label.partition(" ")[0] in ("output", "variable", MOVED) for label in content.labels
+        label.partition(" ")[0] in ("output", "variable", MOVED, PROGRAM) for label in content.labels
     )
 
 
@@ -151,6 +154,9 @@ def _shell(walk: Walk, call: Call, scene: Scene) -> Value:
         return SOMETHING  # it is read and not run
     inner = _exported_only(scene, call.env)
     _start_files(walk, call, scene, inner)
+    for name, prompt in call.env:
+        if name in ("PS0", "PS1", "PS4") and ("$(" in prompt or "`" in prompt):
+            walk.line(f': "{prompt}"', inner.fork())  # what a prompt holds is run whenever it is shown
     if "c" in letters and words:
         walk.set_arguments(inner, tuple(words[2:]))
         if len(words) > 1:

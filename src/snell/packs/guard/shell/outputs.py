@@ -62,7 +62,7 @@ def printed(program: str, call: Call, scene: Scene) -> Value:
     if program in _PRINTERS:
         return _PRINTERS[program](call, args, scene)
     if program in _COPIERS or (program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4])):
-        copied(program, args, scene)
+        copied(program, args, scene, call.stdin)
         return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
     if program in DOWNLOADERS:
         return downloaded(program, args, scene)

@@ -15,7 +15,7 @@ from snell.kit.late_pattern import late
 from snell.packs.guard.shell.modules import loaded
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
-from snell.packs.guard.shell.program_strings import literal
+from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 
@@ -145,7 +145,7 @@ _NET = late(
 )
 _FROM_ADDRESS = late(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
 _RUNS = late(
-    r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$)|\.then\(\s*eval|\bsystem\s*\(|os"
+    r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$|URI|Net|open|HTTP|Faraday)|\.then\(\s*eval|\bsystem\s*\(|os"
     r"\.system\(|\bload\s*\("
 )
 _ENVIRONMENT = late(
@@ -282,6 +282,8 @@ class _Follower:
                 self._shell(operand)
         for found in _WRITES.finditer(masked):
             self._write(self._string(found))
+        for path, text in written_texts(masked, self._at):
+            self.scene.write(self._home(path), Value(text))
         for found in _MOVES.finditer(masked):
             self._words("cp", self._home(self._at(found[1])), self._home(self._at(found[2])))
         for found in _PERL_OPENED.finditer(masked) if self.language == "perl" else ():
@@ -364,6 +366,7 @@ class _Follower:
             or (module and re.search(r"\.(?:get|request)\(", masked))
         ):
             return
+        self.labels |= told_variables(masked, self.strings, self._at)
         sent = [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]
         if sent:
             body = Value(UNKNOWN, frozenset(sent))

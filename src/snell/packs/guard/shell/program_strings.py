@@ -1,6 +1,7 @@
-"""What a string of a program says, once its quotes and escapes are read."""
+"""What the strings of a program say, what it writes of them into files, and what it puts into them to be sent."""
 
 import re
+from collections.abc import Callable, Iterator
 
 from snell.kit.late_pattern import late
 from snell.packs.guard.shell.values import UNKNOWN
@@ -29,3 +30,36 @@ def _character(found: re.Match[str]) -> str:
     if code:
         return chr(int(code, 16)) if int(code, 16) < 0x110000 else UNKNOWN
     return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(found[4], found[4])
+
+
+_S = r"«(\d+)»"
+_WRITTEN = late(
+    rf"open\s*\(\s*{_S}[^()]{{0,80}}\)\.write\(\s*{_S}|{_S}\.write_text\(\s*{_S}|"
+    rf"\b(?:writeFile(?:Sync)?|appendFileSync|File\.write|IO\.write|file_put_contents)\s*\(\s*{_S}\s*,\s*{_S}"
+)
+
+
+def written_texts(masked: str, at: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Files that the code writes, with a text that is spelled out."""
+    for found in _WRITTEN.finditer(masked):
+        path, text = (group for group in found.groups() if group)
+        yield at(path), at(text)
+
+
+_NAMED = (
+    rf"(?:(?:os\.)?environ(?:\[|\.get\()|\bgetenv\(|\bENV(?:\[|\.fetch\()|process\.env\[)\s*{_S}|\bprocess\.env\.(\w+)"
+)
+# Behind an address or in a body; a header is how services are used.
+_TOLD = late(rf"{_S}\s*\+\s*(?:{_NAMED})|\b(?:data|params|json|body)\W{{1,3}}(?:[^()\n«]|«\d+»){{0,60}}?(?:{_NAMED})")
+_IN_ADDRESS = late(r"https?://[^\s{]*\{(?:(?:os\.)?environ(?:\[|\.get\()['\"]|process\.env\.)(\w+)")
+_SECRET = late(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL|_PAT$", re.IGNORECASE)
+
+
+def told_variables(masked: str, strings: list[str], at: Callable[[str], str]) -> set[str]:
+    """Labels of the variables that hold secrets and are put into an address or a body."""
+    names = [found[1] for text in strings for found in _IN_ADDRESS.finditer(text)]
+    for found in _TOLD.finditer(masked):
+        lead, first, plain, second, other = found.groups()
+        if lead is None or at(lead).startswith("http"):
+            names.extend(filter(None, (plain, other, at(first) if first else "", at(second) if second else "")))
+    return {f"secret ${name}" for name in names if _SECRET.search(name)}

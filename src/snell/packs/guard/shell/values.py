@@ -14,6 +14,7 @@ INIT = "init"  # printed to be run
 SOURCE = "source"  # a program that was made from a text in this language
 REMOTE = "remote"  # the address of a git remote that this line or session has set
 MOVED = "moved"  # where it lay before
+PROGRAM = "program"  # a copy of that program of the system
 PROCESS = "process"  # the number of a process of that name
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.kit.late_pattern import late
 from snell.kit.shell_wrappers import WRAPPERS
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.elsewhere import PERFORMERS as ELSEWHERE
@@ -98,6 +99,13 @@ SHAPES: dict[str, Shape] = {
     "pnpm": Shape(_options("-C --dir --filter -F"), leads=("exec", "dlx")),
     "npx": Shape(_options("-p --package")),
     "bunx": Shape(),
+    "pnpx": Shape(_options("-p --package")),
+    "npm": Shape(_options("-p --package -w --workspace --prefix -C"), leads=("exec", "x")),
+    "yarn": Shape(_options("-p --package --cwd"), leads=("dlx", "exec")),
+    "bun": Shape(_options("-p --package --cwd"), leads=("x",)),
+    "uvx": Shape(_options("--from --with -p --python --index --index-url")),
+    "pipx": Shape(_options("--spec --python --pip-args --index-url"), leads=_RUN),
+    "shx": Shape(),
     "op": Shape(_options("--env-file"), leads=_RUN),
     "doppler": Shape(_options("-p -c --project --config"), leads=_RUN),
     "infisical": Shape(leads=_RUN),
@@ -105,17 +113,26 @@ SHAPES: dict[str, Shape] = {
     "aws-vault": Shape(operands=1, leads=("exec",)),
     "go-task": Shape(leads=()),
     "not": Shape(),
+    **dict.fromkeys(
+        (
+            *("ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3"),
+            *("ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1", "ld64.so.2"),
+        ),
+        Shape(_options("--library-path --preload --audit --argv0 --inhibit-rpath --glibc-hwcaps-prepend")),
+    ),
 }
+# They fetch what they run, so which package that is counts, too.
+_FETCHERS = frozenset(("npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun", "uvx", "pipx"))
 
 
 def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
     program = program_of(call.words[0].text)
     shape = SHAPES.get(program) or _from_kit(program)
-    if program == "nsenter":
-        walk.record(call, scene, SOMETHING)
     words = list(call.words[1:])
     if shape.leads and not _take_lead(words, shape):
         return None
+    if program == "nsenter" or program in _FETCHERS:
+        walk.record(call, scene, SOMETHING)
     env = list(call.env)
     inert = WRAPPERS[program].inert if program in WRAPPERS else frozenset()
     while words:
@@ -144,11 +161,16 @@ def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
         name, _, value = words.pop(0).text.partition("=")
         env.append((name, value))
     del words[: shape.operands]
+    if words and program in _FETCHERS:
+        words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
     if words and shape.leads == _RUN and words[0].text.endswith(".py"):
         words.insert(0, Value("python"))
     if not words:
         return None if program != "env" else _bare_env(walk, call, scene)
     return _go_on(walk, replace(call, words=tuple(words), env=tuple(env)), scene, elevates=shape.elevates)
+
+
+_VERSION = late(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
 
 
 def _moved(words: list[Value], scene: Scene) -> Scene:
