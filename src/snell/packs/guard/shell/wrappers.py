@@ -129,9 +129,11 @@ def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
     program = program_of(call.words[0].text)
     shape = SHAPES.get(program) or _from_kit(program)
     words = list(call.words[1:])
+    if program == "uv" and [word.text for word in words[:2]] == ["tool", "run"]:
+        words.pop(0)  # what `uvx` is short for
     if shape.leads and not _take_lead(words, shape):
         return None
-    if program == "nsenter" or program in _FETCHERS:
+    if program == "nsenter":
         walk.record(call, scene, SOMETHING)
     env = list(call.env)
     inert = WRAPPERS[program].inert if program in WRAPPERS else frozenset()
@@ -162,6 +164,7 @@ def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
         env.append((name, value))
     del words[: shape.operands]
     if words and program in _FETCHERS:
+        walk.record(replace(call, words=call.words[: 1 + len(call.words) - len(words)]), scene, SOMETHING)
         words[0] = Value(_VERSION.sub("", words[0].text), words[0].labels)
     if words and shape.leads == _RUN and words[0].text.endswith(".py"):
         words.insert(0, Value("python"))
