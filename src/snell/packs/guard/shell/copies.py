@@ -18,6 +18,8 @@ from snell.packs.guard.shell.values import ARCHIVE, MOVED, NETWORK, PROGRAM, SEC
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
 
+MOST_LINKS = 32
+
 _FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _PROGRAM = late(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
@@ -44,6 +46,8 @@ def copied(program: str, args: list[str], scene: Scene, stdin: Value | None = No
             value = value.labelled(f"{MOVED} {scene.absolute(source)}")
         if program == "ln":
             scene.links[_link(target, source, scene)] = scene.absolute(source)
+            for old in list(scene.links)[:-MOST_LINKS]:
+                del scene.links[old]
         if target and ":" not in target:
             scene.write(target, value)
             if target.endswith("/") or target in (".", "..") or posixpath.dirname(scene.absolute(target)) == "/":

@@ -125,7 +125,8 @@ class Scene:
         for folder in _folders(path):
             if f"{folder}/{UNKNOWN}" in self.files:  # all that was unpacked there
                 return self.files[f"{folder}/{UNKNOWN}"]
-        inside = [value for name, value in self.files.items() if name.startswith(path.rstrip("/") + "/")]
+        lead = path.rstrip("/") + "/"
+        inside = [value for name, value in self.files.items() if name.startswith(lead)]
         labels = frozenset(label for value in inside for label in value.labels)
         return Value(UNKNOWN, labels) if inside else None
 
