@@ -118,3 +118,10 @@ def test_a_folder_that_git_keeps_is_asked_about_before_it_goes(tmp_path: Path, v
     kept, other = ("lib", "docs", "dock", "vendor"), ("made", "made/lib", "docs/x", "README.md")
     told = {name: _verdict(env, work, "Bash", {"command": f"rm -rf {name}"}) for name in (*kept, *other)}
     assert told == {**dict.fromkeys(kept, "ask"), **dict.fromkeys(other, "silent")}
+
+
+def test_a_link_that_is_made_between_two_calls_is_seen(tmp_path: Path, linked: dict[str, str]):
+    given = {"command": "cat later.txt"}
+    before = _verdict(linked, tmp_path / "work", "Bash", given)
+    (tmp_path / "work/later.txt").symlink_to("../home/.ssh/id_rsa")
+    assert (before, _verdict(linked, tmp_path / "work", "Bash", given)) == ("silent", "deny")
