@@ -65,7 +65,7 @@ def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
 
 
 def demo(rest: Sequence[str]) -> int:
-    return run(PYTHON, "-m", "snell", "demo", *rest)
+    return run(PYTHON, "-I", "-m", "snell", "demo", *rest)
 
 
 def test(rest: Sequence[str], *, nightly: bool) -> int:

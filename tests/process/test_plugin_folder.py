@@ -19,10 +19,11 @@ def plugin(tmp_path: Path) -> Path:
     return tmp_path / "plug in"
 
 
-def call(plugin: Path, script: str, **env: str) -> tuple[int, str, str]:
+def call(plugin: Path, script: str, *, cwd: Path | None = None, **env: str) -> tuple[int, str, str]:
     done = subprocess.run(
         [plugin / "scripts" / script, "--client", "claude-code"],
         input=b'{"hook_event_name": "Stop"}',
+        cwd=cwd,
         env={"PATH": "/nowhere", "CLAUDE_PLUGIN_DATA": str(plugin.parent), **env},
         capture_output=True,
         timeout=60,
@@ -75,3 +76,33 @@ def test_else_a_python_that_has_snell_and_else_a_safe_answer_once(plugin: Path) 
     code, out, err = call(plugin, "snell-hook.sh")
     assert (code, "pip install snell" in json.loads(out)["systemMessage"], err) == (0, True, "")
     assert call(plugin, "snell-hook.sh") == (0, "", "")
+
+
+@pytest.mark.parametrize("before", ["", ".:", ":"], ids=["plain", "dot in PATH", "empty in PATH"])
+def test_a_repository_cannot_pass_its_own_code_off_as_snell(plugin: Path, tmp_path: Path, before: str) -> None:
+    repository = tmp_path / "repository"
+    (repository / "snell").mkdir(parents=True)
+    hostile = f"open({str(tmp_path / 'ran')!r}, 'w')"
+    for name in ("snell/__init__.py", "snell/__main__.py", "sitecustomize.py"):
+        (repository / name).write_text(hostile, encoding="utf-8")
+    for name in ("snell-hook", "python3", "python"):
+        (repository / name).write_text(f"#!/bin/sh\n: >'{tmp_path}/ran'\necho hostile\n", encoding="utf-8")
+        (repository / name).chmod(0o755)
+    tools = tmp_path / "tools"  # with Python, but without the shim
+    tools.mkdir()
+    (tools / "python3.12").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    (tools / "python3.12").chmod(0o755)
+    env = {"HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "h"), "PYTHONPATH": "."}
+    path = f"{before}{tools}"
+    found = call(plugin, "find_python.sh", cwd=repository, PATH=path, **env)
+    assert found == (0, f"{tools}/python3.12\n", "")
+    code, out, _ = call(plugin, "snell-hook.sh", cwd=repository, PATH=path, **env)
+    assert (code, out, (tmp_path / "ran").exists()) == (0, "", False)
+
+
+def test_on_windows_nothing_is_looked_for_in_the_working_directory() -> None:
+    files = plugin_files(platform="win32")
+    scripts = [files["scripts/snell-hook.cmd"], files["scripts/find_python.cmd"]]
+    commands = [line for text in scripts for line in text.splitlines() if not line.startswith("rem ")]
+    assert all("where.exe $PATH:" in line for line in commands if "where" in line)
+    assert all(" -I -" in line for line in commands if " -m " in line or " -c " in line)

@@ -105,12 +105,14 @@ Do not reword a refused command, do not edit hooks or settings to get around a r
 
 SHIM_SH = """#!/bin/sh
 # Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
-# No cat, no sed: with an empty PATH this must still end well.
-for shim in "$(command -v snell-hook 2>/dev/null)" "$HOME/.local/bin/snell-hook" /usr/local/bin/snell-hook; do
-    [ -n "$shim" ] && [ -x "$shim" ] && exec "$shim" "$@"
+# No cat, no sed: with an empty PATH this must still end well. Nothing is taken from the working directory, which is
+# whatever repository is open: no relative path, and Python runs isolated (-I).
+for shim in "$(command -v snell-hook 2>/dev/null)" "$HOME/.local/bin/snell-hook" \\
+    "$HOME"/Library/Python/3.*/bin/snell-hook /usr/local/bin/snell-hook; do
+    case $shim in /*) [ -x "$shim" ] && exec "$shim" "$@" ;; esac
 done
 here=${0%/*}
-python=$("$here/find_python.sh" 2>/dev/null) && [ -n "$python" ] && exec "$python" -m snell hook "$@"
+python=$("$here/find_python.sh" 2>/dev/null) && [ -n "$python" ] && exec "$python" -I -m snell hook "$@"
 mark="${CLAUDE_PLUGIN_DATA:-${TMPDIR:-/tmp}}/snell-not-installed-${USER:-user}"
 if [ ! -e "$mark" ]; then
     { : >"$mark"; } 2>/dev/null
@@ -121,9 +123,11 @@ exit 0
 
 FIND_SH = """#!/bin/sh
 # Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
+# Isolated (-I), or a folder `snell` in the working directory would be taken for it.
 for python in ${SNELL_PYTHON:+"$SNELL_PYTHON"} python3 python python3.14 python3.13 python3.12 python3.11; do
     path=$(command -v "$python" 2>/dev/null) || continue
-    "$path" -c 'import sys, snell; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue
+    case $path in /*) ;; *) continue ;; esac
+    "$path" -I -c 'import sys, snell; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue
     printf '%s\\n' "$path"
     exit 0
 done
@@ -132,14 +136,20 @@ exit 1
 
 SHIM_CMD = """@echo off
 rem Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
-where snell-hook.exe >nul 2>nul && (
-    snell-hook.exe %*
+rem Only in PATH: `where`, and the command processor itself, look into the working directory first otherwise.
+setlocal
+set NoDefaultCurrentDirectoryInExePath=1
+set SNELL_FOUND=
+for /f "delims=" %%p in ('%SystemRoot%\\System32\\where.exe $PATH:snell-hook.exe 2^>nul') do (
+    if not defined SNELL_FOUND set "SNELL_FOUND=%%p"
+)
+if defined SNELL_FOUND (
+    "%SNELL_FOUND%" %*
     exit /b
 )
-set SNELL_FOUND=
-for /f "delims=" %%p in ('call "%~dp0find_python.cmd" 2^>nul') do set SNELL_FOUND=%%p
+for /f "delims=" %%p in ('call "%~dp0find_python.cmd" 2^>nul') do set "SNELL_FOUND=%%p"
 if defined SNELL_FOUND (
-    "%SNELL_FOUND%" -m snell hook %*
+    "%SNELL_FOUND%" -I -m snell hook %*
     exit /b
 )
 if not exist "%TEMP%\\snell-not-installed" (
@@ -151,9 +161,10 @@ exit /b 0
 
 FIND_CMD = """@echo off
 rem Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
+rem Only in PATH, and isolated (-I), or what lies in the working directory would be taken for it.
 for %%n in (python.exe python3.exe py.exe) do (
-    for /f "delims=" %%p in ('where %%n 2^>nul') do (
-        "%%p" -c "import sys, snell; sys.exit(sys.version_info < (3, 11))" >nul 2>nul && (
+    for /f "delims=" %%p in ('%SystemRoot%\\System32\\where.exe $PATH:%%n 2^>nul') do (
+        "%%p" -I -c "import sys, snell; sys.exit(sys.version_info < (3, 11))" >nul 2>nul && (
             echo %%p
             exit /b 0
         )
