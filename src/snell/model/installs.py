@@ -86,6 +86,9 @@ class Install(Struct, frozen=True, kw_only=True):
     matcher: str | None = None  # on tool events; absent = all tools
     timeout: int = 600  # seconds; hooks have limits of their own
     timeouts: Mapping[str, int] = {}  # where the client bounds them
+    neutral: Mapping[str, str] = {}  # what to print without an opinion, by event; "" = for every other one
+    refusal: str = ""  # what to print to refuse a call, where exit code 2 does not
+    ignores_missing: bool = False  # a command that is not found changes nothing here, so any shell may read ours
     mcp: Mapping[str, str] = {}
     mcp_form: str = "mcpServers"
     mcp_format: Format = "json"

@@ -14,16 +14,20 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from snell.clients import ALIASES, CLIENTS, client_named
 from snell.clients.installs import install_names, install_of
+from snell.machine.files import FileError, read_capped
 from snell.machine.paths import home_directory
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import Block, FileEdit, Install, SetupScope, Wrapped
 from snell.model.ports import Capabilities
 from snell.runtime.install_forms import Programs, hook_files, mcp_file, with_rewakes
 from snell.runtime.install_rules import RULES
+from snell.settings.our_commands import wishes_closed
 
+LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their whole history beside their settings
 WORKTREE_EVENTS = ("WorktreeCreate", "WorktreeRemove")
 
 
@@ -37,6 +41,7 @@ class Options(Struct, frozen=True, kw_only=True):
     status_line: bool = True
     worktrees: bool = False  # does a hook make them?
     rewakes: tuple[str, ...] = ()  # the events on which a hook may wake the agent later
+    fail_closed: bool = False  # kept, too, by what was set up so before
 
 
 class Site(Struct, frozen=True):
@@ -110,7 +115,7 @@ def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user"
     path = _place(install, install.mcp, scope, site)
     if not path:
         return None
-    edit: Any = mcp_file(install, path, site.programs).edits[0]
+    edit: Any = mcp_file(install, path, _programs(scope, site)).edits[0]
     value = edit.value
     for name in reversed(edit.at):
         value = {name: value}
@@ -128,7 +133,7 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
     files = _hook_files(install, options, site) if install.form else []
     wants_mcp = options.mcp if options.mcp is not None else not install.form
     if wants_mcp and (path := _place(install, install.mcp, options.scope, site)):
-        files.append(mcp_file(install, path, site.programs))
+        files.append(mcp_file(install, path, _programs(options.scope, site)))
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _place(install, install.rules, options.scope, site)):
         files.append(FileEdit(path, "markdown", (Block(RULES),), "rules"))
@@ -169,7 +174,8 @@ def our_programs(env: Mapping[str, str]) -> Programs:
     if not shim:
         advice = "install Snell with pip, and run its own `snell`"
         raise SetupError("`snell-hook` is neither beside this Python nor on PATH", advice=advice)
-    return Programs(os.path.abspath(shim), os.path.abspath(snell or beside / "snell"), is_windows)
+    on_path = bool(shutil.which("snell-hook", path=env.get("PATH", "")))
+    return Programs(os.path.abspath(shim), os.path.abspath(snell or beside / "snell"), is_windows, on_path)
 
 
 def check_scope(install: Install, scope: SetupScope) -> None:
@@ -198,8 +204,24 @@ def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit
     events = [event for event in install.events if event not in left_out]
     if options.worktrees and install.name == "claude_code":
         events += WORKTREE_EVENTS
-    files = hook_files(install, path, events, site.programs)
-    return with_rewakes(install, files, [event for event in events if event in options.rewakes], site.programs)
+    programs = _programs(options.scope, site)
+    if options.fail_closed or any(_is_closed(file) for file in hook_files(install, path, events, programs)):
+        programs = replace(programs, fails_closed=True)
+    files = hook_files(install, path, events, programs)
+    return with_rewakes(install, files, [event for event in events if event in options.rewakes], programs)
+
+
+def _programs(scope: SetupScope, site: Site) -> Programs:
+    """A project's files are committed, and where Snell is on this machine is nothing to others."""
+    return site.programs.shared() if scope == "project" else site.programs
+
+
+def _is_closed(file: FileEdit) -> bool:
+    """Was it set up to refuse what cannot be checked? Setting up again must not loosen that."""
+    try:
+        return wishes_closed(read_capped(Path(file.path), LONGEST_FILE))
+    except (OSError, FileError):
+        return False
 
 
 def _status_line(programs: Programs) -> tuple[Wrapped, ...]:

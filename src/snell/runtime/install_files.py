@@ -18,11 +18,9 @@ from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SetupError
 from snell.model.installs import FileEdit, Whole
+from snell.runtime.install import LONGEST_FILE
 from snell.settings.complaints import WrongError
 from snell.settings.edits import foreign_hooks, put_in, taken_out
-
-LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their whole history beside their settings
-
 
 FOLDERS = "folders.json"  # those that were made for our files
 

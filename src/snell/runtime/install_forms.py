@@ -13,28 +13,48 @@ from snell.model.installs import Edit, Entries, FileEdit, Format, Install, Lists
 from snell.settings.edits import OUR_MARK
 
 SERVER = "snell"
+GONE = "snell-hook is not installed, and nothing may run unchecked (--fail-closed)"
+# The events that a refusal without Snell is about; the empty one is a script for them all. A refused end of a turn
+# would never end.
+_BEFORE_TOOLS = ("pretool", "beforetool", "pre_")
 
 
 class Programs(Struct, frozen=True):
-    """Our programs by absolute path."""
+    """Our programs by absolute path, or the shim by its name where others have it elsewhere."""
 
     shim: str
     snell: str
     is_windows: bool = False
+    is_on_path: bool = False  # is there a `snell-hook` that a shell finds by its name?
+    fails_closed: bool = False  # shall what cannot be checked be refused?
 
     def words(self, client: str, event: str = "") -> list[str]:
         """The command in words; the event is named where the payload may not name it."""
         named = ["--event", event] if event else []
-        return [self.shim, "--client", client.replace("_", "-"), *named]
+        closed = ["--fail-closed"] if self.fails_closed else []
+        return [self.shim, "--client", client.replace("_", "-"), *named, *closed]
 
-    def line(self, client: str, event: str = "") -> str:
-        """The command for a shell, which gives its process to ours instead of waiting beside it."""
-        return self.joined(self.words(client, event))
+    def line(self, client: str, event: str = "", *, missing: str = "") -> str:
+        """
+        The command for a shell, which gives its process to ours instead of waiting beside it. `missing` is what the
+        shell does where the shim is not: to many clients a command that is not found is a refusal of everything.
+        """
+        line = self.joined(self.words(client, event))
+        return f"{self._test()} || {missing}; {line}" if missing and not self.is_windows else line
+
+    def _test(self) -> str:
+        """Is the shim there? Only what shells have built in: this runs on every event."""
+        is_named = "/" not in self.shim
+        return f"command -v {self.shim} >/dev/null" if is_named else f"[ -x {shlex.quote(self.shim)} ]"
 
     def joined(self, words: Sequence[str]) -> str:
         if self.is_windows:
             return " ".join(f'"{word}"' if " " in word else word for word in words)
         return f"exec {shlex.join(words)}"
+
+    def shared(self) -> "Programs":
+        """For files that others get too: the shim by its name, unless it could not be found by it even here."""
+        return replace(self, shim="snell-hook") if self.is_on_path else self
 
     def server_words(self) -> list[str]:
         """The command of our MCP server: the bridge itself, which answers in a few milliseconds."""
@@ -97,7 +117,7 @@ def _gemini(install: Install, path: str, events: Sequence[str], programs: Progra
         event: _group(
             install,
             event,
-            {"type": "command", "name": SERVER, "command": programs.line(install.name, event)},
+            {"type": "command", "name": SERVER, "command": _line(install, event, programs)},
             milliseconds=True,
         )
         for event in events
@@ -109,7 +129,7 @@ def _augment(install: Install, path: str, events: Sequence[str], programs: Progr
     folder = path.rpartition("/")[0]
     # Two scopes of one project have settings of their own, and share the program.
     script = f"{folder}/snell-hook-augment"
-    text = f'#!/bin/sh\n# {OUR_MARK}\n{programs.line(install.name)} "$@"\n'
+    text = f'#!/bin/sh\n# {OUR_MARK}\n{_line(install, "", programs)} "$@"\n'
     entry = {"type": "command", "command": script}
     groups = {event: _group(install, event, entry, milliseconds=True) for event in events}
     return [_lists(install, path, ("hooks",), groups), _whole(script, text, executable=True)]
@@ -119,7 +139,11 @@ def _copilot(install: Install, path: str, events: Sequence[str], programs: Progr
     # The file is Copilot's and VS Code's alike, so its commands name one client, whichever was set up first.
     entries = {
         event: [
-            {"type": "command", "command": programs.line("copilot", event), "timeout": _seconds(install, event)},
+            {
+                "type": "command",
+                "command": _line(install, event, programs, "copilot"),
+                "timeout": _seconds(install, event),
+            },
         ]
         for event in events
     }
@@ -129,21 +153,21 @@ def _copilot(install: Install, path: str, events: Sequence[str], programs: Progr
 def _cursor(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
     entries: dict[str, Any] = {}
     for event in events:
-        entries[event] = {"command": programs.line(install.name, event), "timeout": _seconds(install, event)}
+        entries[event] = {"command": _line(install, event, programs), "timeout": _seconds(install, event)}
         if event in ("stop", "subagentStop"):
             entries[event]["loop_limit"] = 5
     return [_lists(install, path, ("hooks",), entries, start={"version": 1})]
 
 
 def _windsurf(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
-    entries = {event: {"command": programs.line(install.name, event), "show_output": False} for event in events}
+    entries = {event: {"command": _line(install, event, programs), "show_output": False} for event in events}
     return [_lists(install, path, ("hooks",), entries)]
 
 
 def _antigravity(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
     value: dict[str, Any] = {}
     for event in events:
-        entry = {"type": "command", "command": programs.line(install.name, event), "timeout": _seconds(install, event)}
+        entry = {"type": "command", "command": _line(install, event, programs), "timeout": _seconds(install, event)}
         value[event] = [{"matcher": install.matcher, "hooks": [entry]} if _is_about_tools(event) else entry]
     return [FileEdit(path, install.format, (Member((SERVER,), value),), "hooks")]
 
@@ -154,7 +178,7 @@ def _kiro(install: Install, path: str, events: Sequence[str], programs: Programs
             "name": f"{SERVER}-{event}",
             "trigger": event,
             **({"matcher": install.matcher} if _is_about_tools(event) else {}),
-            "action": {"type": "command", "command": programs.line(install.name, event)},
+            "action": {"type": "command", "command": _line(install, event, programs)},
             "timeout": _seconds(install, event),
             "enabled": True,
         }
@@ -175,7 +199,7 @@ def _crush(install: Install, path: str, events: Sequence[str], programs: Program
         event: {
             "name": SERVER,
             "matcher": install.matcher,
-            "command": programs.line(install.name, event),
+            "command": _line(install, event, programs),
             "timeout": _seconds(install, event),
         }
         for event in events
@@ -188,7 +212,7 @@ def _kimi(install: Install, path: str, events: Sequence[str], programs: Programs
         {
             "event": event,
             "matcher": install.matcher,
-            "command": programs.line(install.name, event),
+            "command": _line(install, event, programs),
             "timeout": _seconds(install, event),
         }
         for event in events
@@ -198,7 +222,7 @@ def _kimi(install: Install, path: str, events: Sequence[str], programs: Programs
 
 def _scripts(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
     def script(event: str) -> str:
-        return f'#!/bin/sh\n# {OUR_MARK}\n{programs.line(install.name, event)} "$@"\n'
+        return f'#!/bin/sh\n# {OUR_MARK}\n{_line(install, event, programs)} "$@"\n'
 
     return [_whole(f"{path}/{event}", script(event), executable=True) for event in events]
 
@@ -206,7 +230,8 @@ def _scripts(install: Install, path: str, events: Sequence[str], programs: Progr
 def _bridge(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
     """A plugin in the client's own language; which events it reports is written in it."""
     suffix = path.rpartition(".")[2]
-    return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', [programs.shim])}")]
+    command = [programs.shim, *(["--fail-closed"] if programs.fails_closed else ())]
+    return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', command)}")]
 
 
 FORMS: Mapping[str, Form] = {
@@ -251,9 +276,23 @@ MCP_FORMS: Mapping[str, Callable[[Programs], Server]] = {
 }
 
 
+def _line(install: Install, event: str, programs: Programs, client: str = "") -> str:
+    return programs.line(client or install.name, event, missing=_missing(install, event, programs.fails_closed))
+
+
+def _missing(install: Install, event: str, fails_closed: bool) -> str:
+    """What a shell does without the shim: nothing, as this client wants it said, or a refusal where that was wished."""
+    if fails_closed and event.lower().startswith(_BEFORE_TOOLS):
+        return f"{{ echo '{install.refusal}'; exit 0; }}" if install.refusal else f"{{ echo '{GONE}' >&2; exit 2; }}"
+    said = install.neutral.get(event, install.neutral.get("", ""))
+    if said:
+        return f"{{ echo '{said}'; exit 0; }}"
+    return "" if install.ignores_missing else "exit 0"
+
+
 def _shell_groups(install: Install, events: Sequence[str], programs: Programs) -> dict[str, Any]:
     return {
-        event: _group(install, event, {"type": "command", "command": programs.line(install.name, event)})
+        event: _group(install, event, {"type": "command", "command": _line(install, event, programs)})
         for event in events
     }
 

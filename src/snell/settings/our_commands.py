@@ -5,7 +5,18 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_SHIM = re.compile(r"""^(?:exec )?["']?(?:[^"'\n]*[/\\])?snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
+# What stands before ours for a machine where it is not installed: a test, and a harmless or wished-for answer.
+_WORD = r"""(?:'(?:[^'\n]|'"'"')*'|[^\s;&|'"]+)"""
+_ELSE = r"""(?:exit 0|\{ echo '[^'\n]*'(?: >&2)?; exit [02]; \})"""
+_GUARD = rf"""(?:(?:\[ -x {_WORD} \]|command -v snell-hook >/dev/null) \|\| {_ELSE}; )?"""
+_FOLDER = r"""(?:'(?:[^'\n]|'"'"')*/|["']?(?:[^"'\n;&|<>()`]*[/\\])?)"""
+_SHIM = re.compile(rf"""^{_GUARD}(?:exec )?{_FOLDER}snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
+_CLOSED = re.compile(rb"snell-hook(?:(?!command)[^{}]){0,300}?--fail-closed")
+
+
+def wishes_closed(data: bytes) -> bool:
+    """Does a command of ours in this file refuse what cannot be checked? The file may be of any kind."""
+    return bool(_CLOSED.search(data))
 
 
 def runs_shim(value: Any) -> bool:

@@ -22,7 +22,8 @@ from snell.runtime.install_state import client_checks, state_of
 from snell.settings.edits import is_our_file
 from tests.unit.runtime.household import PROGRAMS, every_install, set_up, site_in
 
-SHELL = "exec '/opt/my tools/snell-hook' --client"
+PLAIN = "exec '/opt/my tools/snell-hook' --client"
+SHELL = f"[ -x '/opt/my tools/snell-hook' ] || exit 0; {PLAIN}"
 
 
 def written(name: str, site: Site, **options: Any) -> dict[str, Any]:
@@ -99,7 +100,8 @@ def test_windsurf_and_antigravity_get_hooks_beside_mcp_and_rules(tmp_path: Path)
     assert ".codeium/windsurf/mcp_config.json" in windsurf
     antigravity = written("antigravity", site, mcp=True, rules=True)
     ours = antigravity[".gemini/config/hooks.json"]["snell"]
-    entry = {"type": "command", "command": f"{SHELL} antigravity --event Stop", "timeout": 600}
+    without = "[ -x '/opt/my tools/snell-hook' ] || { echo '{}'; exit 0; }; "
+    entry = {"type": "command", "command": f"{without}{PLAIN} antigravity --event Stop", "timeout": 600}
     assert ours["Stop"] == [entry]
     assert ours["PreToolUse"][0]["matcher"] == "*"
     assert {".gemini/config/mcp_config.json", ".gemini/GEMINI.md"} <= antigravity.keys()

@@ -13,6 +13,9 @@ INSTALL = Install(
     hooks={"user": "{base}/hooks.json", "project": ".agents/hooks.json"},
     events=("SessionStart", "PreInvocation", "PreToolUse", "PostToolUse", "Stop"),
     matcher="*",
+    # Nothing at all, and a command that is not found, are refusals in several versions.
+    neutral={"PreToolUse": '{"decision":"allow"}', "": "{}"},
+    refusal='{"decision":"deny","reason":"snell-hook is not installed, and nothing may run unchecked"}',
     mcp={"user": "{base}/mcp_config.json", "project": ".agents/mcp_config.json"},
     rules={"user": "~/.gemini/GEMINI.md", "project": "AGENTS.md"},
     after=("restart Antigravity",),

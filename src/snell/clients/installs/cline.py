@@ -12,6 +12,7 @@ INSTALL = Install(
     format="whole",
     hooks={"user": "{base}/hooks", "project": ".clinerules/hooks"},
     events=("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete", "TaskCancel"),
+    refusal='{"cancel":true,"errorMessage":"snell-hook is not installed, and nothing may run unchecked"}',
     session_start=("TaskStart", "TaskResume"),
     mcp={"user": "{base}/data/settings/cline_mcp_settings.json"},
     rules={"project": "AGENTS.md"},

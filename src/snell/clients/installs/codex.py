@@ -25,6 +25,8 @@ INSTALL = Install(
         "PostCompact",
     ),
     matcher="*",
+    # Its hooks run in the login shell, whichever that is, and are approved by their text: it stays short and the same.
+    ignores_missing=True,
     timeouts={"SessionEnd": 3},
     mcp={"user": "{base}/config.toml", "project": ".codex/config.toml"},
     mcp_form="mcp_servers",

@@ -6,7 +6,7 @@ Only for a person at a terminal: whoever can change a client's hooks can switch 
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -54,6 +54,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="write rules for the model too (default: where there are no hooks)",
     )
     parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
+    parser.add_argument(
+        "--fail-closed",
+        action="store_true",
+        help="refuse tool calls that cannot be checked, also once Snell is gone; kept until --uninstall",
+    )
     parser.add_argument("--json", action="store_true", help="print the set-up as JSON")
 
 
@@ -82,13 +87,16 @@ def run(args: argparse.Namespace) -> int:
         states = [state_of(each, options, site) for each in installs]
     if args.check:
         return _check(states)
-    return _go(args, states, where, env)
+    return _go(args, states, where, site)
 
 
-def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, env: dict[str, str]) -> int:
+def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
     """Show, ask, write, and say what is next."""
+    env = site.env
     for state in states:
         _show(state)
+    if args.scope == "project" and not args.uninstall and not site.programs.is_on_path:
+        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
     wanted = [state for state in states if any(change.changes for change in state.changes)]
     has_problems = any(state.problem for state in states)
     if args.print:
@@ -109,7 +117,7 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     return 1 if has_problems or failed else 0
 
 
-def _tell_of_memory(args: argparse.Namespace, where: Places, env: dict[str, str]) -> None:
+def _tell_of_memory(args: argparse.Namespace, where: Places, env: Mapping[str, str]) -> None:
     """Nothing is captured before somebody who knows what and where switches it on."""
     said = load(where, Path("/"), env).value("pack") or {}
     if args.uninstall or "enabled" in said.get("remember", {}):
@@ -214,6 +222,7 @@ def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Op
         mcp=args.include_mcp,
         rules=args.include_rules,
         status_line=not args.no_status_line,
+        fail_closed=args.fail_closed,
     )
     return fitted(options, where, Path.cwd(), env)
 

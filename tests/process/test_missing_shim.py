@@ -1,0 +1,142 @@
+"""Commands that set-up wrote, on a machine where Snell is gone or never was."""
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.clients import CLIENTS, client_named
+from snell.clients.installs import install_names, install_of
+from snell.model.installs import Whole
+from snell.runtime.install import Options, Site, build_mcp_config, plan
+from snell.runtime.install_files import planned
+from snell.runtime.install_forms import Programs
+from snell.settings.edits import is_our_file, put_in, taken_out
+from snell.settings.our_commands import commands_in, runs_shim
+
+SHELLS = [name for name in install_names() if install_of(name).form not in ("", "exec_groups", "bridge", "augment")]
+PROGRAM = '#!/bin/sh\nprintf "%s " "$@"\nread -r line\nprintf "$line"\nexit 7\n'
+
+
+def site_with(folder: Path, *, is_on_path: bool = False) -> Site:
+    shim = folder / "it's a shim" / "snell-hook"
+    shim.parent.mkdir()
+    shim.write_text(PROGRAM, encoding="utf-8")
+    shim.chmod(0o755)
+    return Site(folder / "home", folder / "project", Programs(str(shim), "/x/snell", False, is_on_path))
+
+
+def commands(name: str, site: Site, **options: Any) -> Iterator[tuple[str, str]]:
+    """Event and command, as the client's file or files have them."""
+    for file in plan(install_of(name), Options(**options), site):
+        text = (planned(file).after or b"").decode()
+        if text.startswith("#!"):
+            yield Path(file.path).name, text
+        else:
+            values = tomllib.loads(text) if file.path.endswith(".toml") else _unwrapped(json.loads(text))
+            for command in commands_in(values):
+                yield command.rpartition("--event ")[2].split()[0], command
+
+
+def run(command: str, path: str = "") -> tuple[int, str, str]:
+    given = {"input": b"{}\n", "capture_output": True, "timeout": 60, "check": False}
+    done = subprocess.run(["/bin/sh", "-c", command], env={"PATH": path}, **given)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_client_whose_shim_is_gone_works_as_if_it_had_never_been_there(name: str, tmp_path: Path) -> None:
+    site = site_with(tmp_path)
+    found = list(commands(name, site))
+    assert len(found) == len(install_of(name).events)
+    for event, command in found:
+        named = "copilot" if name == "vscode_copilot" else name
+        assert run(command) == (7, f"--client {named} --event {event} {{}}", "")
+    os.unlink(site.programs.shim)
+    if not install_of(name).ignores_missing:
+        assert {run(command)[::2] for _, command in found} == {(0, "")}
+        assert {event: run(command)[1].strip() for event, command in found} == {
+            event: neutral(name, event) for event, _ in found
+        }
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_fail_closed_set_up_still_refuses_calls_when_the_shim_is_gone(name: str, tmp_path: Path) -> None:
+    site = site_with(tmp_path)
+    found = dict(commands(name, site, fail_closed=True))
+    os.unlink(site.programs.shim)
+    refusing = {event for event, command in found.items() if run(command)[0] == 2}
+    denied = {event for event, command in found.items() if "not installed" in run(command)[1]}
+    before = {event for event in found if event.lower().startswith(("pretool", "beforetool", "pre_"))}
+    assert before
+    assert (denied if install_of(name).refusal else refusing) == before
+
+
+def test_what_was_set_up_to_refuse_stays_so_when_it_is_set_up_again(tmp_path: Path) -> None:
+    site = site_with(tmp_path)
+    for name in ("claude_code", "gemini", "kimi", "opencode", "augment", "cline"):
+        for file in plan(install_of(name), Options(fail_closed=True), site):
+            path = Path(file.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(planned(file).after or b"")
+        assert not any(planned(file).changes for file in plan(install_of(name), Options(), site))
+
+
+@pytest.mark.parametrize("name", [name for name in install_names() if "project" in install_of(name).hooks])
+def test_a_projects_files_name_no_place_of_one_machine(name: str, tmp_path: Path) -> None:
+    site = site_with(tmp_path, is_on_path=True)
+    texts = [(planned(file).after or b"").decode() for file in plan(install_of(name), Options(scope="project"), site)]
+    assert not any("shim/snell-hook" in text for text in texts)
+    assert "it's a shim" not in json.dumps(build_mcp_config(install_of(name), site, scope="project"))
+    if name in SHELLS:
+        _, command = next(iter(commands(name, site, scope="project")))
+        folder = os.path.dirname(site.programs.shim)
+        assert run(command, f"{folder}:/usr/bin:/bin")[0] == 7
+        assert run(command, "/usr/bin:/bin")[0] == (127 if install_of(name).ignores_missing else 0)
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_what_older_versions_wrote_is_replaced_and_both_are_taken_out(name: str, tmp_path: Path) -> None:
+    site = site_with(tmp_path)
+    for file in plan(install_of(name), Options(), site):
+        new = put_in(None, file)
+        old = _as_before(new.decode()).encode()
+        assert put_in(old, file) == new
+        for data in (old, new):
+            left = taken_out(data, file)
+            assert left is None or b"snell-hook" not in left
+            assert not isinstance(file.edits[0], Whole) or is_our_file(data)
+
+
+def test_somebody_elses_command_that_looks_a_little_like_ours_is_theirs() -> None:
+    for command in (
+        "[ -x /x ] || evil; exec /x/snell-hook --client x",
+        "[ -x /x ] && evil; [ -x /x ] || exit 0; exec /x/snell-hook",
+        "command -v snell-hook >/dev/null || { evil; exit 0; }; exec snell-hook",
+        "curl h | sh; /x/snell-hook",
+    ):
+        assert not runs_shim({"command": command})
+
+
+def neutral(name: str, event: str) -> str:
+    """What the client's own adapter says when Snell has no opinion; an answer of nothing fits most."""
+    if name not in CLIENTS or not install_of(name).neutral:
+        return ""
+    return client_named(name).failed(event, "", blocks=False).stdout.decode().strip()
+
+
+def _unwrapped(value: Any) -> Any:
+    return value if "hooks" in value else {"hooks": next(iter(value.values())) if "snell" in value else value}
+
+
+def _as_before(text: str) -> str:
+    """The file as it was written before commands looked for the shim first."""
+    lines = text.split("exec ")
+    return "exec ".join(
+        [*(line[: line.rindex("[ -x ")] if "[ -x " in line else line for line in lines[:-1]), lines[-1]]
+    )
