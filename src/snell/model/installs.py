@@ -65,6 +65,14 @@ class FileEdit(Struct, frozen=True):
     start: Mapping[str, Any] = {}  # what a new file begins with
 
 
+class Switch(Struct, frozen=True):
+    """A setting with which a person, or their company, keeps a client from running hooks."""
+
+    at: tuple[str, ...]
+    off: bool | str  # the value, or a name in a list, that does it
+    files: tuple[str, ...]  # the one that counts first; `*` in a name = all of them, the last one first
+
+
 class Install(Struct, frozen=True, kw_only=True):
     """
     Where one client keeps its configuration and how it wants it.
@@ -89,6 +97,7 @@ class Install(Struct, frozen=True, kw_only=True):
     neutral: Mapping[str, str] = {}  # what to print without an opinion, by event; "" = for every other one
     refusal: str = ""  # what to print to refuse a call, where exit code 2 does not
     ignores_missing: bool = False  # a command that is not found changes nothing here, so any shell may read ours
+    switches: tuple[Switch, ...] = ()
     mcp: Mapping[str, str] = {}
     mcp_form: str = "mcpServers"
     mcp_format: Format = "json"

@@ -15,10 +15,11 @@ from snell.model.installs import Install
 from snell.model.ports import Capabilities, tier_of
 from snell.runtime.install import Found, Options, Site, capabilities_of, find, plan
 from snell.runtime.install_files import Change, foreign, planned, planned_removal
+from snell.runtime.install_switches import switched_off
 from snell.settings.edits import taken_out
 from snell.settings.load import load
 
-Installed = Literal["yes", "outdated", "no", "nothing to install", "cannot tell"]
+Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
 
 
 class ClientState(Struct, frozen=True):
@@ -29,6 +30,7 @@ class ClientState(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     foreign: tuple[str, ...] = ()  # hooks of others beside ours
     problem: str = ""
+    off: str = ""  # the setting that keeps the client from running them
 
     @property
     def installed(self) -> Installed:
@@ -37,7 +39,7 @@ class ClientState(Struct, frozen=True):
         if not self.changes:
             return "nothing to install"
         if not any(change.changes for change in self.changes):
-            return "yes"
+            return "off" if self.off else "yes"
         return "outdated" if any(_holds_ours(change) for change in self.changes) else "no"
 
 
@@ -50,7 +52,7 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
         others = tuple(name for file in files if "hooks" in file.purpose for name in foreign(file))
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
-    return ClientState(install, found, changes, others)
+    return ClientState(install, found, changes, others, off=switched_off(install, site))
 
 
 def removal_of(
@@ -124,6 +126,7 @@ def _row(state: ClientState) -> dict[str, Any]:
         "mcp": can.mcp,
         "rules": can.rules,
         "installed": state.installed,
+        "off": state.off,
         "problem": state.problem,
     }
 
@@ -150,6 +153,11 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
 def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:
     details = {
         "yes": ("ok", "installed and current", ""),
+        "off": (
+            "warn",
+            f"installed, but the client runs no such hooks: {state.off} switches them off",
+            "change it there",
+        ),
         "outdated": ("warn", "installed, but not as this version would write it", f"`snell setup {dashed}`"),
         "no": ("warn", "found here, not set up", f"`snell setup {dashed}`"),
         "nothing to install": ("ok", "has nothing to install for the user", "; ".join(state.install.after)),

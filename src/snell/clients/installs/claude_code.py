@@ -1,6 +1,12 @@
 """Claude Code: hooks in its settings, started without a shell; status line and file suggestion beside them."""
 
-from snell.model.installs import Install
+from snell.model.installs import Install, Switch
+
+_MANAGED = tuple(
+    f"{folder}/{name}"
+    for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    for name in ("managed-settings.d/*.json", "managed-settings.json")
+)
 
 INSTALL = Install(
     name="claude_code",
@@ -50,6 +56,14 @@ INSTALL = Install(
         "DirectoryAdded",
     ),
     timeouts={"SessionEnd": 10, "MessageDisplay": 10},
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (*_MANAGED, ".claude/settings.local.json", ".claude/settings.json", "{base}/settings.json"),
+        ),
+        Switch(("allowManagedHooksOnly",), True, _MANAGED),
+    ),
     mcp={"user": "~/.claude.json", "project": ".mcp.json"},
     mcp_form="typed",
     rules={"user": "{base}/CLAUDE.md", "project": "CLAUDE.md"},

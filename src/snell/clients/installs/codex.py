@@ -1,6 +1,6 @@
 """Codex CLI: Claude's form in a file of its own, and a review of every hook before it counts."""
 
-from snell.model.installs import Install
+from snell.model.installs import Install, Switch
 
 INSTALL = Install(
     name="codex",
@@ -28,6 +28,10 @@ INSTALL = Install(
     # Its hooks run in the login shell, whichever that is, and are approved by their text: it stays short and the same.
     ignores_missing=True,
     timeouts={"SessionEnd": 3},
+    switches=(
+        Switch(("allow_managed_hooks_only",), True, ("/etc/codex/requirements.toml",)),
+        Switch(("features", "hooks"), False, (".codex/config.toml", "{base}/config.toml", "/etc/codex/config.toml")),
+    ),
     mcp={"user": "{base}/config.toml", "project": ".codex/config.toml"},
     mcp_form="mcp_servers",
     mcp_format="toml",

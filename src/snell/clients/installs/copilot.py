@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: every file of its hooks folder counts, so ours is a file of its own."""
 
-from snell.model.installs import Install
+from snell.model.installs import Install, Switch
 
 INSTALL = Install(
     name="copilot",
@@ -26,6 +26,19 @@ INSTALL = Install(
         "SubagentStop",
         "PreCompact",
         "Notification",
+    ),
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (
+                "/etc/github-copilot/policy.d/*.json",
+                ".github/copilot/settings.local.json",
+                ".github/copilot/settings.json",
+                "{base}/settings.json",
+                "{base}/config.json",
+            ),
+        ),
     ),
     mcp={"user": "{base}/mcp-config.json", "project": ".github/mcp.json"},
     mcp_form="copilot",

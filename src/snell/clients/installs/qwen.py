@@ -1,6 +1,8 @@
 """Qwen Code: Claude's form in its settings file; long time limits must look like seconds."""
 
-from snell.model.installs import Install
+from snell.model.installs import Install, Switch
+
+_FILES = (".qwen/settings.json", "{base}/settings.json")
 
 INSTALL = Install(
     name="qwen",
@@ -28,6 +30,7 @@ INSTALL = Install(
         "StopFailure",
     ),
     matcher=".*",
+    switches=(Switch(("disableAllHooks",), True, _FILES), Switch(("hooksConfig", "enabled"), False, _FILES)),
     mcp={"user": "{base}/settings.json", "project": ".qwen/settings.json"},
     mcp_format="jsonc",
     rules={"user": "{base}/QWEN.md", "project": "AGENTS.md"},

@@ -1,6 +1,6 @@
 """Copilot in VS Code: reads Copilot's hook files; its local agent has MCP servers in a file of its own."""
 
-from snell.model.installs import Install
+from snell.model.installs import Install, Switch
 
 INSTALL = Install(
     name="vscode_copilot",
@@ -25,6 +25,14 @@ INSTALL = Install(
         "SubagentStop",
         "PreCompact",
         "Notification",
+    ),
+    switches=tuple(
+        Switch(
+            ("chat.hookFilesLocations", folder),
+            False,
+            (".vscode/settings.json", "~/.config/Code/User/settings.json"),
+        )
+        for folder in ("~/.copilot/hooks", ".github/hooks")
     ),
     mcp={"user": "~/.config/Code/User/mcp.json", "project": ".vscode/mcp.json"},
     mcp_form="servers",

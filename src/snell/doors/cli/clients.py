@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
     for line in _aligned([list(COLUMNS), *lines]):
         print(line)
     for row in rows:
+        if row["off"]:
+            print(f"{row['client']}: its hooks are off: {row['off']}")
         if row["problem"]:
             print(f"{row['client']}: {row['problem']}")
     return 0

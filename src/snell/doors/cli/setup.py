@@ -104,7 +104,7 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     if not wanted and not args.uninstall:
         _tell_of_memory(args, where, env)
         has_nothing = bool(args.client) and not any(state.changes for state in states)
-        is_well = not has_problems and not has_nothing
+        is_well = not has_problems and not has_nothing and not any(state.off for state in states)
         print("everything is installed and current" if is_well else "nothing was changed")
         return 0 if is_well else 1
     require_person(env, "changing a client's configuration")
@@ -160,6 +160,8 @@ def _check(states: Sequence[ClientState]) -> int:
         for change in state.changes:
             if change.changes:
                 print(f"  {change.file.path} ({change.file.purpose}) is not as it should be")
+        if state.off:
+            print(f"  hooks are off there: {state.off}")
         for name in state.foreign:
             print(f"  beside ours: {name}")
     current = ("yes", "nothing to install")
@@ -177,6 +179,10 @@ def _show(state: ClientState) -> None:
             print(f"  {line}")
     if state.changes and not any(change.changes for change in state.changes):
         print("  nothing to change")
+    if state.off:
+        print(
+            f"  {paint.red('hooks are off there')}: {state.off}; the client runs none of these before that is changed"
+        )
     for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
         print(f"  note: {remark}")
     if not state.changes and not state.problem:
