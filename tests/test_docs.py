@@ -12,6 +12,7 @@ import pytest
 
 from snell.clients.installs import install_of
 from snell.doors.cli import COMMANDS
+from snell.doors.person import WITHOUT_TERMINAL
 from snell.handlers import HANDLERS as RUNNABLE
 from snell.model.catalogue import CATALOGUE
 from snell.settings.schema import HANDLERS
@@ -190,7 +191,7 @@ def snell(project: Path, *words: str, code: int = 0) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "snell", *words],
         cwd=project,
-        env={**env, "HOME": str(project.parent), "SNELL_HOME": str(project.parent / "home")},
+        env={**env, "HOME": str(project.parent), "SNELL_HOME": str(project.parent / "home"), WITHOUT_TERMINAL: "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

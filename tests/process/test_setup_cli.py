@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from snell.doors.person import AGENT_MARKERS, WITHOUT_TERMINAL
 from snell.settings.our_commands import wrapped_command
 from tests.process.author import Author
 from tests.unit.runtime.household import snapshot
@@ -32,7 +33,7 @@ class Owner(Author):
     def env(self) -> dict[str, str]:
         moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME", "XDG_CONFIG_HOME")
         inherited = {name: value for name, value in super().env.items() if name not in moved}
-        return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin"}
+        return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin", WITHOUT_TERMINAL: "1"}
 
     def on_terminal(self, *words: str, typed: str = "", **env: str) -> str:
         """As for an author, however much is shown: a diff is longer than a terminal's buffer."""
@@ -127,6 +128,32 @@ def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_o
     assert "needs a person" in owner.on_terminal("setup", "claude-code", "--uninstall", "--yes", CLAUDECODE="1")
     code, out, _ = owner.snell("setup", "claude-code")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
+    assert snapshot(owner.user_home) == before
+
+
+def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+
+    def run(*words: str, **env: str) -> tuple[int, str]:
+        given = {name: value for name, value in owner.env.items() if name != WITHOUT_TERMINAL}
+        ends = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        command = [sys.executable, "-m", "snell", "setup", *words]
+        # In a session of its own, it has no controlling terminal either, whoever runs these tests.
+        at = {"cwd": owner.project, "env": given | env, "start_new_session": True}
+        done = subprocess.run(command, **at, **ends, timeout=100, check=False)
+        return done.returncode, done.stdout.decode().splitlines()[-1]
+
+    refused = "needs a person at a terminal, and there is none here; run it in a terminal of your own"
+    for words in (("codex", "--yes"), ("codex", "--uninstall", "--yes"), ("--plugin", "plug")):
+        code, said = run(*words)
+        assert (code, refused in said) == (1, True)
+    for marker in AGENT_MARKERS[::9]:
+        assert "belongs to an agent" in run("codex", "--yes", **{WITHOUT_TERMINAL: "1", marker: "x"})[1]
+    assert run("codex", "--check")[0] == 1  # looking is free
+    assert snapshot(owner.user_home) == before
+    assert run("codex", "--yes", **{WITHOUT_TERMINAL: "1"})[0] == 0
+    assert (owner.user_home / ".codex" / "hooks.json").is_file()
+    assert "taken out" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
     assert snapshot(owner.user_home) == before
 
 

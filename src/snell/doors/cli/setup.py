@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from snell.doors.paint import Paint
-from snell.doors.person import asks_yes, require_person
+from snell.doors.person import asks_yes, require_terminal_nearby
 from snell.doors.shown_changes import shown_change
 from snell.machine.paths import Places, places
 from snell.model.errors import SetupError
@@ -107,7 +107,7 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
         is_well = not has_problems and not has_nothing and not any(state.off for state in states)
         print("everything is installed and current" if is_well else "nothing was changed")
         return 0 if is_well else 1
-    require_person(env, "changing a client's configuration")
+    require_terminal_nearby(env, "changing a client's configuration")
     if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
         print("nothing was changed")
         return 1
@@ -213,7 +213,7 @@ def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int
         raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
     files = plugin_files(_options(args, where, env))
     if not args.print:
-        require_person(env, "writing a plugin")
+        require_terminal_nearby(env, "writing a plugin")
         write_plugin(Path(args.plugin), files)
     for name in files:
         print(f"{'would write' if args.print else 'wrote'} {Path(args.plugin) / name}")
