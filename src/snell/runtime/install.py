@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from snell.clients.installs import install_names, install_of
 from snell.machine.files import FileError, read_capped
 from snell.machine.paths import home_directory
 from snell.model.errors import ClientError, SetupError
-from snell.model.installs import Block, FileEdit, Install, SetupScope, Wrapped
+from snell.model.installs import SCOPES, Block, FileEdit, Install, SetupScope, Wrapped
 from snell.model.ports import Capabilities
 from snell.runtime.install_forms import Programs, hook_files, mcp_file, with_rewakes
 from snell.runtime.install_rules import RULES
+from snell.settings.edits import put_in
 from snell.settings.our_commands import wishes_closed
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their whole history beside their settings
@@ -70,6 +72,8 @@ class Found(Struct, frozen=True):
 
 def resolved(name: str) -> Install:
     """The set-up of a client by its name or alias, whatever its case, blanks and dashes."""
+    if not isinstance(name, str) or not name.strip():
+        raise ClientError(f"`{name}` is no client's name", advice=f"known are {', '.join(known_clients())}")
     folded = _folded(name)
     known = {_folded(alias): client for alias, client in ALIASES.items()}
     return install_of(known.get(folded, folded))
@@ -92,6 +96,8 @@ def generate(
 ) -> dict[str, Any]:
     """One client's whole set-up as data, by its name or alias; nothing is written."""
     install, site = resolved(client), site or Site.here(os.environ, Path.cwd())
+    if scope not in SCOPES:
+        raise SetupError(f"there is no scope `{scope}`", advice=f"it is one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
     return {
         "client": install.name.replace("_", "-"),
@@ -104,10 +110,23 @@ def generate(
 
 
 def build_hooks(install: Install, site: Site, *, include_session_start: bool = True, scope: SetupScope = "user") -> Any:
-    """The hook entries alone, in the client's own form; None for a client without hooks."""
+    """
+    The hooks alone, as the client's file would hold them; None for a client without hooks. What is more than one file,
+    or a program, comes as contents by path.
+    """
     options = Options(scope=scope, session_start=include_session_start, status_line=False)
     files = _hook_files(install, options, site) if install.form else []
-    return [msgspec.to_builtins(file.edits) for file in files] or None
+    contents = {file.path: _content(put_in(None, file)) for file in files}
+    only = next(iter(contents.values()), None) if len(contents) < 2 else contents
+    return contents if isinstance(only, str) else only
+
+
+def _content(data: bytes) -> Any:
+    """A file as data where it is data, else its text."""
+    for decode in (msgspec.json.decode, msgspec.toml.decode):
+        with suppress(msgspec.DecodeError):
+            return decode(data)
+    return data.decode()
 
 
 def build_mcp_config(install: Install, site: Site, *, scope: SetupScope = "user") -> Any:

@@ -155,10 +155,33 @@ def test_one_call_describes_a_clients_whole_set_up(tmp_path: Path) -> None:
     assert whole["mcp_config"] == {
         "mcpServers": {"snell": {"type": "stdio", "command": PROGRAMS.shim, "args": ["--bridge", "mcp"]}}
     }
-    assert "SessionStart" in whole["hooks"][0][0]["lists"]
+    assert whole["hooks"] == {"hooks": written("claude_code", site)[".claude/settings.json"]["hooks"]}
+    assert "SessionStart" in whole["hooks"]["hooks"]
     less = generate("claude", include_session_start=False, include_mcp_config=False, site=site)
-    assert "SessionStart" not in less["hooks"][0][0]["lists"]
+    assert set(whole["hooks"]["hooks"]) - set(less["hooks"]["hooks"]) == {"SessionStart"}
     assert less["mcp_config"] is None
+
+
+@pytest.mark.parametrize("name", [client.name for client in every_install() if client.form])
+def test_the_hooks_of_a_set_up_are_what_the_clients_files_would_hold(name: str, tmp_path: Path) -> None:
+    site = site_in(tmp_path)
+    given, files = generate(name, site=site)["hooks"], written(name, site, status_line=False)
+    if name == "kimi":
+        files = {path: tomllib.loads(text) for path, text in files.items()}
+    single = next(iter(files.values()))
+    assert given == (
+        single
+        if len(files) == 1 and isinstance(single, dict)
+        else {str(site.home / path): content for path, content in files.items()}
+    )
+
+
+def test_a_scope_or_a_client_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="there is no scope `bogus`; it is one of user, project, local"):
+        generate("codex", scope="bogus", site=site_in(tmp_path))  # type: ignore[arg-type] # what a caller may do
+    for name in (None, 7, ""):
+        with pytest.raises(ClientError, match="is no client's name; known are claude-code,"):
+            generate(name, site=site_in(tmp_path))  # type: ignore[arg-type] # what a caller may do
 
 
 @pytest.mark.proves("S4-13", "S4-15")
