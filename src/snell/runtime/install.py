@@ -70,8 +70,8 @@ class Found(Struct, frozen=True):
         return bool(self.programs or self.folders)
 
 
-def resolved(name: str) -> Install:
-    """The set-up of a client by its name or alias, whatever its case, blanks and dashes."""
+def resolved(name: object) -> Install:
+    """The set-up of a client by its name or alias, whatever its case, blanks and dashes; callers come from outside."""
     if not isinstance(name, str) or not name.strip():
         raise ClientError(f"`{name}` is no client's name", advice=f"known are {', '.join(known_clients())}")
     folded = _folded(name)

@@ -7,6 +7,7 @@ indentation, line ends and odd spacing stay as they are, because nothing is writ
 
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,9 +17,11 @@ from snell.settings.tree import Lines, check_depth
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_INDENT = re.compile(r"[ \t]*")
 _SCALAR = re.compile(r"-?[0-9][0-9.eE+\-]*|true|false|null")
 _STRINGS = json.JSONDecoder()
 WIDTH = 160
+Change = tuple[int, int, str]  # from, to, and what stands there then
 
 
 class Span(Struct):
@@ -45,7 +48,10 @@ class Item(Struct):
 
 
 class JsonText:
-    """A JSON text under the knife. Every change scans it again: files are small, and positions never go stale."""
+    """
+    A JSON text under the knife. Every change scans it again, so positions never go stale; what is about many places
+    is done in one go, because some files are large.
+    """
 
     def __init__(self, text: str, *, comments: bool = False) -> None:
         self._comments = comments
@@ -74,7 +80,7 @@ class JsonText:
         """Set the value at this path, with the objects on the way to it."""
         if found := self.find(path):
             if found.value != value:
-                self._change(found.start, found.end, self._written(value, self._indent_at(found.start)))
+                self._splice([(found.start, found.end, self._written(value, self._indent_at(found.start)))])
             return
         parent = self.find(path[:-1]) if len(path) > 1 else self.root
         if parent is None:
@@ -82,63 +88,87 @@ class JsonText:
             return
         if not isinstance(parent.value, dict):
             raise WrongError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), "mend it")
-        self._insert(parent, value, f"{json.dumps(path[-1], ensure_ascii=False)}: ", "}")
+        self._splice(self._added(parent, [(_key(path[-1]), value)]))
 
-    def add(self, path: tuple[str, ...], value: Any) -> None:
-        """Append to the list at this path."""
-        found = self.find(path)
-        if found is None:
-            self.put(path, [value])
+    def extend(self, at: tuple[str, ...], lists: Mapping[str, Sequence[Any]]) -> None:
+        """Append to the lists of these names in the object there; those that are missing are made."""
+        inside = self.find(at) if at else self.root
+        missing = {name: list(items) for name, items in lists.items() if items and not self._has(inside, name)}
+        if inside is None:
+            if missing:
+                self.put(at, missing)
             return
-        if not isinstance(found.value, list):
-            raise WrongError(f"`{'.'.join(path)}` is not a list", self._line(found.start), "mend it, or remove it")
-        self._insert(found, value, "", "]")
+        changes = []
+        for item in inside.items:
+            if items := lists.get(item.key):
+                if not isinstance(item.span.value, list):
+                    name = ".".join((*at, item.key))
+                    raise WrongError(f"`{name}` is not a list", self._line(item.span.start), "mend it, or remove it")
+                changes += self._added(item.span, [("", each) for each in items])
+        changes += self._added(inside, [(_key(name), items) for name, items in missing.items()])
+        self._splice(changes)
 
     def cut(self, path: tuple[str | int, ...], number: int | None = None) -> None:
         """Take out the member at this path, or one item of the list there."""
         inside = self.find(path if number is not None else path[:-1])
-        if inside is None:
-            return
-        for index, item in enumerate(inside.items):
+        for index, item in enumerate(inside.items if inside else ()):
             if index == number if number is not None else item.key == path[-1]:
-                self._cut(inside, index)
+                self.cut_all([(inside, {index})])
                 return
 
-    def _cut(self, inside: Span, index: int) -> None:
-        item = inside.items[index]
-        start = self._blank_before(item.start)
-        end = item.comma + 1 if item.comma >= 0 else item.end
-        is_last = index == len(inside.items) - 1
-        if is_last and index > 0 and item.comma < 0:
-            comma = inside.items[index - 1].comma
-            self._change(start, end, "", rescan=False)
-            self._change(comma, comma + 1, "")
-            return
-        if is_last and index == 0 and not self._has_comment(end, inside.end - 1):
-            end = inside.end - 1  # nothing is left, so its closing bracket comes up
-        self._change(start, end, "")
+    def cut_all(self, places: Sequence[tuple[Span | None, Collection[int]]]) -> None:
+        """Take out these items of these objects and lists, none of which is inside an item that goes."""
+        self._splice([change for inside, numbers in places if inside for change in self._removed(inside, numbers)])
 
-    def _insert(self, inside: Span, value: Any, before: str, closing: str) -> None:
+    def _removed(self, inside: Span, numbers: Collection[int]) -> list[Change]:
+        if not numbers:
+            return []
+        gone = [item for index, item in enumerate(inside.items) if index in numbers]
+        left = [item for index, item in enumerate(inside.items) if index not in numbers]
+        changes = [
+            (self._blank_before(item.start), item.comma + 1 if item.comma >= 0 else item.end, "") for item in gone
+        ]
+        if left and gone[-1].comma < 0:
+            changes.append((left[-1].comma, left[-1].comma + 1, ""))  # it is the last one now
+        if not left and not self._has_comment(changes[-1][1], inside.end - 1):
+            changes[-1] = (changes[-1][0], inside.end - 1, "")  # nothing is left, so its closing bracket comes up
+        return changes
+
+    def _added(self, inside: Span, values: Sequence[tuple[str, Any]]) -> list[Change]:
+        """Values with what stands before each, such as its key, behind what is inside already."""
+        if not values:
+            return []
         close = inside.end - 1
         at = self._blank_before(close)
         is_empty = not inside.items
         is_open = "\n" in self.text[at:close] or is_empty or "\n" in self.text[inside.start : inside.items[0].start]
         outer = self._indent_at(inside.start)
         indent = self._item_indent(inside, outer)
-        text = before + (self._written(value, indent) if is_open else json.dumps(value, ensure_ascii=False))
-        text = f"{self._newline}{indent}{text}" if is_open else f" {text}"
+        lead = f"{self._newline}{indent}" if is_open else " "
+        text = ",".join(
+            lead + before + (self._written(value, indent) if is_open else json.dumps(value, ensure_ascii=False))
+            for before, value in values
+        )
         text += "," if inside.trailing_comma else ""
         if is_open and "\n" not in self.text[at:close]:
             text += f"{self._newline}{outer}"
-        self._change(at, at, text, rescan=False)
-        if inside.items and not inside.trailing_comma:
-            self._change(inside.items[-1].end, inside.items[-1].end, ",", rescan=False)
-        self.root = self._scanned()
+        needs_comma = inside.items and not inside.trailing_comma
+        comma: list[Change] = [(inside.items[-1].end, inside.items[-1].end, ",")] if needs_comma else []
+        return [*comma, (at, at, text)]
 
-    def _change(self, start: int, end: int, text: str, *, rescan: bool = True) -> None:
-        self.text = self.text[:start] + text + self.text[end:]
-        if rescan:
+    def _splice(self, changes: Sequence[Change]) -> None:
+        """Make these changes, which do not overlap, in one go; those of one place in the order given."""
+        parts, position = [], 0
+        for start, end, text in sorted(changes, key=lambda change: change[0]):
+            parts += [self.text[position : max(start, position)], text]
+            position = max(end, position)
+        if changes:
+            self.text = "".join([*parts, self.text[position:]])
             self.root = self._scanned()
+
+    @staticmethod
+    def _has(inside: Span | None, name: str) -> bool:
+        return inside is not None and any(item.key == name for item in inside.items)
 
     def _scanned(self) -> Span:
         return _Scanner(self.text, comments=self._comments).document()
@@ -167,7 +197,8 @@ class JsonText:
     def _indent_at(self, position: int) -> str:
         """The blanks at the beginning of the line that this position is in."""
         start = self.text.rfind("\n", 0, position) + 1
-        return self.text[start : start + len(self.text[start:]) - len(self.text[start:].lstrip(" \t"))]
+        found = _INDENT.match(self.text, start)
+        return found.group() if found else ""
 
     def _blank_before(self, position: int) -> int:
         while position and self.text[position - 1] in " \t\r\n":
@@ -182,6 +213,10 @@ class JsonText:
 
     def _line(self, position: int) -> int:
         return Lines(self.text).at(position)
+
+
+def _key(name: str) -> str:
+    return f"{json.dumps(name, ensure_ascii=False)}: "
 
 
 def _pretty(value: Any, unit: str, indent: str) -> str:

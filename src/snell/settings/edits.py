@@ -5,12 +5,12 @@ Pure functions from bytes to bytes. Doing the same twice changes nothing, and ta
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from snell.model.installs import Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
 from snell.settings.complaints import WrongError
-from snell.settings.edit_json import JsonText
+from snell.settings.edit_json import JsonText, Span
 from snell.settings.edit_markdown import has_block, with_block, without_block
 from snell.settings.edit_toml import appended, checked, first_line_of, refuse_if_taken, toml_table, without
 from snell.settings.edit_yaml import with_entry, without_entry, yaml_values
@@ -98,25 +98,22 @@ def _json_out(text: str, file: FileEdit) -> str:
 
 
 def _put_lists(document: JsonText, edit: Any) -> None:
-    for name, items in list(_lists(document, edit.at)):
-        ours = [item for item in items if runs_shim(item)]
-        if ours != list(edit.lists.get(name, ())):
-            _cut_ours(document, (*edit.at, name))
-            _cut_if_empty(document, (*edit.at, name), edit.lists)
-    for name, wanted in edit.lists.items():
-        span = document.find((*edit.at, name))
-        for item in wanted:
-            if span is None or not isinstance(span.value, list) or item not in span.value:
-                document.add((*edit.at, name), item)
+    stale = [
+        name
+        for name, items in _lists(document, edit.at)
+        if [item for item in items if runs_shim(item)] != list(edit.lists.get(name, ()))
+    ]
+    _cut_names(document, edit.at, stale, kept=edit.lists)
+    there = dict(_lists(document, edit.at))
+    document.extend(
+        edit.at,
+        {name: [item for item in wanted if item not in there.get(name, ())] for name, wanted in edit.lists.items()},
+    )
 
 
 def _cut_lists(document: JsonText, edit: Any) -> None:
     was_there = [name for name, items in _lists(document, edit.at) if any(map(runs_shim, items))]
-    for name in was_there:
-        _cut_ours(document, (*edit.at, name))
-        span = document.find((*edit.at, name))
-        if span and span.value == []:
-            document.cut((*edit.at, name))
+    _cut_names(document, edit.at, was_there)
     if was_there and edit.at:
         _cut_empty(document, edit.at)
 
@@ -155,22 +152,25 @@ def _cut_wrapped(document: JsonText, edit: Any) -> None:
         document.cut(edit.at)
 
 
-def _cut_ours(document: JsonText, path: tuple[str | int, ...]) -> None:
-    span = document.find(path)
-    items = list(enumerate(span.value)) if span else []
-    for number, item in reversed(items):
-        if runs_only_shim(item):
-            document.cut(path, number)
-        elif runs_shim(item):
-            # Somebody put a hook of theirs beside ours into one group: theirs stays.
-            _cut_ours(document, (*path, number, "hooks"))
+def _cut_names(document: JsonText, at: tuple[str, ...], names: Collection[str], kept: Collection[str] = ()) -> None:
+    """Take ours out of the lists of these names. A list that held nothing else goes too, unless it is to be kept."""
+    inside = document.find(at)
+    places: list[tuple[Span | None, Collection[int]]] = []
+    whole = set()
+    for number, item in enumerate(inside.items if inside else ()):
+        if item.key in names and item.key not in kept and all(map(runs_only_shim, item.span.value)):
+            whole.add(number)
+        elif item.key in names:
+            places += _ours_in(item.span)
+    document.cut_all([*places, (inside, whole)])
 
 
-def _cut_if_empty(document: JsonText, path: tuple[str, ...], wanted: Mapping[str, Any]) -> None:
-    """An event that is not wanted any more leaves no empty list behind."""
-    span = document.find(path)
-    if span and span.value == [] and path[-1] not in wanted:
-        document.cut(path)
+def _ours_in(span: Span) -> Iterator[tuple[Span, Collection[int]]]:
+    yield span, {number for number, item in enumerate(span.value) if runs_only_shim(item)}
+    for item in span.items:
+        inner = next((each.span for each in item.span.items if each.key == "hooks"), None)
+        if inner and runs_shim(item.span.value) and not runs_only_shim(item.span.value):
+            yield from _ours_in(inner)  # somebody put a hook of theirs beside ours into one group: theirs stays
 
 
 def _cut_empty(document: JsonText, path: tuple[str, ...]) -> None:

@@ -1,7 +1,9 @@
 """Edits of other people's files: only what is ours changes, twice is once, and out again is as before."""
 
 import json
+import time
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from snell.model.installs import Block, Entries, FileEdit, Format, Lists, Member, Whole, Wrapped
 from snell.settings.complaints import WrongError
+from snell.settings.edit_json import JsonText
 from snell.settings.edits import foreign_hooks, is_our_file, put_in, taken_out
 from snell.settings.our_commands import runs_shim, wrapped_command
 from tests.unit.settings.awkward_files import AWKWARD
@@ -193,3 +196,25 @@ def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, a
         "statusLine": 0,
     }
     assert taken_out(after, file("json")) == before
+
+
+def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> None:
+    entry = {"type": "command", "command": SHIM}
+    hooks = file("json", Lists(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
+    large = json.dumps({"allow": [f"Bash(run {number})" for number in range(6000)]}).encode()
+    installed = put_in(large, hooks)
+
+    def seconds(work: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    runs = [
+        [seconds(work) for work in (lambda: put_in(large, hooks), lambda: taken_out(installed, hooks))]
+        + [seconds(lambda: JsonText(installed.decode()))]
+        for _ in range(5)
+    ]
+    putting, taking, reading = (min(each) for each in zip(*runs, strict=True))
+    assert putting < 12 * reading
+    assert taking < 12 * reading
+    assert taken_out(installed, hooks) == large
