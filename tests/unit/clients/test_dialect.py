@@ -188,3 +188,23 @@ def test_text_of_a_prompt_in_parts_is_joined() -> None:
         "prompt": [{"type": "text", "text": "a"}, {"type": "image"}, "b"],
     }
     assert client_named("kimi").decode(json.dumps(payload).encode()).prompt == "a\n\nb"
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "said"),
+    [
+        ("antigravity", "PreInvocation", b"{}"),
+        ("augment", "PromptSubmit", b""),
+        ("antigravity", "PreToolUse", b'{"decision":"deny","reason":"why"}'),
+    ],
+)
+def test_where_a_client_cannot_be_refused_it_is_not_given_another_events_refusal(
+    name: str, event: str, said: bytes
+) -> None:
+    reply = client_named(name).failed(event, "why", blocks=True)
+    assert (reply.stdout.strip(), reply.exit_code) == (said, 0)
+
+
+def test_an_event_that_nobody_knows_is_refused_in_some_way_under_a_fail_closed_policy() -> None:
+    for event in ("", "Unheard"):
+        assert json.loads(client_named("antigravity").failed(event, "why", blocks=True).stdout)["decision"] == "deny"

@@ -48,10 +48,12 @@ def encoded(table: Dialect, decision: Decision) -> Reply:
 def helpless(table: Dialect, event: str, text: str, *, blocks: bool) -> Reply:
     """What the client gets when there is no decision: no opinion, or a refusal where a guard must not be missed."""
     name = table.events.get(event) or canonical(event)
+    name = table.refine(event, {}) if table.refine and name not in table.answers else name
     answers = _answers(table, event, name)
-    if name in NEVER_BLOCKED_BY_FAILURE or not blocks:
+    cannot = answers is not None and not answers.deny  # and the words of another event would mean nothing there
+    if name in NEVER_BLOCKED_BY_FAILURE or not blocks or cannot:
         return _reply(table, answers, [], {}, text)
-    own = event if answers and answers.deny else next((each for each in table.answers if table.answers[each].deny), "")
+    own = event if answers else next((each for each in table.answers if table.answers[each].deny), "")
     deny = table.answers.get(own, NO_ANSWERS).deny or (answers and answers.deny)
     return _reply(table, answers, [deny] if deny else [], {Slot.REASON: text, Slot.EVENT: own}, text)
 
