@@ -19,6 +19,7 @@ from snell.settings.reading import Parsed
 from snell.settings.sources import read_file
 
 EXAMPLE = "snell import claude-code"
+_RUNS = ("command", "url", "prompt", "tool")  # what a handler is about
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,10 +75,11 @@ def _row(file: SettingsFile) -> dict[str, Any]:
             "handler": each.hook.handler.kind,
             "runs": " ".join(
                 [
-                    str(each.definition.get("command") or each.definition.get("url") or ""),
+                    str(next((each.definition[key] for key in _RUNS if each.definition.get(key)), "")),
                     *each.definition.get("args", ()),
                 ]
             ),
+            "only_if": each.definition.get("if") or None,
             "timeout": each.hook.time_limit,
             "enabled": each.hook.enabled,
         }
@@ -100,10 +102,10 @@ def _show(row: dict[str, Any]) -> None:
     print(f"{row['file']}: {len(row['hooks'])} hook{'' if len(row['hooks']) == 1 else 's'} besides Snell's own")
     for hook in row["hooks"]:
         matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
+        only = f", only if {visible(hook['only_if'])}" if hook["only_if"] else ""
         off = "" if hook["enabled"] else ", switched off there"
-        print(
-            f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, at most {hook['timeout']:g} s{off}"
-        )
+        limit = f"at most {hook['timeout']:g} s"
+        print(f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, {limit}{only}{off}")
         print(f"      {visible(hook['runs'])}")
     for problem in row["problems"]:
         print("\n".join(wrapped(problem)))
