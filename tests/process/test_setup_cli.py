@@ -181,6 +181,17 @@ def test_print_and_json_write_nothing(owner: Owner) -> None:
     assert snapshot(owner.user_home) == before
 
 
+def test_taking_out_can_be_looked_at_first_and_leaves_nothing_but_its_lock(owner: Owner) -> None:
+    before = snapshot(owner.user_home)
+    assert owner.snell("setup", "codex", "cursor", "--yes")[0] == 0
+    between = snapshot(owner.user_home)
+    code, out, _ = owner.snell("setup", "codex", "cursor", "--uninstall", "--print")
+    assert (code, "snell-hook" in out, snapshot(owner.user_home)) == (0, True, between)
+    assert owner.snell("setup", "codex", "cursor", "--uninstall", "--yes")[0] == 0
+    assert snapshot(owner.user_home) == before
+    assert [path.name for path in (owner.home / "state" / "installs").iterdir()] == ["lock"]
+
+
 def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> None:
     mine = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
     owner.settings.write_text(json.dumps(mine), encoding="utf-8")
@@ -235,7 +246,8 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
         {
             "matcher": "Bash",
             "hooks": [
-                {"type": "command", "command": "./check.sh", "timeout": 7},
+                {"type": "command", "command": "./check.sh", "timeout": 7, "if": "Bash(git *)"},
+                {"type": "prompt", "prompt": "Is it safe?"},
                 {"type": "command", "command": "/x/snell-hook", "args": ["--client", "claude-code"]},
             ],
         }
@@ -243,11 +255,12 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
     owner.settings.write_text(json.dumps({"hooks": {"PreToolUse": groups}}), encoding="utf-8")
     code, out, _ = owner.snell("import", "claude")
     assert code == 0
-    assert f"{owner.settings}: 1 hook besides Snell's own" in out
-    assert "PreToolUse on Bash, command, at most 7 s" in out
+    assert f"{owner.settings}: 2 hooks besides Snell's own" in out
+    assert "PreToolUse on Bash, command, at most 7 s, only if Bash(git *)\n" in out
+    assert "PreToolUse on Bash, prompt, at most 30 s\n      Is it safe?\n" in out
     assert 'import_hooks = ["claude-code"]' in out
     found = json.loads(owner.snell("import", "claude-code", "--json")[1])
-    assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh"]
+    assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh", "Is it safe?"]
     assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
 
 

@@ -60,7 +60,7 @@ ALIASES: Mapping[str, str] = {
         "roo": "roo-code roocode",
         "vscode_copilot": "vscode vs-code vscode-copilot visual-studio-code",
         "warp": "warp-terminal",
-        "windsurf": "devin-desktop cascade codeium",
+        "windsurf": "devin devin-desktop cascade codeium",
         "zed": "zed-editor",
     }.items()
     for alias in aliases.split()

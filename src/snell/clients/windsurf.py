@@ -8,7 +8,7 @@ from snell.model.ports import Capabilities, Quirk
 
 NAME = "windsurf"
 TITLE = "Windsurf"
-ALIASES = ("devin-desktop", "cascade", "codeium")
+ALIASES = ("devin", "devin-desktop", "cascade", "codeium")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, stop=False)
 QUIRKS = (
     Quirk("only exit code 2 before something happens is read; no JSON, no context", "its documentation"),

@@ -61,7 +61,8 @@ def planned_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Ch
     if record and before is not None and _digest(before) == record.after:
         return Change(file, before, _kept(state, _real(file.path)) if record.had_file else None)
     after = _taken_out(file, before)
-    if after is not None and record and not record.had_file and _holds_nothing(after, file):
+    had_file = record is not None and record.had_file
+    if after is not None and after != before and not had_file and _holds_nothing(after, file):
         after = None
     return Change(file, before, after)
 
@@ -240,6 +241,10 @@ def _noted_folders(state: Path) -> list[str]:
 
 
 def _note_folders(state: Path, folders: list[str]) -> None:
+    if not folders:
+        with suppress(FileNotFoundError):
+            os.unlink(state / "installs" / FOLDERS)
+        return
     write_atomically(state / "installs" / FOLDERS, msgspec.json.encode(folders))
 
 

@@ -14,7 +14,7 @@ from snell.settings.edit_json import JsonText, Span
 from snell.settings.edit_markdown import has_block, with_block, without_block
 from snell.settings.edit_toml import appended, checked, first_line_of, refuse_if_taken, toml_table, without
 from snell.settings.edit_yaml import with_entry, without_entry, yaml_values
-from snell.settings.our_commands import others_in, runs_only_shim, runs_shim, wrapped_command
+from snell.settings.our_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command
 from snell.settings.tree import text_of
 
 BOM = "\ufeff"
@@ -119,11 +119,16 @@ def _cut_lists(document: JsonText, edit: Any) -> None:
 
 
 def _put_member(document: JsonText, edit: Any) -> None:
+    found = document.find(edit.at)
+    if found and found.value != edit.value and not is_our_member(found.value):
+        message = f"`{'.'.join(edit.at)}` is there already, and it is not ours"
+        raise WrongError(message, document.line_of(found), "rename it, or remove it")
     document.put(edit.at, edit.value)
 
 
 def _cut_member(document: JsonText, edit: Any) -> None:
-    if document.find(edit.at):
+    found = document.find(edit.at)
+    if found and is_our_member(found.value):
         document.cut(edit.at)
         _cut_empty(document, edit.at[:-1])
 
@@ -217,7 +222,7 @@ def _toml_in(text: str, file: FileEdit) -> str:
 
 def _toml_out(text: str, file: FileEdit) -> str:
     before = checked(text)
-    members = [edit.at for edit in file.edits if isinstance(edit, Member)]
+    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_our_member(_at(before, edit.at))]
     entries = [edit.name for edit in file.edits if isinstance(edit, Entries)]
 
     def goes(table: Any, values: Mapping[str, Any]) -> bool:
@@ -254,7 +259,7 @@ def _toml_others(values: Mapping[str, Any], file: FileEdit) -> Any:
             left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
             if not left[edit.name]:
                 del left[edit.name]
-        elif isinstance(edit, Member):
+        elif isinstance(edit, Member) and is_our_member(_at(left, edit.at)):
             _drop(left, edit.at)
     return left
 
@@ -262,19 +267,30 @@ def _toml_others(values: Mapping[str, Any], file: FileEdit) -> Any:
 def _yaml_in(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
-        if isinstance(edit, Member) and _at(values, edit.at) != edit.value:
+        if isinstance(edit, Member) and (found := _at(values, edit.at)) != edit.value:
+            if found is not None and not is_our_member(found):
+                raise WrongError(f"`{'.'.join(edit.at)}` is there already, and it is not ours", 1, "rename it")
             expected = _set(values if isinstance(values, dict) else {}, edit.at, edit.value)
             text = with_entry(text, edit.at[0], edit.at[1], edit.value)
-            values = yaml_values(text)
+            values = _yaml_or_none(text)
             if values != expected:
-                raise WrongError("what is there is written so that nothing can be added", 1, "use block style")
+                message = "what is there is written in braces, where nothing can be added"
+                raise WrongError(message, 1, "write it in block style, one name on each line")
     return text
+
+
+def _yaml_or_none(text: str) -> Any:
+    """Of a text that we made: that it cannot be read is nobody's mistake but ours."""
+    try:
+        return yaml_values(text)
+    except WrongError:
+        return None
 
 
 def _yaml_out(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
-        if isinstance(edit, Member) and _at(values, edit.at) is not None:
+        if isinstance(edit, Member) and is_our_member(_at(values, edit.at)):
             expected = _copy(values)
             _drop(expected, edit.at)
             text = without_entry(text, edit.at[0], edit.at[1])

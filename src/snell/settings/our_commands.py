@@ -44,6 +44,17 @@ def runs_only_shim(value: Any) -> bool:
     return bool(commands) and all(_SHIM.match(command) for command in commands)
 
 
+def is_our_member(value: Any) -> bool:
+    """Is a value under our name ours: hooks that run the shim, a server that is one of our programs, or nothing yet?"""
+    if not isinstance(value, Mapping):
+        return False
+    program = value.get("command", value.get("cmd"))
+    program = program[0] if isinstance(program, list) and program else program
+    if isinstance(program, str):
+        return re.split(r"[/\\]", program)[-1] in ("snell", "snell.exe", "snell-hook", "snell-hook.exe")
+    return not value or runs_only_shim(value)
+
+
 def others_in(value: Any) -> list[str]:
     """The commands that are not ours; an entry without any command counts as one."""
     commands = list(commands_in(value))

@@ -222,6 +222,7 @@ def test_a_command_works_when_the_path_to_the_shim_has_spaces(tmp_path: Path) ->
         (" Claude Code ", "claude_code"),
         ("cursor", "cursor"),
         ("windsurf", "windsurf"),
+        ("devin", "windsurf"),
         ("antigravity", "antigravity"),
         ("gemini", "gemini"),
         ("copilot", "copilot"),

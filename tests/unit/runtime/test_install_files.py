@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -17,8 +18,12 @@ from tests.unit.runtime.household import every_install, places_in, set_up, site_
 EVERYTHING = Options(mcp=True, rules=True, worktrees=True)
 
 
-def member(path: Path, value: object = 1) -> FileEdit:
-    return FileEdit(str(path), "json", (Member(("snell",), value),), "hooks")
+def member(path: Path, version: int = 1) -> FileEdit:
+    return FileEdit(str(path), "json", (Member(("snell",), ours(version)),), "hooks")
+
+
+def ours(version: int = 1) -> dict[str, object]:
+    return {"command": "/opt/snell-hook", "version": version}
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -74,7 +79,7 @@ def test_what_was_written_meanwhile_stays_when_ours_goes(tmp_path: Path) -> None
 def test_a_file_that_was_made_for_us_goes_even_if_it_was_reformatted(tmp_path: Path) -> None:
     path, state = tmp_path / "new" / "deep" / "settings.json", tmp_path / "state"
     install(planned(member(path)), "x", state)
-    path.write_bytes(b'{"snell":1}')
+    path.write_text(json.dumps({"snell": ours()}), encoding="utf-8")
     uninstall(planned_removal(member(path), {"x"}, state), "x", state)
     assert not (tmp_path / "new").exists()
 
@@ -125,14 +130,14 @@ def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> None:
     link.symlink_to("dotfiles.json")
     install(planned(member(link)), "x", state)
     assert os.readlink(link) == "dotfiles.json"
-    assert (json.loads(real.read_bytes()), real.stat().st_mode & 0o777) == ({"snell": 1}, 0o640)
+    assert (json.loads(real.read_bytes()), real.stat().st_mode & 0o777) == ({"snell": ours()}, 0o640)
 
 
 def test_a_link_to_nowhere_gets_its_file(tmp_path: Path) -> None:
     link, state = tmp_path / "settings.json", tmp_path / "state"
     link.symlink_to(tmp_path / "later" / "file.json")
     install(planned(member(link)), "x", state)
-    assert json.loads((tmp_path / "later" / "file.json").read_bytes()) == {"snell": 1}
+    assert json.loads((tmp_path / "later" / "file.json").read_bytes()) == {"snell": ours()}
     uninstall(planned_removal(member(link), {"x"}, state), "x", state)
     assert link.is_symlink()
     assert not (tmp_path / "later").exists()
@@ -231,3 +236,11 @@ def _furnish(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
+
+
+def test_a_file_that_held_only_ours_goes_even_when_nobody_remembers_making_it(tmp_path: Path) -> None:
+    site, client = site_in(tmp_path), install_of("cursor")
+    set_up(client, Options(), site, tmp_path / "state")
+    shutil.rmtree(tmp_path / "state")
+    take_out(client, Options(), site, tmp_path / "state")
+    assert not (site.home / ".cursor" / "hooks.json").exists()

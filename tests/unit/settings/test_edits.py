@@ -218,3 +218,36 @@ def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> 
     assert putting < 12 * reading
     assert taking < 12 * reading
     assert taken_out(installed, hooks) == large
+
+
+@pytest.mark.parametrize("kind", ["json", "toml", "yaml"])
+def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_taken_out(kind: Format) -> None:
+    top = {"json": "mcpServers", "toml": "mcp_servers", "yaml": "extensions"}[kind]
+    theirs = {
+        "json": b'{"mcpServers": {"snell": {"command": "/their/own", "args": []}}}',
+        "toml": b'[mcp_servers.snell]\ncommand = "/their/own"\n',
+        "yaml": b"extensions:\n  snell:\n    cmd: /their/own\n",
+    }[kind]
+    server = file(kind, Member((top, "snell"), {"command": "/opt/snell-hook", "args": ["--bridge", "mcp"]}))
+    with pytest.raises(WrongError):
+        put_in(theirs, server)
+    assert taken_out(theirs, server) == theirs
+
+
+def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
+    ours = file("json", Member(("snell",), {"Stop": [{"type": "command", "command": SHIM}]}))
+    theirs = b'{"snell": {"Stop": [{"type": "command", "command": "mine"}]}}'
+    with pytest.raises(WrongError, match="`snell` is there already, and it is not ours"):
+        put_in(theirs, ours)
+    assert taken_out(theirs, ours) == theirs
+    older = b'{"snell": {"Stop": [{"type": "command", "command": "exec /old/snell-hook --client x"}]}}'
+    assert taken_out(put_in(older, ours), ours) == b"{}"
+
+
+def test_yaml_in_braces_is_refused_with_what_to_do() -> None:
+    server = file("yaml", Member(("extensions", "snell"), {"cmd": "/opt/snell-hook"}))
+    for text in (b"{extensions: {}}\n", b"{other: 1}\n"):
+        with pytest.raises(WrongError, match="in braces, where nothing can be added"):
+            put_in(text, server)
+    with pytest.raises(WrongError, match="`extensions` is written on one line"):
+        put_in(b"extensions: {a: {cmd: x}}\n", server)

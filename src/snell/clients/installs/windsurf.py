@@ -26,4 +26,5 @@ INSTALL = Install(
     mcp={"user": "{base}/mcp_config.json"},
     rules={"project": "AGENTS.md"},
     after=("restart Windsurf",),
+    remarks=("Devin Local and the Devin CLI are other programs with hooks of their own, which this does not set up",),
 )

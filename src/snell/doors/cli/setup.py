@@ -30,8 +30,8 @@ EXAMPLE = "snell setup claude-code"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("client", nargs="*", help="which clients (default: those found on this machine)")
     parser.add_argument("--scope", choices=SCOPES, default="user", help="whose configuration (default: user)")
+    parser.add_argument("--print", action="store_true", help="only show what would be written, or taken out")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--print", action="store_true", help="only show what would be written")
     what.add_argument("--check", action="store_true", help="is it installed and current? exit code 0 or 1")
     what.add_argument("--uninstall", action="store_true", help="take everything of ours out again")
     what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
