@@ -26,7 +26,7 @@ from snell.machine.json_output import json_bytes
 from snell.machine.patience import CancelledError, OutOfTimeError, Patience
 from snell.machine.surroundings import Surroundings
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import Deny, Effect, Rewrite
+from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Webhook
 
@@ -88,7 +88,8 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     if is_redacted and any(
         isinstance(effect, Rewrite) and holds_placeholder(effect.value) for effect in outcome.effects
     ):
-        kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
+        # An allow was meant for what would have run then, not for what runs now.
+        kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite | Allow))
         why = "the rewrite holds a placeholder of something that was redacted; it would destroy the true value"
         return replace(outcome, effects=kept, failure=outcome.failure or Failure("rewrite", why))
     return outcome
