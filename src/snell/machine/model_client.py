@@ -46,8 +46,10 @@ class Model:
         """Ask; raises ModelError, OutOfTimeError or CancelledError."""
         limits = self._around.settings
         spending.check(limits, self._session)
-        length = len(question.system) + sum(len(said.text) for said in question.said)
-        if not question.tools and length > self._settings.max_input_characters:
+        # What follows in a loop is what its tools gave, each with a limit of its own, as many as its turns allow.
+        asked = question.said[:1] if question.tools else question.said
+        length = len(question.system) + sum(len(said.text) for said in asked)
+        if length > self._settings.max_input_characters:
             told = f"the question has {length:,} characters, more than `model.max_input_characters`"
             raise ModelError("launch", told)
         turn = self._asked(replace(question, max_tokens=self._settings.max_answer_tokens))

@@ -86,7 +86,7 @@ class ReadingTools:
         for path in self._files(given, _text(given, "glob", "")):
             name = os.path.relpath(path, self._root) if self._is_in_project(path) else path
             for number, line in enumerate(self._lines_of(path), 1):
-                if self._matches(pattern, line):
+                if self._matches(pattern.search, line):
                     found.append(f"{name}:{number}: {line[:300]}")
                 if len(found) >= MOST_LINES:
                     return "\n".join(found)
@@ -96,9 +96,9 @@ class ReadingTools:
         files = self._files(given, _text(given, "pattern"))
         return "\n".join(os.path.relpath(path, self._root) for path, _ in zip(files, range(MOST_LINES), strict=False))
 
-    def _matches(self, pattern: "regex.Pattern[str]", line: str) -> bool:
+    def _matches(self, look: Callable[..., Any], text: str) -> bool:
         try:
-            return pattern.search(line[:10_000], timeout=min(0.5, self._patience.left())) is not None
+            return look(text[:10_000], timeout=min(0.5, self._patience.left())) is not None
         except TimeoutError:
             raise ToolError("the pattern takes too long; use a simpler one") from None
 
@@ -114,12 +114,12 @@ class ReadingTools:
             folders[:] = sorted(name for name in folders if name not in _SKIPPED)
             for name in sorted(names):
                 seen += 1
+                self._patience.left()
                 path = os.path.join(folder, name)
                 if seen > _MOST_FILES:
                     return
-                if (fits is None or fits.fullmatch(os.path.relpath(path, start))) and self._is_in_project(
-                    os.path.realpath(path)
-                ):
+                is_meant = fits is None or self._matches(fits.fullmatch, os.path.relpath(path, start))
+                if is_meant and self._is_in_project(os.path.realpath(path)):
                     yield path
 
     def _lines_of(self, path: str) -> list[str]:

@@ -137,6 +137,26 @@ def test_a_pattern_that_would_take_forever_is_given_up(project):
     )
 
 
+def test_a_glob_that_would_take_forever_is_given_up(project):
+    for number in range(8):
+        (project / ("a" * 240 + f"bc{number}bc")).write_text("", encoding="utf-8")
+    slow = "*a" * 200 + "*?b?c"
+    given = looked(project, ("Glob", {"pattern": slow}), ("Grep", {"pattern": "x", "glob": slow}))
+    assert given == ["the pattern takes too long; use a simpler one"] * 2
+
+
+def test_an_agent_is_not_asked_a_question_that_is_too_long(project):
+    def answers(asked: dict) -> Line:
+        return OK if len(asked["messages"]) > 1 else Line(calls=(("Read", {"file_path": "long.txt"}),))
+
+    (project / "long.txt").write_text("word " * 3_000, encoding="utf-8")
+    with model(answers) as server:
+        around = asking(server, max_input_characters=5_000, project_dir=str(project))
+        short, long = (outcome_of(Agent("Check"), call(text), around=around) for text in ("ls", "x" * 5_000))
+    assert (short, len(server.asked)) == (Outcome(), 2)  # what its tools give is no part of the question
+    assert (long.failure.kind, "more than `model.max_input_characters`" in long.failure.message) == ("launch", True)
+
+
 @pytest.mark.proves("S1-58", "S1-59")
 def test_the_task_holds_the_event_and_says_where_the_transcript_is(project, tmp_path):
     transcript = tmp_path / "talk.jsonl"
