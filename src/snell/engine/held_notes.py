@@ -27,14 +27,14 @@ def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
     waiting = marks.get(_scope(event), "held_notes")
     # An event that the catalogue does not list may reach no model at all, and the note would be lost.
     carries = waiting and "note" in event.row.can and event.name in CATALOGUE
-    return _with(waiting, decision, marks) if carries else decision
+    return _with_waiting(decision, marks) if carries else decision
 
 
 def hold(event: Event, notes: Iterable[Reason], marks: Store, until: str) -> None:
     """Keep notes until the next prompt (`until="prompt"`) or the next event that can carry them (`"event"`)."""
-    waiting = marks.get(_scope(event), "held_notes") or []
     added = [[until, note.hook, note.text] for note in notes]
-    marks.put(_scope(event), "held_notes", [*waiting, *added])
+    # Several hooks may come back from the background at once, and an event may collect meanwhile.
+    marks.change(_scope(event), "held_notes", lambda waiting: [*(waiting or []), *added])
 
 
 def _held(decision: Decision, marks: Store, until: str) -> Decision:
@@ -47,10 +47,15 @@ def _held(decision: Decision, marks: Store, until: str) -> Decision:
     return replace(decision, notes=(), merge=(*decision.merge, f"notes wait for the next {until}"))
 
 
-def _with(waiting: list[list[str]], decision: Decision, marks: Store) -> Decision:
+def _with_waiting(decision: Decision, marks: Store) -> Decision:
     event = decision.event
-    due = [each for each in waiting if each[0] == "event" or event.name in PROMPTS]
-    marks.put(_scope(event), "held_notes", [each for each in waiting if each not in due])
+    due: list[list[str]] = []
+
+    def without_due(waiting: list[list[str]] | None) -> list[list[str]]:
+        due[:] = [each for each in waiting or [] if each[0] == "event" or event.name in PROMPTS]
+        return [each for each in waiting or [] if each not in due]
+
+    marks.change(_scope(event), "held_notes", without_due)
     notes = (*(Reason(hook, text) for _, hook, text in due), *decision.notes)
     return replace(decision, notes=within_budget(decision.reasons, notes)[1])
 

@@ -7,7 +7,7 @@ What a hook of a built-in pack may use of the house it runs in: ask for `here`.
 Hooks that run in a process of their own see an empty place: no state of the house reaches them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ class Nowhere:
         return None
 
     def put(self, scope: str, name: str, value: Any) -> None:
+        pass
+
+    def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
         pass
 
     def drop(self, scope: str, name: str | None = None) -> None:

@@ -103,6 +103,9 @@ class Store(Protocol):
 
     def put(self, scope: str, name: str, value: Any) -> None: ...
 
+    def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
+        """Put what `change` makes of the value that is there, with nobody in between."""
+
     def drop(self, scope: str, name: str | None = None) -> None: ...
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 4 * (os.cpu_count() or 2)
 CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
+IN_BACKGROUND = 32  # asynchronous hooks at a time; each may take its time, and the others should not wait for it
 
 LAST_WATCHERS = 10.0  # seconds after which a process that ends leaves watchers alone that have not begun
 PATIENCE = 0.003  # seconds for which a whole daemon may wait for a quick hook; a thread would cost more than that
@@ -53,7 +54,9 @@ class Sorted(Struct, frozen=True):
     files: tuple[Hook, ...]
     order: tuple[int, ...]  # where the outcome of each hook stands: first those of the functions, then of the files
     batched: tuple[Hook, ...]  # functions of this process that only write rows
+    background: tuple[tuple[Hook, ...], ...]  # asynchronous ones, each by itself
     others: tuple[Hook, ...]
+    unhurried: tuple[Hook, ...]  # the batched and the others, in their order
     is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
 
 
@@ -81,6 +84,7 @@ class Crew:
         self.here = Here()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._late_jobs: set[Future[None]] = set()  # like the pools, shared by all copies
+        self._background_jobs: set[Future[None]] = set()
         self._later_worker = self.worker.twin()  # has no child until it is needed
         self._large_worker = self.worker.twin()
         self._sorted: dict[int, Sorted] = {}
@@ -142,10 +146,9 @@ class Crew:
         other.worker = self._later_worker
         return other.run(hooks, event)
 
-    def parted(self, hooks: tuple[Hook, ...]) -> tuple[tuple[Hook, ...], tuple[Hook, ...]]:
-        """Those that only write rows, and all others."""
-        known = self._known(hooks)
-        return known.batched, known.others
+    def parted(self, hooks: tuple[Hook, ...]) -> Sorted:
+        """Hooks that nobody waits for: those that only write rows, asynchronous ones, and all others."""
+        return self._known(hooks)
 
     def for_large(self) -> "Crew":
         """The same crew for a large event: nothing about it is quick, and its child takes long to read it."""
@@ -164,22 +167,25 @@ class Crew:
 
     def later(self, job: Callable[[], None]) -> "Future[None]":
         """Do something when the answer has left."""
-        future = self._threads("later", 2).submit(job)
-        self._late_jobs.add(future)
-        future.add_done_callback(self._late_jobs.discard)
-        return future
+        return _kept(self._threads("later", 2).submit(job), self._late_jobs)
+
+    def in_background(self, job: Callable[[], None]) -> "Future[None]":
+        """The same for something that may take long, and that nothing else is to wait for."""
+        return _kept(self._threads("background", IN_BACKGROUND).submit(job), self._background_jobs)
 
     @property
     def backlog(self) -> int:
-        """Jobs for later that are not done yet."""
-        return len(self._late_jobs)
+        """Jobs for later that are not done yet. Those in the background count when they have to wait for their turn."""
+        return len(self._late_jobs) + max(0, len(self._background_jobs) - IN_BACKGROUND)
 
     def close(self) -> None:
         """Wait for what is still to be done, for watchers that have not begun only so long; then end the threads."""
-        if pool := self._pools.pop("later", None):
+        later = [pool for name in ("later", "background") if (pool := self._pools.pop(name, None))]
+        if later:
             from concurrent.futures import wait
 
-            wait(tuple(self._late_jobs), timeout=LAST_WATCHERS)
+            wait((*self._late_jobs, *self._background_jobs), timeout=LAST_WATCHERS)
+        for pool in later:
             pool.shutdown(wait=True, cancel_futures=True)
         for name in ("hooks", "calls"):
             if pool := self._pools.pop(name, None):
@@ -277,12 +283,32 @@ def _sorted(hooks: Sequence[Hook]) -> Sorted:
     inline = tuple(hook for hook in hooks if isinstance(hook.handler, Inline))
     files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
     batched = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and hook.handler.batches)
-    others = tuple(hook for hook in hooks if hook not in batched)
+    background = tuple((hook,) for hook in hooks if hook.is_async and hook not in batched)
+    unhurried = tuple(hook for hook in hooks if (hook,) not in background)
+    others = tuple(hook for hook in unhurried if hook not in batched)
     waits = any(isinstance(hook.handler, Inline) and hook.handler.waits for hook in inline)
     is_quick = len(inline) + len(files) == len(hooks) and not waits
     places = {hook: place for place, hook in enumerate((*inline, *files))}
     order = tuple(places[hook] for hook in hooks) if is_quick else ()
-    return Sorted(hooks, inline, tuple(functions_of(inline) or ()), files, order, batched, others, is_quick)
+    return Sorted(
+        hooks=hooks,
+        inline=inline,
+        functions=tuple(functions_of(inline) or ()),
+        files=files,
+        order=order,
+        batched=batched,
+        background=background,
+        others=others,
+        unhurried=unhurried,
+        is_quick=is_quick,
+    )
+
+
+def _kept(future: "Future[None]", jobs: "set[Future[None]]") -> "Future[None]":
+    """The future, which is among these jobs until it is done."""
+    jobs.add(future)
+    future.add_done_callback(jobs.discard)
+    return future
 
 
 def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:

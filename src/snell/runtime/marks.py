@@ -49,9 +49,12 @@ class StoredMarks:
             return known.get(name, known.get(self._kept_name(name)) if scope in self._hiding else None)
 
     def put(self, scope: str, name: str, value: Any) -> None:
-        value = plain(value)  # as it would come back after a restart
+        self.change(scope, name, lambda _: value)
+
+    def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
         known = self._scope(scope)
         with self._lock:
+            value = plain(change(known.get(name)))  # as it would come back after a restart
             if name in known and same(known[name], value):
                 return
             known[name] = value

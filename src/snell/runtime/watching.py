@@ -8,12 +8,13 @@ of their own would take Python's lock from that thread again and again, and cost
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.book import Book, once_mark
-from snell.model.decision import Decision, Outcome
+from snell.model.decision import Decision, Failure, Outcome
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook
@@ -22,7 +23,12 @@ from snell.runtime.crew import Crew
 from snell.runtime.tracker import Tracker
 from snell.stores.sqlite import SqliteDatabase
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 SMALL = 16_000  # bytes of an event beyond which reading it takes so long that it had better be done elsewhere
+
+DROPPED = Outcome(failure=Failure("cancelled", "was cancelled before it began"))
 
 Late = Callable[[Hook, Event, Outcome, str], None]
 
@@ -34,6 +40,7 @@ class Job(Struct, frozen=True):
     crew: Crew
     batched: tuple[Hook, ...]
     others: tuple[Hook, ...]
+    background: tuple[tuple[Hook, ...], ...]  # asynchronous hooks, each by itself
 
     def run(self, watchers: tuple[Hook, ...]) -> Sequence[Outcome]:
         return self.crew.run_later(watchers, self.event)
@@ -60,8 +67,10 @@ class Watching:
             self._background.begin(hook, event, cancel)
         here = replace(crew.here, verdict=decision.verdict.name.lower())
         crew = crew.on(replace(crew.around, cancel=cancel), here)
-        batched, others = crew.parted(watchers) if size <= SMALL else ((), watchers)
-        return Job(event, crew, batched, others)
+        parted = crew.parted(watchers)
+        if size > SMALL:
+            return Job(event, crew, (), parted.unhurried, parted.background)
+        return Job(event, crew, parted.batched, parted.others, parted.background)
 
     def run(self, jobs: Sequence[Job], crew: Crew, *, stays_here: bool) -> None:
         batch = [job for job in jobs if job.batched]
@@ -72,6 +81,9 @@ class Watching:
         for job in jobs:
             if job.others:
                 crew.later(partial(self._run_others, job))
+            for hook in job.background:
+                future = crew.in_background(partial(self._run_in_background, job, hook))
+                future.add_done_callback(partial(self._enter_dropped, job, hook))
 
     def _run_batch(self, jobs: Sequence[Job]) -> None:
         """What they said is entered when their rows are kept: journal and marks have transactions of their own."""
@@ -90,6 +102,16 @@ class Watching:
 
     def _run_others(self, job: Job) -> None:
         self._enter(job, job.others, job.run(job.others))
+
+    def _run_in_background(self, job: Job, hook: tuple[Hook, ...]) -> None:
+        """One asynchronous hook, entered as soon as it is done; one whose session ended first does not begin."""
+        cancel = job.crew.around.cancel
+        self._enter(job, hook, (DROPPED,) if cancel and cancel.is_set() else job.run(hook))
+
+    def _enter_dropped(self, job: Job, hook: tuple[Hook, ...], future: "Future[None]") -> None:
+        """The process ends before the hook had its turn."""
+        if future.cancelled():
+            self._enter(job, hook, (DROPPED,))
 
     def _enter(self, job: Job, watchers: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> None:
         for hook, outcome in zip(watchers, outcomes, strict=True):

@@ -1,6 +1,7 @@
 """Hooks in the background: pending, completed, expired, cancelled, collected."""
 
 import threading
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from snell import Note
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Tell
 from snell.model.hooks import Hook, Inline, Webhook
+from snell.runtime.crew import IN_BACKGROUND
 from snell.runtime.house import House
 from snell.runtime.tracker import Tracker
 from tests.helpers import call
@@ -86,6 +88,77 @@ def test_a_session_that_ends_stops_its_async_webhook():
         house.close()
         states = [(each.hook.id, each.state) for each in house.background.all()]
     assert states == [("w", "cancelled")]
+
+
+def test_slow_background_hooks_hold_up_neither_each_other_nor_those_that_only_watch():
+    slow, release, watched = 8, threading.Event(), threading.Event()
+    together = threading.Barrier(slow)
+
+    def waiting() -> Inline:  # one each: the same function twice would be one hook
+        return Inline(lambda event: together.wait(HANG_BOUND) >= 0 and release.wait(HANG_BOUND) and None)
+
+    hooks = [hook(f"slow{number}", waiting(), is_async=True) for number in range(slow)]
+    quick = hook("quick", Inline(lambda event: Note("quick")), is_async=True)
+    watcher = hook("watcher", Inline(lambda event: watched.set()), role="watches")
+    with House.embedded(*hooks, quick, watcher) as house:
+        house.decide(call())
+        assert watched.wait(HANG_BOUND)
+        assert eventually(lambda: [each.hook.id for each in house.background.take("s1")], ["quick"])
+        assert eventually(lambda: house.decide(call("pwd", name="PostToolUse")).note, "quick")  # the others go on
+        assert (len(house.background.pending("s1")), house.crew.backlog) == (slow, 0)
+        release.set()
+    assert {each.state for each in house.background.all()} == {"completed"}
+
+
+def test_what_many_background_hooks_say_at_once_all_arrives():
+    together = threading.Barrier(24)
+
+    def says(number: int) -> Inline:
+        return Inline(lambda event: [Note(f"note {number}")] if together.wait(HANG_BOUND) >= 0 else None)
+
+    house = House.embedded(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
+    house.decide(call())
+    house.close()
+    house.unregister(layer="run time")
+    assert set(house.decide(call()).note.split("\n")) == {f"note {number}" for number in range(24)}
+
+
+def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
+    release, ran = threading.Event(), []
+    blocking = hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True)
+    behind = hook("behind", Inline(lambda event: ran.append(event.session_id)), is_async=True, matcher="Read")
+    house = House.embedded(blocking, behind)
+    for _ in range(IN_BACKGROUND):
+        house.decide(call(session_id="other"))
+    house.decide(call(tool="Read"))
+    house.decide(call(name="SessionEnd"))
+    release.set()
+    house.close()
+    assert (ran, {each.state for each in house.background.all("s1")}) == ([], {"cancelled"})
+
+
+def test_what_did_not_get_its_turn_before_the_end_is_cancelled_and_on_record(monkeypatch):
+    monkeypatch.setattr("snell.runtime.crew.LAST_WATCHERS", 0.0)
+    release = threading.Event()
+    house = House.embedded(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
+    for _ in range(IN_BACKGROUND + 3):
+        house.decide(call())
+    assert house.crew.backlog == 3
+    closing = threading.Thread(target=house.close)
+    closing.start()
+    assert eventually(lambda: len(house.background.pending()), IN_BACKGROUND)
+    release.set()
+    closing.join(HANG_BOUND)
+    states = [each.state for each in house.background.all()]
+    assert (states.count("completed"), states.count("cancelled")) == (IN_BACKGROUND, 3)
+
+
+def eventually(look, wanted) -> bool:
+    """Does it come to be so?"""
+    deadline = time.monotonic() + HANG_BOUND
+    while (found := look()) != wanted and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    return found == wanted
 
 
 def test_notes_and_messages_of_a_background_hook_reach_the_next_event():
