@@ -10,13 +10,25 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from snell.loop.stream import Error, HookExecuted, Listener, Listeners, Notice, SessionInfo, ToolCalled, ToolReturned
+from snell.loop.stream import (
+    STREAM,
+    Error,
+    HookExecuted,
+    Listener,
+    Listeners,
+    Notice,
+    SessionInfo,
+    ToolCalled,
+    ToolReturned,
+)
 from snell.loop.tools import Tool, tools_by_name
 from snell.model.decision import Decision
+from snell.model.effects import Deny
 from snell.model.hooks import Hook
 from snell.runtime.callbacks import AnyMatcher, Registration, hooks_from
 from snell.runtime.embedding import Embedding, Submitted, keeps_going, submitted
@@ -24,7 +36,7 @@ from snell.runtime.house import House
 from snell.runtime.tool_call import Approval, Input, Plan, Result, copied
 
 CANCELLED = "the session was cancelled"
-STREAM = "Stream"  # under this name of a registration stand listeners
+CLOSED = "this runner is closed: its hooks are gone, so it runs nothing any more"
 
 
 class ToolRunner:
@@ -64,6 +76,8 @@ class ToolRunner:
         self._shared = _Shared()
         self._is_kept_going = False
         self._has_stopped = False
+        self._above: ToolRunner | None = None
+        self._is_closed = False
         self.register(hooks or {})
 
     def register(self, hooks: Registration, group: str = "") -> list[Hook]:
@@ -98,16 +112,26 @@ class ToolRunner:
             each.get_loop().call_soon_threadsafe(each.cancel)
 
     def close(self) -> None:
-        """Take all hooks of this runner back and, unless the house is somebody else's, wait for what still runs."""
+        """Take all hooks back and, unless the house is somebody else's, wait for what still runs; nothing runs then."""
+        self._is_closed = True  # first: no call may slip through between the hooks' end and ours
         self.unregister(self.at.session_id)
         if self._is_own_house:
             self.house.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Has this runner, or one that it is a sub-agent of, given its hooks back?"""
+        return self._is_closed or (self._above is not None and self._above.is_closed)
+
     def submit(self, prompt: str) -> Submitted:
         """Have the hooks look at a prompt; they may reword it, add to it or refuse it."""
+        if self.is_closed:
+            return Submitted(prompt=prompt, refusal=CLOSED)
         return submitted(self.fire("UserPromptSubmit", prompt=prompt))
 
     async def submit_async(self, prompt: str) -> Submitted:
+        if self.is_closed:
+            return Submitted(prompt=prompt, refusal=CLOSED)
         return submitted(await self.fire_async("UserPromptSubmit", prompt=prompt))
 
     def stop(self) -> str:
@@ -161,7 +185,7 @@ class ToolRunner:
                 if not child._has_stopped:
                     child.stop()
             finally:
-                child.unregister(child.at.agent_id)
+                child._end_of_block()
 
     @asynccontextmanager
     async def subagent_async(self, agent_type: str, hooks: Registration | None = None) -> "AsyncIterator[ToolRunner]":
@@ -174,7 +198,11 @@ class ToolRunner:
                 if not child._has_stopped:
                     await child.stop_async()
             finally:
-                child.unregister(child.at.agent_id)
+                child._end_of_block()
+
+    def _end_of_block(self) -> None:
+        self._is_closed = True
+        self.unregister(self.at.agent_id)
 
     def _stop_event(self) -> str:
         return "SubagentStop" if self.at.agent_id else "Stop"
@@ -190,6 +218,8 @@ class ToolRunner:
         tool, shared = self.tools.get(name), self._shared
         if shared.is_cancelled:
             return Result(status="cancelled", tool=name, input=tool_input, error=CANCELLED)
+        if self.is_closed:
+            return Result(status="refused", tool=name, input=tool_input, error=CLOSED)
         if tool is None:
             return Result(status="unknown", tool=name, input=tool_input, error=f"there is no tool `{name}`")
         if self.max_calls is not None and shared.calls >= self.max_calls:
@@ -203,11 +233,17 @@ class ToolRunner:
             tool_use_id,
             is_enabled=tool.enabled(),
             validate=self._checks[name],
-            permission=tool.permission,
+            permission=partial(self._permission, tool),
             validates_rewrites=self.validates_rewrites,
             timeout=tool.timeout,
             on_decision=self._shown,
         )
+
+    def _permission(self, tool: Tool, value: Input) -> Any:
+        """The tool's own rule; whoever closed the runner after the call began may have taken its hooks away."""
+        if self.is_closed:
+            return Deny(CLOSED)
+        return tool.permission(value) if tool.permission else None
 
     def _end(self, result: Result, tool_use_id: str) -> Result:
         if result.status in ("failed", "timeout"):
@@ -260,6 +296,7 @@ class ToolRunner:
         child = copy(self)  # the same house, tools and budget
         child.at = self.at.below(agent_type)
         child.listeners = self.listeners.copy()
+        child._above, child._is_closed = self, False
         child._is_kept_going = child._has_stopped = False
         child.register(hooks or {})
         return child

@@ -13,8 +13,10 @@ from snell.engine.match import Predicate, compiled
 from snell.handlers.python import crash
 from snell.model.catalogue import row_of
 from snell.model.errors import HookError
-from snell.runtime.callbacks import AnyMatcher
+from snell.runtime.callbacks import AnyMatcher, checked
 from snell.runtime.tool_call import Input
+
+STREAM = "Stream"  # under this name of a registration stand listeners
 
 
 class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -116,7 +118,7 @@ class Listeners:
 
     def add(self, matchers: Iterable[AnyMatcher]) -> None:
         """Listeners as they are registered under `Stream`; a matcher reads the type of a notice."""
-        for each in matchers:
+        for each in checked(STREAM, matchers):
             fits = compiled(each.matcher, None, row_of("PreToolUse"))
             if wrong := [listener for listener in each.hooks if inspect.iscoroutinefunction(listener)]:
                 raise HookError(f"`{wrong[0].__name__}` is a coroutine; a listener of the stream is called at once")

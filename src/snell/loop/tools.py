@@ -17,7 +17,7 @@ class Tool(Struct, frozen=True):
     name: str
     run: Callable[..., Any]
     schema: Mapping[str, Any] | None = None  # of the input; without one it must fit the parameters of `run`
-    validate: Callable[[Input], Any] | None = None  # what is wrong beyond the schema: texts, or a ValueError
+    validate: Callable[[Input], Any] | None = None  # what is wrong beyond the schema: texts, False or a ValueError
     permission: Callable[[Input], Any] | None = None  # Allow, Ask, Deny, Rewrite or nothing
     is_enabled: bool | Callable[[], Any] = True
     known_as: str = ""  # Claude Code's name for such a tool, so that hooks for that kind of tool see it
@@ -43,7 +43,21 @@ def tools_by_name(given: Iterable[Tool | Callable[..., Any]]) -> dict[str, Tool]
     if len(by_name) < len(tools):
         names = [tool.name for tool in tools]
         raise ValueError(f"there are several tools called `{next(name for name in names if names.count(name) > 1)}`")
+    for tool in tools:
+        _check_schema(tool)
     return by_name
+
+
+def _check_schema(tool: Tool) -> None:
+    """A schema that says nothing would let everything through."""
+    if tool.schema is None:
+        return
+    from snell.packs.tool_inputs.shapes import unusable
+
+    is_one = isinstance(tool.schema, Mapping)
+    wrong = unusable(tool.schema) if is_one else f"it is {type(tool.schema).__name__}, not an object"
+    if wrong:
+        raise ValueError(f"the schema of the tool `{tool.name}` cannot be used: {wrong}")
 
 
 def _called(function: Callable[..., Any], value: Input) -> Any:

@@ -50,8 +50,7 @@ def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[H
     found = []
     for name, matchers in registered.items():
         event = event_named(name)
-        for each in matchers:
-            _check_matcher(name, each)
+        for each in checked(name, matchers):
             found += [_hook(event, each, function, callers, scope) for function in each.hooks]
     return found
 
@@ -65,12 +64,24 @@ def event_named(name: str) -> str:
     return event
 
 
-def _check_matcher(name: str, given: Any) -> None:
-    if not (hasattr(given, "matcher") and isinstance(getattr(given, "hooks", None), list | tuple)):
-        raise HookError(
-            f"hooks for `{name}` hold {type(given).__name__}, not a matcher",
-            advice='write HookMatcher(matcher="*", hooks=[function])',
-        )
+def checked(name: str, matchers: Any) -> Sequence[AnyMatcher]:
+    """The matchers that are registered under a name; raises when they are not what they should be."""
+    if _is_matcher(matchers) or not isinstance(matchers, Iterable):
+        wrong = f"hooks for `{name}` are one {type(matchers).__name__}, not a list of matchers"
+        raise HookError(wrong, advice='write [HookMatcher(matcher="*", hooks=[function])]')
+    found = list(matchers)
+    for each in found:
+        if not _is_matcher(each):
+            wrong = f"hooks for `{name}` hold {type(each).__name__}, not a matcher"
+            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+        if not isinstance(each.hooks, list | tuple):
+            wrong = f"a matcher for `{name}` has {type(each.hooks).__name__}, not a list, as its hooks"
+            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+    return found
+
+
+def _is_matcher(given: Any) -> bool:
+    return hasattr(given, "matcher") and hasattr(given, "hooks")
 
 
 def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dict[Function, Any], scope: Scope) -> Hook:

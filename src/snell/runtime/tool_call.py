@@ -8,7 +8,7 @@ two drivers are in `tool_driver.py`. INVARIANT: what the hooks and the permissio
 """
 
 from asyncio import CancelledError
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -39,7 +39,7 @@ class Plan(Struct, frozen=True, kw_only=True, eq=False):
     execute: Callable[[Input], Any]
     event: Callable[[str, Input], Event]  # the event of this name about this call, with these fields
     is_enabled: Callable[[], Any] | None = None
-    validate: Callable[[Input], Any] | None = None  # what is wrong: one text, several, or nothing
+    validate: Callable[[Input], Any] | None = None  # what is wrong: texts, False, or nothing
     permission: Callable[[Input], Any] | None = None  # Allow, Ask, Deny, Rewrite, several of them, or nothing
     approve: Callable[[Approval], Any] | None = None  # True lets the call through
     validates_rewrites: bool = True
@@ -297,7 +297,15 @@ def _wrong_shape(value: Any) -> list[str]:
 
 
 def _texts(found: Any) -> list[str]:
-    return [found] if isinstance(found, str) and found else [str(each) for each in found or ()]
+    """What is wrong, from what a check answered; a plain yes or no is an answer, too."""
+    if found is None or found is True or found == "":
+        return []
+    if found is False:
+        return ["the tool's own check refuses it"]
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        said = found if isinstance(found, str) else f"the tool's own check answered {type(found).__name__}, not texts"
+        return [said]
+    return [str(each) for each in found]
 
 
 def _effects(given: Any) -> Sequence[Any]:

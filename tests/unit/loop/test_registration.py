@@ -179,6 +179,9 @@ def test_a_function_that_is_named_twice_runs_once():
     [
         ({"PreToolUze": []}, "there is no event `PreToolUze`; did you mean `PreToolUse`?"),
         ({"Stop": [print]}, "hooks for `Stop` hold builtin_function_or_method, not a matcher"),
+        ({"Stop": HookMatcher("*", [print])}, "hooks for `Stop` are one HookMatcher, not a list of matchers; write ["),
+        ({"Stop": print}, "hooks for `Stop` are one builtin_function_or_method, not a list of matchers; write ["),
+        ({"Stop": [HookMatcher("*", print)]}, "a matcher for `Stop` has builtin_function_or_method, not a list, as"),
         ({"Stop": [HookMatcher("*", ["ls"])]}, "hooks for `Stop` hold str, not a function"),
         ({"Stop": [HookMatcher("*", [lambda a, b, c, d: 1])]}, "takes more than payload, tool_use_id and context"),
     ],

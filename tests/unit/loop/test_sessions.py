@@ -20,6 +20,7 @@ from snell.loop import (
     ToolReturned,
     WorkProduct,
 )
+from snell.loop.runner import CLOSED
 from snell.loop.stream import NOTICES
 from snell.model.catalogue import CATALOGUE
 from snell.model.hooks import Command, Hook
@@ -150,7 +151,7 @@ def test_a_sub_agent_has_hooks_of_its_own_which_go_with_it():
         assert runner.run("echo", {"text": "hi"}).text == "hi"
         id_ = helper.at.agent_id
     assert seen == [(name, id_, "helper") for name in hooks]
-    assert helper.run("echo", {"text": "hi"}).text == "hi"
+    assert helper.run("echo", {"text": "hi"}).error == CLOSED
     assert runner.house.unregister(group=id_) == 0
 
 
@@ -186,7 +187,7 @@ def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it
             with other.subagent("beside") as beside:
                 said.append(beside.run("echo", {"text": "hi"}).text)
         assert said == ["hi", "hi", *["only looking"] * 3, "hi"]
-        assert last.run("echo", {"text": "hi"}).text == "hi"
+        assert (last.run("echo", {"text": "hi"}).error, runner.unregister(reviewer.at.agent_id)) == (CLOSED, 0)
         runner.close()
 
 

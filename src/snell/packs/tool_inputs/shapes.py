@@ -156,7 +156,7 @@ def unusable(schema: Mapping[str, Any]) -> str:
         return ""
     try:
         _validator(json.dumps(schema, sort_keys=True))
-    except (ValidationError, ValueError, TypeError) as error:
+    except (ValidationError, ValueError, TypeError, RecursionError) as error:
         return str(error).split("\n", maxsplit=1)[0][:300]
     return ""
 
