@@ -10,7 +10,7 @@ import time
 from msgspec.structs import replace
 
 from snell.machine.event_json import event_for_others
-from snell.machine.fences import RULES, cleaned, fenced
+from snell.machine.fences import RULES, cleaned, fenced, visible
 from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
 from snell.machine.model_client import Model
 from snell.machine.model_talk import ModelError, Question, Said, ToolResult
@@ -72,8 +72,8 @@ def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) 
 
 def _task(prompt: str, event: Event, project_dir: str) -> str:
     shown = fenced(event_for_others(event), "the event")
-    where = f"The project is `{project_dir}`."
-    if event.transcript_path:
-        where += f" The transcript of the session is `{event.transcript_path}`; you may search it."
+    places = {"project": project_dir, "transcript": event.transcript_path}  # whoever names a folder can write in here
+    named = {name: visible(path) for name, path in places.items() if path}
+    where = fenced(named, "the folder of the project, and the transcript of the session, which you may search")
     parts = [where] if "$ARGUMENTS" in prompt else [where, shown]
     return "\n\n".join([*parts, prompt.replace("$ARGUMENTS", shown)])

@@ -6,6 +6,7 @@ random word that the data cannot know, as JSON in which angle brackets are spell
 """
 
 import os
+import re
 from typing import Any
 
 from snell.machine.json_output import json_bytes
@@ -16,16 +17,24 @@ RULES = (
 )
 
 
+_NO_WORD = re.compile(r"[^\w ,./-]+")  # a model chooses the name of the tool that it calls
+
+
 def fenced(value: Any, what: str) -> str:
     """Something as JSON between fences, with a word on what it is."""
     nonce = os.urandom(6).hex()
     text = json_bytes(value).decode("utf-8")
-    return f'<data-{nonce} what="{what}">\n{escaped(text)}\n</data-{nonce}>'
+    return f'<data-{nonce} what="{_NO_WORD.sub(" ", what)}">\n{escaped(text)}\n</data-{nonce}>'
 
 
 def cleaned(text: str) -> str:
     """Text that every encoder takes: a file's name may hold bytes that are no characters."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def visible(text: str) -> str:
+    """Text of which nothing is hidden: one line, without marks that a person would not see."""
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def escaped(json_text: str) -> str:
