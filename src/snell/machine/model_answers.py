@@ -23,6 +23,15 @@ _LOOKED_AT = 20_000  # characters, at either end
 _ANSWERS = frozenset({"ok", "pass", "nudge"})
 _OBJECT = re.compile(r'\{\s*"')
 _ANSWER = re.compile(r'\{\s*"(?:ok|reason|impossible|pass|nudge)"')
+# Up to the end of the text nothing but a refusal, with its reason after or before it, as far as it got.
+_CUT = re.compile(
+    r"""
+    \{\s* (?:"reason"\s*:\s*"(?P<first>(?:[^"\\]|\\.)*)"\s*,\s*)?
+    "ok"\s*:\s*false\s*
+    (?:,\s* (?:"\w* | "reason"\s*:?\s* (?:"(?P<reason>(?:[^"\\]|\\.)*) (?:\\|"(?:\s*,[^{}]*)?)?)? )? )? \s*\Z
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 _TURN_ENDERS = frozenset({"PreToolUse", "PostToolUse", "TeammateIdle"})
 _TURN_ENDS = frozenset({"Stop", "SubagentStop"})
 
@@ -36,14 +45,24 @@ def outcome_of_text(
     `begins` is what we began the answer with; a server that cannot continue it answers whole. Who `thinks_aloud` may
     show other objects before the answer.
     """
-    found, is_broken = _objects(_shortened(begins + text.strip()), begins)
+    whole = _shortened(begins + text.strip())
+    found, broken = _objects(whole, begins)
     answers = [each for each in found if _ANSWERS & each.keys()] if thinks_aloud else found
-    refusal = next((each for each in found if each.get("ok") is False), None)
+    refusal = next((each for each in found if each.get("ok") is False), None) or _cut_refusal(whole, broken)
     if refusal is not None:
         return Outcome(_refusal(refusal, event, ends_turn=ends_turn))
-    if is_broken or not answers:
+    if broken or not answers:
         return _unreadable(text)
     return _harmless(answers[0], event) or _unreadable(text)
+
+
+def _cut_refusal(text: str, broken: list[int]) -> dict[str, Any] | None:
+    """A refusal whose end is missing, since there were no tokens left for it."""
+    cut = next((found for at in broken if (found := _CUT.match(text, at))), None)
+    if cut is None:
+        return None
+    reason = (cut["reason"] or cut["first"] or "").strip()
+    return {"ok": False, "reason": f"{reason} … [cut off]" if reason else ""}
 
 
 def _harmless(answer: dict[str, Any], event: Event) -> Outcome | None:
@@ -81,21 +100,23 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
 
 
-def _objects(text: str, begins: str) -> tuple[list[dict[str, Any]], bool]:
-    """The objects in a text, and whether something begins like an answer and cannot be read."""
+def _objects(text: str, begins: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """The objects in a text, and where something begins like an answer and cannot be read."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats)
     found: list[dict[str, Any]] = []
-    is_broken, at = False, text.find("{")
+    broken: list[int] = []
+    at = text.find("{")
     while at >= 0:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            is_broken |= bool((_OBJECT if begins and at == 0 else _ANSWER).match(text, at))
+            if (_OBJECT if begins and at == 0 else _ANSWER).match(text, at):
+                broken.append(at)
             end = at + 1
         else:
             found.append(value)
         at = text.find("{", end)
-    return found, is_broken
+    return found, broken
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

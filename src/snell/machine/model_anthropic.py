@@ -41,7 +41,7 @@ def turn_of(answer: dict[str, Any]) -> Turn:
     calls = [part for part in parts if part.get("type") == "tool_use"]
     return Turn(
         "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text"),
-        tuple(ToolCall(str(each.get("id")), str(each.get("name")), each.get("input") or {}) for each in calls),
+        tuple(ToolCall(str(each.get("id")), str(each.get("name")), dict(each.get("input") or {})) for each in calls),
         _tokens(usage),
         int(usage.get("output_tokens") or 0),
     )

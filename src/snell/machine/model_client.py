@@ -24,6 +24,7 @@ from snell.machine.processes import environment, run
 from snell.machine.surroundings import INSIDE, ModelSettings, Surroundings
 
 LONGEST_ANSWER = 2_000_000
+MOST_TOKENS = 1_000_000_000  # that one answer counts, whatever its server says; the sum must stay a number
 KEY_SECONDS = 10.0
 _FORMATS: dict[str, ModuleType] = {"anthropic": model_anthropic, "openai": model_openai}
 
@@ -128,10 +129,12 @@ _NO_MODEL = (
 
 def _counted(turn: Turn, question: Question) -> Turn:
     """What an answer took; a guess, where the server does not say, for a budget that nothing counts is none."""
-    if turn.input_tokens > 0 or turn.output_tokens > 0:
-        return turn
-    given, said = len(msgspec.json.encode(question)), len(msgspec.json.encode(turn))
-    return replace(turn, input_tokens=given // CHARACTERS_A_TOKEN, output_tokens=said // CHARACTERS_A_TOKEN)
+    given, said = turn.input_tokens, turn.output_tokens
+    if given <= 0:
+        given = len(msgspec.json.encode(question)) // CHARACTERS_A_TOKEN
+    if said <= 0:
+        said = len(msgspec.json.encode(turn)) // CHARACTERS_A_TOKEN
+    return replace(turn, input_tokens=min(given, MOST_TOKENS), output_tokens=min(said, MOST_TOKENS))
 
 
 class _NotTakenError(Exception):
@@ -144,12 +147,22 @@ def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
         if response.status == 400 and not is_plain:
             raise _NotTakenError
         raise ModelError("output", f"the model's server answered with status {response.status}: {_short(text)}")
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        turn: Turn | None = form.turn_from(_events(response))
-    else:
-        turn = form.turn_of(_object(response.whole(LONGEST_ANSWER)))
+    try:
+        turn = _read(form, response)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        # Servers copy the two formats in many ways; what has another shape is none of them.
+        raise ModelError("output", "the model's server did not answer in the form of its API") from None
     if turn is None:
         raise ModelError("output", "the model's server broke off in the middle of its answer")
+    return turn
+
+
+def _read(form: ModuleType, response: Reading) -> Turn | None:
+    turn: Turn | None
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        turn = form.turn_from(_events(response))
+    else:
+        turn = form.turn_of(_object(response.whole(LONGEST_ANSWER)))
     return turn
 
 
@@ -181,7 +194,7 @@ def _events(response: Reading) -> Iterator[dict[str, Any]]:
             data = line.strip()
             if data.startswith(b"data:") and data[5:].strip() != b"[DONE]":
                 event = _object(data[5:].strip())
-                if event.get("type") == "error" or "error" in event:
+                if event.get("type") == "error" or event.get("error"):
                     raise ModelError(
                         "output", f"the model's server says: {_short(data[5:].decode('utf-8', 'replace'))}"
                     )
