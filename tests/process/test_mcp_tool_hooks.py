@@ -1,5 +1,6 @@
 """MCP tool hooks, through the real library and a real server."""
 
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -61,6 +62,41 @@ def test_what_goes_wrong_is_a_failure(given, options, failure):
 def test_a_server_in_trouble_is_a_failure(given, options, kind):
     outcome = answered(given, **options)
     assert (outcome.effects, outcome.failure.kind) == ((), kind)
+
+
+# It has no library that would keep its stdout clean.
+NOISY = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        print("not json", {"half": 1}, flush=True)
+        told = {
+            "initialize": {
+                "protocolVersion": asked.get("params", {}).get("protocolVersion"),
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "noisy", "version": "1"},
+            },
+            "tools/list": {"tools": []},
+            "tools/call": {"content": [{"type": "text", "text": '{"decision": "block", "reason": "no"}'}]},
+        }[asked["method"]]
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)
+"""
+ASKS = """
+import sys
+from snell.machine.mcp_client import call_tool
+from snell.machine.patience import Patience
+from snell.machine.surroundings import McpServer
+print(call_tool(McpServer(sys.executable, (sys.argv[1],)), "check", {}, {}, Patience(50)))
+"""
+
+
+def test_a_server_that_prints_other_things_is_read_past_and_stderr_stays_clean(tmp_path):
+    """Asked by a process of its own, since here the test runner listens to what libraries log."""
+    (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
+    argv = [sys.executable, "-c", ASKS, str(tmp_path / "noisy.py")]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ('{"decision": "block", "reason": "no"}\n', "")
 
 
 def test_a_call_can_be_cancelled():

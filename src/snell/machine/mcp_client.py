@@ -1,5 +1,6 @@
 """Questions to an MCP server, on stdin and stdout or over HTTP, through the `mcp` library."""
 
+import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -56,6 +57,7 @@ def _asked(server: McpServer, question: Callable[[Any], Awaitable[T]], env: Mapp
         import mcp
     except ImportError:
         raise McpError("launch", "the `mcp` extra is not installed; run `pip install 'snell[mcp]'`") from None
+    _quieten()
     found: list[T] = []
 
     async def talk(nowhere: TextIO) -> None:
@@ -83,6 +85,13 @@ def _asked(server: McpServer, question: Callable[[Any], Awaitable[T]], env: Mapp
     if not found:
         raise CancelledError
     return found[0]
+
+
+def _quieten() -> None:
+    """Where nobody listens to logs, Python would print the library's tracebacks to the stderr of our caller."""
+    for library in map(logging.getLogger, ("mcp", "client")):  # it logs under both names
+        if not library.handlers:
+            library.addHandler(logging.NullHandler())
 
 
 @asynccontextmanager
