@@ -119,15 +119,15 @@ def _late(record: Record) -> Iterator[str]:
     if record.get("late"):
         yield "  after the answer"
         for run in record["late"]:
-            yield from _runs([run], record)
+            yield from _runs([run], record, is_late=True)
             if failure := run.get("failure"):
                 yield from wrapped(_near(_value(failure["message"]), record), 6)
 
 
-def _runs(runs: Iterable[Record], record: Record) -> Iterator[str]:
+def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> Iterator[str]:
     for run in runs:
         row = f"    {run['hook']:<32} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
-        said = _said(run)
+        said = _said(run, is_late=is_late)
         if len(row) + 2 + len(said) <= WIDTH:
             yield f"{row}  {said}"
         else:
@@ -137,11 +137,12 @@ def _runs(runs: Iterable[Record], record: Record) -> Iterator[str]:
             yield from wrapped(remark, 6)
 
 
-def _said(run: Record) -> str:
+def _said(run: Record, *, is_late: bool = False) -> str:
     said = "; ".join(shortened(effect) for effect in run.get("effects", ()))
     if failure := run.get("failure"):
         means = {"allow": "so it does not count", "ask": "so you are asked", "block": "so it blocks"}
-        return f"failed ({failure['kind']}), {means[run['on_failure']]}" + (f"; {said}" if said else "")
+        follows = "which nobody waited for" if is_late else means[run["on_failure"]]
+        return f"failed ({failure['kind']}), {follows}" + (f"; {said}" if said else "")
     return said or "no opinion"
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from snell.engine.explain import explained, headline, shortened
-from snell.engine.record import effect_in_words, record_of
+from snell.engine.record import effect_in_words, late_run, record_of
 from snell.model.decision import Decision, Failure, Outcome, Skipped
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Source
@@ -237,3 +237,10 @@ def test_an_effect_in_words(effect: Effect, words: str) -> None:
 )
 def test_a_value_on_one_line_without_anything_that_moves_the_cursor(value: Any, line: str) -> None:
     assert shortened(value) == line
+
+
+def test_what_failed_after_the_answer_stopped_nobody():
+    expired = hook("slow", on_failure="block", is_async=True)
+    run = late_run(expired, Outcome(failure=Failure("timeout", "did not finish within 15 s")))
+    text = " ".join(explained({**record_of(decided(call())), "late": [run]}).split())
+    assert ("failed (timeout), which nobody waited for" in text, "so it blocks" in text) == (True, False)
