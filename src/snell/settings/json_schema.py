@@ -17,6 +17,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "hosts": _TEXTS,
     "texts or text": {"anyOf": [_TEXT, _TEXTS]},
     "seconds": {"type": "number", "exclusiveMinimum": 0},
+    "amount": {"type": "number", "minimum": 0},
     "milliseconds": {"type": "number", "exclusiveMinimum": 0},
     "table": {"type": "object"},
     "tables by name": {"type": "object", "additionalProperties": {"type": "object"}},

@@ -206,9 +206,9 @@ MODEL_KEYS: tuple[Key, ...] = (
     Key("max_answer_tokens", "count", "the longest answer", default=1_000),
     Key("max_input_characters", "count", "the longest question; a longer one is a failure", default=60_000),
     Key("max_session_tokens", "count", "what all model hooks of a session may use", default=500_000),
-    Key("max_daily_cost", "seconds", "what all model hooks may cost a day; needs the prices", default=0.0),
-    Key("input_price", "seconds", "the price of a million tokens of questions", default=0.0),
-    Key("output_price", "seconds", "the price of a million tokens of answers", default=0.0),
+    Key("max_daily_cost", "amount", "what all model hooks may cost a day; needs the prices", default=0.0),
+    Key("input_price", "amount", "the price of a million tokens of questions", default=0.0),
+    Key("output_price", "amount", "the price of a million tokens of answers", default=0.0),
     Key("in_batch", "flag", "let model hooks run for callers that run headless too", default=False),
 )
 

@@ -68,10 +68,25 @@ def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
 
 
 def _number(_key: Key, node: Node, name: str) -> float:
+    value = _finite(node, name)
+    if value <= 0:
+        raise WrongError(f"{name} must be more than 0, not {node.value}", node.line, "leave it out for the default")
+    return value
+
+
+def _amount(_key: Key, node: Node, name: str) -> float:
+    """What may be nothing, too: a price, a sum of money."""
+    value = _finite(node, name)
+    if value < 0:
+        raise WrongError(f"{name} must be 0 or more, not {node.value}", node.line, "leave it out for the default")
+    return value
+
+
+def _finite(node: Node, name: str) -> float:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise WrongError(f"{name} must be a number, not {noun(value)}", node.line, "write a number without quotes")
-    if math.isnan(value) or math.isinf(value) or value <= 0:
+    if math.isnan(value) or math.isinf(value):
         raise WrongError(f"{name} must be more than 0, not {value}", node.line, "leave it out for the default")
     return float(min(value, 10**9))
 
@@ -176,6 +191,7 @@ READERS: dict[str, Callable[[Key, Node, str], Any]] = {
     "hosts": _hosts,
     "texts or text": _texts_or_text,
     "seconds": _number,
+    "amount": _amount,
     "milliseconds": _number,
     "matcher": _matcher,
     "method": _method,

@@ -12,6 +12,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Hook, Inline, Prompt, Source
 from snell.runtime.house import House
+from snell.settings.json_schema import docs_rows
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call, event
 from tests.model_server import Line, model
@@ -319,6 +320,16 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
     assert said(parsed('[model]\nnmae = "m"\n').complaints) == [
         "snell.toml:2: `model.nmae` is not a setting; did you mean `name`?"
     ]
+
+
+def test_prices_and_costs_may_be_nothing_and_are_no_times():
+    (value,) = parsed("[model]\nmax_daily_cost = 0\ninput_price = 0.0\n", layer="user").values
+    assert value.value == {"max_daily_cost": 0.0, "input_price": 0.0}
+    assert said(parsed("[model]\noutput_price = -1\n", layer="user").complaints) == [
+        "snell.toml:2: `model.output_price` must be 0 or more, not -1; leave it out for the default"
+    ]
+    kinds = {row.name: row.type for row in docs_rows() if "price" in row.name or "cost" in row.name}
+    assert kinds == {"max_daily_cost": "amount", "input_price": "amount", "output_price": "amount"}
 
 
 @pytest.mark.parametrize(
