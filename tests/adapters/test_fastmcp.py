@@ -83,6 +83,30 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
     assert "hunter2" not in str(result)
 
 
+@pytest.mark.parametrize(
+    ("output", "rewritten", "told"),
+    [
+        (42, "43", (["43"], {"result": 43}, False)),
+        (42, 43, (["43"], {"result": 43}, False)),
+        (42, "hidden", (["hidden"], None, True)),
+        (42, {"a": 1}, (['{"a":1}'], None, True)),
+        (["a", "b"], '["a","***"]', (['["a","***"]'], {"result": ["a", "***"]}, False)),
+        (["a", "b"], "hidden", (["hidden"], None, True)),
+        ("42", "43", (["43"], {"result": "43"}, False)),
+        ({"a": 1}, {}, (["{}"], {}, False)),
+        ({"a": 1}, "hidden", (["hidden"], None, True)),
+    ],
+)
+def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(output, rewritten, told):
+    def typed():
+        return output
+
+    typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
+    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    result = call(house, typed, "typed", {})
+    assert ([block.text for block in result.content], result.structured_content, result.is_error) == told
+
+
 def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
     stage = Stage()
     server = fastmcp.FastMCP("stage", middleware=[middleware(stage.house)])

@@ -35,7 +35,10 @@ def middleware(house: House, **options: Any) -> Any:
 
             here = _at(at, context, named=named)
             plan = here.plan(message.name, message.arguments or {}, execute, shown=shown)
-            return _answer(await here.run_async(plan), *returned)
+            result = await here.run_async(plan)
+            given = returned[0] if returned else None
+            is_rewritten = not result.is_error and result.output is not given
+            return _answer(result, given, await _output_schema(context) if is_rewritten else None)
 
     return Snell()
 
@@ -68,7 +71,14 @@ def _unless_failed(result: Any) -> Any:
     return result
 
 
-def _answer(result: Result, returned: Any = None) -> Any:
+async def _output_schema(context: Any) -> Any:
+    """What clients hold the tool's results to, if anything."""
+    server = context.fastmcp_context
+    tool = await server.fastmcp.get_tool(context.message.name) if server else None
+    return getattr(tool, "output_schema", None)
+
+
+def _answer(result: Result, returned: Any, schema: Any) -> Any:
     error = result.exception
     if isinstance(error, _ToolFailedError):
         return with_notes(error.result, result.notes)
@@ -77,7 +87,11 @@ def _answer(result: Result, returned: Any = None) -> Any:
         raise error
     if result.is_error:
         raise told(result.text) from error
-    return with_notes(_replaced(returned, result.output), result.notes)
+    replaced = _replaced(returned, result.output)
+    if schema is not None and not _fits(replaced.structured_content, schema):
+        # Clients throw away a result that is not of its declared type; an error may be any text.
+        raise told("\n".join(filter(None, [str(shown(replaced)), *result.notes])))
+    return with_notes(replaced, result.notes)
 
 
 def _replaced(returned: Any, value: Any) -> Any:
@@ -87,3 +101,9 @@ def _replaced(returned: Any, value: Any) -> Any:
     other = None if returned.structured_content is None else structured(returned.structured_content, value)
     tools = library("fastmcp.tools", PACKAGE)
     return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)
+
+
+def _fits(value: Any, schema: Any) -> bool:
+    from snell.packs.tool_inputs.shapes import schema_faults
+
+    return value is not None and not schema_faults(value, schema)

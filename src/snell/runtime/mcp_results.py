@@ -17,15 +17,16 @@ def shown(result: Any) -> Any:
 
 
 def structured(old: dict[str, Any], value: Any) -> dict[str, Any] | None:
-    """The other form of a result: the library writes objects as JSON text and wraps everything else."""
-    if isinstance(value, str) and old.keys() != {"result"}:
+    """The other form of a result: the library writes all but texts as JSON, and wraps what is no object."""
+    is_wrapped = old.keys() == {"result"}
+    if isinstance(value, str) and not (is_wrapped and isinstance(old["result"], str)):
         try:
             value = json.loads(value)
         except ValueError:
-            return None
-    if isinstance(value, dict):
+            return {"result": value} if is_wrapped else None
+    if isinstance(value, dict) and not (is_wrapped and isinstance(old["result"], dict)):
         return value
-    return {"result": value} if old.keys() == {"result"} else None
+    return {"result": value} if is_wrapped else None
 
 
 def blocks(value: Any) -> Any:
