@@ -86,6 +86,7 @@ class Crew:
         self._late_jobs: set[Future[None]] = set()  # like the pools, shared by all copies
         self._background_jobs: set[Future[None]] = set()
         self._later_worker = self.worker.twin()  # has no child until it is needed
+        self._background_worker = self.worker.twin()
         self._large_worker = self.worker.twin()
         self._sorted: dict[int, Sorted] = {}
         self._is_for_large = False
@@ -142,9 +143,11 @@ class Crew:
 
     def run_later(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks that nobody waits for, with a child of their own, so that they hold up nobody who judges."""
-        other = copy(self)
-        other.worker = self._later_worker
-        return other.run(hooks, event)
+        return self._with(self._later_worker).run(hooks, event)
+
+    def run_in_background(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
+        """The same for hooks that may take long: with another child, so that they hold up no watcher either."""
+        return self._with(self._background_worker).run(hooks, event)
 
     def parted(self, hooks: tuple[Hook, ...]) -> Sorted:
         """Hooks that nobody waits for: those that only write rows, asynchronous ones, and all others."""
@@ -152,8 +155,7 @@ class Crew:
 
     def for_large(self) -> "Crew":
         """The same crew for a large event: nothing about it is quick, and its child takes long to read it."""
-        other = copy(self)
-        other.worker = self._large_worker
+        other = self._with(self._large_worker)
         other._is_for_large = True
         return other
 
@@ -192,6 +194,7 @@ class Crew:
                 pool.shutdown(wait=True)
         self.worker.close()
         self._later_worker.close()
+        self._background_worker.close()
         self._large_worker.close()
 
     def _run_mixed(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
@@ -204,6 +207,11 @@ class Crew:
         for group, outcomes in zip(groups, results, strict=True):
             done.update(zip(group, outcomes, strict=True))
         return [done[hook] for hook in hooks]
+
+    def _with(self, worker: Worker) -> "Crew":
+        other = copy(self)
+        other.worker = worker
+        return other
 
     def _enter(self) -> None:
         """Let the functions of built-in packs find the place they run in."""

@@ -106,7 +106,8 @@ class Watching:
     def _run_in_background(self, job: Job, hook: tuple[Hook, ...]) -> None:
         """One asynchronous hook, entered as soon as it is done; one whose session ended first does not begin."""
         cancel = job.crew.around.cancel
-        self._enter(job, hook, (DROPPED,) if cancel and cancel.is_set() else job.run(hook))
+        is_dropped = cancel and cancel.is_set()
+        self._enter(job, hook, (DROPPED,) if is_dropped else job.crew.run_in_background(hook, job.event))
 
     def _enter_dropped(self, job: Job, hook: tuple[Hook, ...], future: "Future[None]") -> None:
         """The process ends before the hook had its turn."""
