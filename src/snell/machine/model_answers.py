@@ -57,7 +57,8 @@ def outcome_of_text(
 
 
 def _cut_refusal(text: str, broken: list[int]) -> dict[str, Any] | None:
-    """A refusal whose end is missing, since there were no tokens left for it."""
+    """A refusal whose end is missing, since there were no tokens left for it or it ran away."""
+    text = text if len(text) <= 2 * _LOOKED_AT else text[:_LOOKED_AT]
     cut = next((found for at in broken if (found := _CUT.match(text, at))), None)
     if cut is None:
         return None

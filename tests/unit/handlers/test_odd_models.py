@@ -80,6 +80,12 @@ def test_a_refusal_that_was_cut_off_is_a_refusal(text, reason, asks):
         assert outcome_of(asks, around=asking(server)) == Outcome((Deny(reason),))
 
 
+def test_a_refusal_whose_reason_runs_away_is_a_refusal():
+    with model([Line(f'"ok": false, "reason": "{"r" * 200_000}"}}')]) as server:
+        (refusal,) = outcome_of(prompt(), around=asking(server)).effects
+    assert (type(refusal), refusal.because[:3], refusal.because[-9:]) == (Deny, "rrr", "[cut off]")
+
+
 @pytest.mark.parametrize("text", ['"ok": tru', '"ok": true, "reason": "fine', '"reason": "it is not "ok": false'])
 def test_what_was_cut_off_and_is_no_refusal_is_a_failure(text):
     with model([Line(text)]) as server:
