@@ -133,3 +133,25 @@ def test_a_server_of_the_lower_level_has_hooks_as_well():
 def test_a_server_without_a_place_for_hooks_is_an_error():
     with pytest.raises(TypeError, match="has no middleware"):
         hooked(object(), House.embedded())
+
+
+@pytest.mark.parametrize(
+    ("output", "rewritten", "told"),
+    [
+        (42, "43", (["43"], {"result": 43}, False)),
+        (42, "hidden", (["hidden"], None, True)),
+        (42, {"a": 1}, (['{"a":1}'], None, True)),
+        (["a", "b"], '["a","***"]', (['["a","***"]'], {"result": ["a", "***"]}, False)),
+        ("42", "43", (["43"], {"result": "43"}, False)),
+    ],
+)
+def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(output, rewritten, told):
+    def typed():
+        return output
+
+    typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
+    server = MCPServer("stage")
+    server.tool()(typed)
+    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    (result,) = called(hooked(server, house), ("typed", {}))
+    assert ([block.text for block in result.content], result.structured_content, result.is_error) == told

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from snell.runtime.embedding import Embedding, embedding_for, library
 from snell.runtime.house import House
-from snell.runtime.mcp_results import blocks, shown, structured, with_notes
+from snell.runtime.mcp_results import blocks, fits, shown, structured, with_notes
 from snell.runtime.tool_call import Input, Result
 
 PACKAGE = "fastmcp"
@@ -88,8 +88,7 @@ def _answer(result: Result, returned: Any, schema: Any) -> Any:
     if result.is_error:
         raise told(result.text) from error
     replaced = _replaced(returned, result.output)
-    if schema is not None and not _fits(replaced.structured_content, schema):
-        # Clients throw away a result that is not of its declared type; an error may be any text.
+    if not fits(replaced, schema):
         raise told("\n".join(filter(None, [str(shown(replaced)), *result.notes])))
     return with_notes(replaced, result.notes)
 
@@ -101,9 +100,3 @@ def _replaced(returned: Any, value: Any) -> Any:
     other = None if returned.structured_content is None else structured(returned.structured_content, value)
     tools = library("fastmcp.tools", PACKAGE)
     return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)
-
-
-def _fits(value: Any, schema: Any) -> bool:
-    from snell.packs.tool_inputs.shapes import schema_faults
-
-    return value is not None and not schema_faults(value, schema)

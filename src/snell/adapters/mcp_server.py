@@ -8,6 +8,7 @@ is built on the lower level of the library has the same place for it.
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from snell.machine.json_output import json_bytes
 from snell.runtime.embedding import Embedding, embedding_for, library
 from snell.runtime.house import House
-from snell.runtime.mcp_results import blocks, shown, structured, with_notes
+from snell.runtime.mcp_results import blocks, fits, shown, structured, with_notes
 from snell.runtime.tool_call import Input, Result
 
 PACKAGE = "mcp"
@@ -44,9 +45,13 @@ def hooked(server: Any, house: House, **options: Any) -> Any:
         given = dict(call.get("arguments") or {})
         plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=shown)
         try:
-            return _answer(await here.run_async(plan), *returned)
+            result = await here.run_async(plan)
         except _MoreNeededError as more:
             return more.result
+        answered = returned[0] if returned else None
+        is_rewritten = not result.is_error and result.output is not answered
+        schema = await _output_schema(server, str(call.get("name"))) if is_rewritten else None
+        return _answer(result, answered, schema)
 
     server.middleware.append(snell)  # the last is next to the tool, so that nobody changes what was judged
     return server
@@ -85,7 +90,14 @@ def _finished(result: Any) -> Any:
     return result
 
 
-def _answer(result: Result, returned: Any = None) -> Any:
+async def _output_schema(server: Any, name: str) -> Any:
+    """What clients hold the tool's results to, if anything; a server of the lower level does not know its tools."""
+    if not inspect.iscoroutinefunction(getattr(server, "list_tools", None)):
+        return None
+    return next((tool.output_schema for tool in await server.list_tools() if tool.name == name), None)
+
+
+def _answer(result: Result, returned: Any, schema: Any) -> Any:
     if isinstance(result.exception, _ToolFailedError):
         return with_notes(result.exception.result, result.notes)
     if result.exception:
@@ -93,7 +105,10 @@ def _answer(result: Result, returned: Any = None) -> Any:
     types = library("mcp.types", PACKAGE)
     if result.is_error:
         return types.CallToolResult(content=[types.TextContent(type="text", text=result.text)], is_error=True)
-    return with_notes(_replaced(returned, result.output), result.notes)
+    replaced = _replaced(returned, result.output)
+    if not fits(replaced, schema):
+        replaced = replaced.model_copy(update={"structured_content": None, "is_error": True})
+    return with_notes(replaced, result.notes)
 
 
 def _replaced(returned: Any, value: Any) -> Any:

@@ -29,6 +29,14 @@ def structured(old: dict[str, Any], value: Any) -> dict[str, Any] | None:
     return {"result": value} if is_wrapped else None
 
 
+def fits(result: Any, schema: Any) -> bool:
+    """Does it have the type that its tool declares? Clients throw away one that has not; an error may be any text."""
+    from snell.packs.tool_inputs.shapes import schema_faults
+
+    value = result.structured_content
+    return schema is None or (value is not None and not schema_faults(value, schema))
+
+
 def blocks(value: Any) -> Any:
     """Blocks as they were shown to the hook go back as blocks."""
     if not (isinstance(value, list) and all(isinstance(each, dict) and "type" in each for each in value)):
