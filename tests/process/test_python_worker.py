@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from snell.machine.worker import Worker
 from snell.model.decision import Failure, Outcome
@@ -14,7 +13,6 @@ from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewri
 from snell.model.errors import HookError
 from snell.model.hooks import Hook, PythonFile, Source
 from snell.runtime.crew import Crew
-from snell.runtime.house import House
 from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
@@ -380,26 +378,3 @@ def test_a_hook_that_forks_mixes_no_answers_up(desk: Desk) -> None:
         for word in ("bad 1", "fork", "bad 2", "ls", "fork bad", "ls", "bad 3")
     ]
     assert said == [(Deny("bad 1"),), (), (Deny("bad 2"),), (), (Deny("fork bad"),), (), (Deny("bad 3"),)]
-
-
-def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk, tmp_path: Path) -> None:
-    gate, seen = tmp_path / "gate", tmp_path / "seen"
-    os.mkfifo(gate)
-    loaded = desk.load(f"""
-        from snell import watches
-
-        @judges("PreToolUse", matcher="Bash")
-        def slow(): open({str(gate)!r}).read()
-
-        @watches("PreToolUse", matcher="Read")
-        def watcher(): open({str(seen)!r}, "w").close()
-    """)
-    slow, watcher = loaded.hooks
-    house = House.embedded(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
-    house.decide(call())
-    with gate.open("w", encoding="utf-8"):  # from now on the hook is inside its function, and waits for us
-        house.decide(call(tool="Read"))
-        assert wait_until(seen.exists, 30.0)
-        assert len(house.background.pending()) == 1
-    house.crew.close()
-    assert [each.state for each in house.background.all()] == ["completed"]

@@ -10,7 +10,7 @@ import pytest
 
 from snell.machine.surroundings import HandlerSettings, Surroundings
 from snell.model.decision import Failure, Outcome
-from snell.model.effects import Allow, Deny, Note, Rewrite
+from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import event_from
 from snell.model.hooks import Scope, Source, Webhook
 from tests.handler_stage import outcome_of, webhook
@@ -115,13 +115,10 @@ def test_a_rewrite_with_a_placeholder_is_refused_and_the_rest_of_the_answer_coun
 
 
 def test_a_refused_rewrite_takes_its_approval_along_since_the_original_was_not_approved():
-    said = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
-    answer = {"hookSpecificOutput": {**said, "updatedInput": {"command": "echo [redacted:github-token]"}}}
-    with serving(Answer(answer)) as server:
-        refused = outcome_of(webhook(server), call(f"echo {SECRET}"))
-        taken = outcome_of(webhook(server, redact=False), call(f"echo {SECRET}"))
-    assert (refused.effects, refused.failure and refused.failure.kind) == ((), "rewrite")
-    assert taken == Outcome((Allow(), Rewrite({"command": "echo [redacted:github-token]"})))
+    said = {"permissionDecision": "allow", "updatedInput": {"command": "echo [redacted:github-token]"}}
+    with serving(Answer({"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})) as server:
+        outcome = outcome_of(webhook(server), call(f"echo {SECRET}"))
+    assert (outcome.effects, outcome.failure.kind) == ((), "rewrite")
 
 
 def test_a_rewrite_with_a_placeholder_is_taken_where_nothing_was_redacted():

@@ -1,0 +1,44 @@
+"""Asynchronous hooks in Python files, beside hooks of files that only watch."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from snell.runtime.house import House
+from tests.helpers import call
+from tests.process.desk import Desk, opened
+from tests.process.scene import wait_until
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with opened(tmp_path) as desk:
+        yield desk
+
+
+def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk, tmp_path: Path) -> None:
+    gate, seen = tmp_path / "gate", tmp_path / "seen"
+    os.mkfifo(gate)
+    loaded = desk.load(f"""
+        from snell import watches
+
+        @judges("PreToolUse", matcher="Bash")
+        def slow(): open({str(gate)!r}).read()
+
+        @watches("PreToolUse", matcher="Read")
+        def watcher(): open({str(seen)!r}, "w").close()
+    """)
+    slow, watcher = loaded.hooks
+    house = House.embedded(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
+    house.decide(call())
+    with gate.open("w", encoding="utf-8"):  # from now on the hook is inside its function, and waits for us
+        house.decide(call(tool="Read"))
+        assert wait_until(seen.exists, 30.0)
+        assert len(house.background.pending()) == 1
+    house.crew.close()
+    assert [each.state for each in house.background.all()] == ["completed"]
