@@ -22,6 +22,7 @@ from snell.machine.kept_copies import copy_name, move_aside
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import T, Transaction
+from snell.work import losses
 from snell.work.migrations import Step, migrate, newer, steps, version_of
 
 BUSY_MS = 5_000
@@ -62,6 +63,7 @@ class SqliteDatabase:
         self._read_only: StoreError | None = None
         self._identity = (0, 0)
         self._takes_parts = False
+        self._lost = ""  # what the next new file takes the place of
 
     def open(self) -> None:
         """Make the file ready for use, or say why that cannot be."""
@@ -213,7 +215,8 @@ class SqliteDatabase:
         with self._lock:
             if self._connection is not None and _identity(self.path) != self._identity:
                 self.close()
-                self._tell(f"`{self.path}`: was removed or replaced while it was in use; what it held is gone")
+                self._lost = f"`{self.path}`: was removed or replaced while it was in use; what it held is gone"
+                self._tell(self._lost)
 
     def _open(self) -> None:
         make_private(self.path.parent)
@@ -226,7 +229,8 @@ class SqliteDatabase:
 
     def _replace(self, error: Exception) -> None:
         kept = move_aside(self.path, "bad", ("-wal", "-shm"))
-        self._tell(f"`{self.path}`: is damaged ({error}) and was moved to `{kept}`; a new one was begun")
+        self._lost = f"`{self.path}`: is damaged ({error}) and was moved to `{kept}`; a new one was begun"
+        self._tell(self._lost)
         self._connection = self._connected()
 
     def _connected(self) -> apsw.Connection:
@@ -273,7 +277,16 @@ class SqliteDatabase:
                 _copy(connection, copy_name(self.path, f"before-{latest}"))
             connection.execute("BEGIN IMMEDIATE")
             migrate(tx, "sqlite", self._wanted)
+            if lost := "" if version else self._lost or self._missing():
+                losses.note(tx, lost)
             connection.execute("COMMIT")
+            self._lost = ""
+
+    def _missing(self) -> str:
+        """What is noted beside a database outlives it, so a new one that finds such a note is not the first."""
+        noted = self.path.with_name(losses.NOTED_BESIDE)
+        was_here = noted.is_file() and noted.stat().st_size > 0
+        return f"`{self.path}`: was removed or emptied; what it held is gone" if was_here else ""
 
     def _refuse_to_wait_again(self) -> None:
         if time.monotonic() < self._busy_until:

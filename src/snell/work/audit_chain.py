@@ -3,9 +3,9 @@ A chain of keyed hashes over decisions and tool calls, by which later changes ar
 
 Each link is made from everything before it, with a key that is not in the database. A decision is chained once, its
 trace whenever something is added to it. A call is chained when it is first seen, for what never changes of it; as it is
-whenever it is seen to be open; and once more when it has ended, with the sizes of its bodies and the claim it holds; an
-ended call that changes again is not chained again. What retention takes away is chained too, so that it is not missed;
-traces, bodies and claims may go when they are older than they are kept.
+whenever it is seen to be open or abandoned; and once more when it has ended, with the sizes of its bodies and the claim
+it holds; an ended call that changes again is not chained again. What retention takes away is chained too, so that it is
+not missed; traces, bodies and claims may go when they are older than they are kept.
 
 A chain has segments. One that was made by a version which knew other fields of a record cannot be compared with the
 records any more, only its links can; so a version that finds such a chain begins a segment of its own, says so in a
@@ -38,7 +38,7 @@ _all = attrgetter(*ledger.FIELDS, "revision")
 _encoder = msgspec.json.Encoder()
 
 SEGMENT = "segment"  # the id of the entries with which segments begin
-METHOD = 2  # to be raised whenever a digest is made in another way
+METHOD = 3  # to be raised whenever a digest is made in another way
 # What digests are made of. Another version's is another text, and then what it chained is not compared by us.
 FORM = hashlib.sha256(
     _encoder.encode([METHOD, decisions.FIELDS, ledger.FIELDS, _PASSING, claims.Claim.__struct_fields__])
@@ -162,10 +162,10 @@ def _add_call(tx: Transaction, key: bytes, head: Head, call: Call) -> Head:
     kinds = {str(kind).partition(" ")[0] for (kind,) in found}
     if "opened" not in kinds:
         head = _add(tx, key, head, "opened", call.tool_call_id, digest_of_call(key, call, "opened"))
-    if call.status in ledger.ENDED and "ended" not in kinds:
+    if call.status in ledger.SETTLED and "ended" not in kinds:
         kind = f"ended {_beside(tx, key, call)}"
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "ended"))
-    elif call.status not in ledger.ENDED:
+    elif call.status not in ledger.SETTLED:
         kind = f"open {call.revision} {'claimed' if _holds(tx, call) else '-'}"
         head = _add(tx, key, head, kind, call.tool_call_id, digest_of_call(key, call, "open"))
     return msgspec.structs.replace(head, revision=max(head.revision, call.revision))

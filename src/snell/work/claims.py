@@ -11,6 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from snell.model.ports import Database, Transaction
+from snell.work.losses import LOST
 
 Held = Literal["prepared", "succeeded", "abandoned_on_resume"]
 
@@ -24,6 +25,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     at: int = 0
     status: str = "prepared"
     preview: str = ""
+    place: str = ""  # the directory of a shell call: elsewhere the same line is another call
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -36,18 +38,28 @@ class Receipt(Struct, frozen=True, kw_only=True):
     body: str  # the first characters, redacted
 
 
-_FIELDS = "run_id, idempotency_key, tool_call_id, tool, decision_id, at, status, preview"
-_CLAIM = (
-    f"INSERT INTO tool_claims ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id,"
-    " idempotency_key) DO NOTHING"
+_FIELDS = "run_id, idempotency_key, tool_call_id, tool, decision_id, at, status, preview, place"
+_ONCE = "ON CONFLICT (run_id, idempotency_key) DO NOTHING"
+_CLAIM = f"INSERT INTO tool_claims ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {_ONCE}"
+_UNLESS_LOST = (
+    f"INSERT INTO tool_claims ({_FIELDS}) SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT), 'prepared', '', ?"
+    f" WHERE NOT EXISTS (SELECT 1 FROM meta WHERE name = '{LOST}')"
 )
+_CLAIM_ALONE = f"{_UNLESS_LOST} {_ONCE}"
+_NOR_HELD = "AND NOT EXISTS (SELECT 1 FROM tool_claims WHERE run_id = ? AND idempotency_key = ?)"
+_CLAIM_IN_A_PLACE = f"{_UNLESS_LOST} {_NOR_HELD} {_ONCE}"
 
 
-def claim_alone(
-    database: Database, run_id: str, key: str, tool_call_id: str, tool: str, decision_id: str, at: int
-) -> bool:
-    """Take a key, in a transaction of its own; returns whether it is ours now. Somebody waits for this."""
-    return database.do(_CLAIM, run_id, key, tool_call_id, tool, decision_id, at, "prepared", "") == 1
+def claim_alone(database: Database, wanted: Claim, key_in_place: str = "") -> bool:
+    """
+    Take a key, in a transaction of its own; returns whether it is ours now. Somebody waits for this.
+
+    Not after a loss of the ledger, and not while the same call holds a key of its place: then there is more to ask.
+    """
+    values = (wanted.run_id, wanted.key, wanted.tool_call_id, wanted.tool, wanted.decision_id, wanted.at, wanted.place)
+    if key_in_place:
+        return database.do(_CLAIM_IN_A_PLACE, *values, wanted.run_id, key_in_place) == 1
+    return database.do(_CLAIM_ALONE, *values) == 1
 
 
 def claim(tx: Transaction, wanted: Claim) -> Claim | None:
@@ -112,4 +124,5 @@ def _values(each: Claim) -> tuple[Any, ...]:
         each.at,
         each.status,
         each.preview,
+        each.place,
     )

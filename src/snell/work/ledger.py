@@ -2,7 +2,8 @@
 The ledger: every tool call once, as a row.
 
 What happens before a call and what happens after it may be written in any order; either way the row ends up the same.
-A row that has ended never changes again, which is what the audit chain relies on.
+A row that has ended never changes again, which is what the audit chain relies on. Of an abandoned one the end is not
+known: when it comes after all, it counts.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from snell.model.ports import Transaction
 
 OPEN = ("prepared", "running")
 ENDED = ("succeeded", "failed", "denied", "abandoned_on_resume")
+SETTLED = ("succeeded", "failed", "denied")  # for good
 PREVIEW = 500  # characters of a receipt that are shown for it
 LONGEST_BODY = 262_144
 
@@ -103,7 +105,7 @@ def finish(tx: Transaction, call: Call, end: End) -> bool:
     """Write the end of a call down; `call` is what the end knows of its beginning, in case that was never written."""
     begin_unless_known(tx, call)
     known = find(tx, call.tool_call_id)
-    if known is None or known.status not in OPEN:
+    if known is None or known.status in SETTLED or (known.status not in OPEN and end.status not in SETTLED):
         return False
     took = end.duration_ms if end.duration_ms is not None else max(0, end.at - known.started_at)
     changes: dict[str, Any] = {

@@ -28,7 +28,7 @@ TOOLS_SHOWN = 15
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["list", "show", "stats", "export", "release"])
-    parser.add_argument("id", nargs="?", default="last", help="of `show` and `release`: the call (default: the last)")
+    parser.add_argument("id", nargs="?", default="last", help=_ID)
     parser.add_argument("-n", "--limit", type=int, default=20, help="of `list`: how many (default: 20)")
     parser.add_argument("--session", default="", help="only of this session")
     parser.add_argument("--run", default="", help="only of this run")
@@ -111,6 +111,9 @@ def _export(args: argparse.Namespace, database: Database) -> int:
 def _release(args: argparse.Namespace) -> int:
     require_person(os.environ, "`snell ledger release`")
     answer = house_call("ledger.release", {"id": args.id})
+    if args.id == "lost":
+        print("what was lost holds nothing up any more" if answer["released"] else "no ledger was lost")
+        return 0
     print(f"{answer['id']} may be made again" if answer["released"] else f"{answer['id']} was not held")
     return 0
 
@@ -178,4 +181,5 @@ def _seconds(ms: int) -> str:
     return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
 
 
+_ID = "of `show` and `release`: the call (default: the last); `release lost` goes on after a loss of the ledger"
 _STATUS = f"only with this status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from snell.doors.health import Check, Status, Visit
 from snell.model.errors import StoreError
 from snell.runtime.house import database_of
+from snell.work import losses
 
 LARGE = 2_000_000_000  # bytes
 
@@ -17,12 +18,16 @@ def checks(visit: Visit) -> Iterator[Check]:
     database = database_of(visit.where)
     try:
         wrong = database.check()
+        lost = database.run(losses.told, only_reads=True)
         rows = database.run(lambda tx: tx.rows("SELECT count(*) FROM decisions")[0][0], only_reads=True)
     except StoreError as error:
         yield Check("store", "fail", f"{error.where}: {error.message}", error.advice)
         return
     finally:
         database.close()
+    if lost:
+        advice = "in durable mode side effects wait; look what was done, then `snell ledger release lost`"
+        yield Check("store", "warn", f"the ledger was lost: {lost}", advice)
     for problem in database.problems:
         yield Check("store", "warn", problem, "what was moved can be looked at with `sqlite3`")
     if wrong:

@@ -43,6 +43,11 @@ class Named(Struct, frozen=True):
     key: str  # without a nonce
     scope: str
     effort: str = ""  # of a call that is written down
+    place: str = ""  # where a shell call runs
+
+    def key_in_place(self) -> str:
+        """For the same line in another directory than that of the call that has the key."""
+        return key_of(self.run_id, self.tool, self.hashed, self.scope, f"in {self.place}") if self.place else ""
 
     def with_nonce(self) -> str:
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
@@ -64,7 +69,8 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope)
+    place = event.cwd if _is_shell(event, tool) else ""
+    return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
 
 @lru_cache(maxsize=512)
@@ -108,8 +114,11 @@ def _hints(event: Event, here: Here) -> Mapping[str, Any] | None:
 
 def _effects(event: Event, tool: Identity) -> Effects | None:
     command = event.tool_input.get("command")
-    is_shell = event.kind == "shell" or tool.name == "execute_bash_command"
-    return effects_of(command) if is_shell and isinstance(command, str) else None
+    return effects_of(command) if _is_shell(event, tool) and isinstance(command, str) else None
+
+
+def _is_shell(event: Event, tool: Identity) -> bool:
+    return event.kind == "shell" or tool.name == "execute_bash_command"
 
 
 def _written(event: Event) -> tuple[str, ...]:
@@ -132,7 +141,15 @@ def error_of(event: Event) -> str | None:
         return None
     if response.get("is_error") or response.get("isError"):
         return _short(response, LONGEST_ERROR)
+    if was_interrupted(event):
+        return f"it was interrupted: {_short(response, LONGEST_ERROR)}"[:LONGEST_ERROR]
     return _short(response["error"], LONGEST_ERROR) if response.get("error") else None
+
+
+def was_interrupted(event: Event) -> bool:
+    """Somebody ended it: what it had done by then nobody knows, so it did not succeed."""
+    response = event.tool_response
+    return bool(event.payload.get("is_interrupt")) or (isinstance(response, dict) and bool(response.get("interrupted")))
 
 
 def preview_of(event: Event, failed: str | None) -> str:

@@ -7,6 +7,8 @@ What     In durable mode a call is claimed before it runs. The same call again i
 Instead  `snell ledger release ID` frees a call; a rule in `ledger.toml` lets a tool be repeated.
 """
 
+from msgspec.structs import replace
+
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.machine.wall_clock import now_ms
@@ -17,9 +19,10 @@ from snell.model.ports import Database, Transaction
 from snell.packs.ledger.describing import Named, described, error_of, named, preview_of
 from snell.packs.ledger.keys import hold
 from snell.packs.ledger.policies import Rules, rules_for
-from snell.work import claims, resuming
+from snell.work import claims, losses, resuming
 from snell.work.claims import Claim, Receipt
 from snell.work.crash_points import reached
+from snell.work.resuming import Resumed
 from snell.work.side_effects import Rule
 
 LONG_AGO_MS = 600_000  # no client lets a tool run for longer
@@ -66,11 +69,13 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
     """Settle what an earlier process left open, and say what nobody knows."""
     if here.database is None:
         return None
-    run_id = named(event, here).run_id
+    which = named(event, here)
     try:
-        found = here.database.run(lambda tx: resuming.resume(tx, run_id, now_ms()))
+        found, lost = here.database.run(lambda tx: _taken_up(tx, event, which))
     except StoreError as error:
         return Tell(f"the ledger cannot be used, so no tool will run: {error}")
+    if lost:
+        return Tell(f"the ledger was lost: {lost}. Look what was done, then end this with `snell ledger release lost`")
     if not found.unknown:
         return None
     ids = ", ".join(each.rpartition("/")[2] for each in found.unknown[:10])
@@ -80,6 +85,13 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
     )
 
 
+def _taken_up(tx: Transaction, event: Event, which: Named) -> tuple[Resumed, str]:
+    lost = losses.told(tx)
+    if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
+        losses.begin_since(tx, which.run_id)
+    return resuming.resume(tx, which.run_id, now_ms()), lost
+
+
 def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
     rules = known.rules
     starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, here))
@@ -87,25 +99,50 @@ def _claimed(database: Database, event: Event, here: Here, which: Named, known: 
     if before := hold(which, key):
         # Its input was rewritten since it was first looked at.
         database.run(lambda tx: claims.release(tx, which.run_id, before, which.call_id))
-    if claims.claim_alone(database, which.run_id, key, which.call_id, which.tool.raw, here.decision_id, now_ms()):
-        return None
     wanted = _claim(which, key, here)
+    if claims.claim_alone(database, wanted, which.key_in_place()):
+        return None
     return database.run(lambda tx: _contested(tx, wanted, event, which, here, rules))
 
 
 def _contested(
     tx: Transaction, wanted: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
+    if (lost := losses.concerns(tx, which.run_id)) and _happens_once(event, which, here, rules):
+        return _forgotten(which, lost)
+    wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)
-    if other is None or other.tool_call_id == which.call_id:
+    if other is None:
         return None
+    if other.tool_call_id == which.call_id:
+        return _delivered_again(tx, other, which) if _happens_once(event, which, here, rules) else None
     return _on_a_repeat(tx, wanted, other, event, which, here, rules)
+
+
+def _in_its_place(tx: Transaction, wanted: Claim, which: Named) -> Claim:
+    """The same line in another directory gets a key of that directory."""
+    if not which.place or wanted.key != which.key:
+        return wanted
+    key = which.key_in_place()
+    first = claims.holder(tx, which.run_id, which.key)
+    if claims.holder(tx, which.run_id, key) is None and (first is None or first.place == which.place):
+        return wanted
+    hold(which, key)
+    return replace(wanted, key=key)
+
+
+def _delivered_again(tx: Transaction, held: Claim, which: Named) -> Deny | None:
+    """The call that holds the key, once more: while it runs it is itself, and what it did it does not do again."""
+    came = claims.receipt_of(tx, held.tool_call_id)
+    if held.status == "succeeded" or (came and came.status == "succeeded"):
+        return _done_already(which, came.body if came else held.preview)
+    return None
 
 
 def _on_a_repeat(
     tx: Transaction, wanted: Claim, other: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if described(event, which.tool, rules, here).found.replay != "REPLAY_EXACT":
+    if not _happens_once(event, which, here, rules):
         again = _claim(which, which.with_nonce(), here)
         hold(which, again.key)
         claims.claim(tx, again)
@@ -121,6 +158,17 @@ def _on_a_repeat(
     claims.take_over(tx, wanted)
     return Ask(
         f"`{which.tool.raw}` was called like this before, and nobody knows whether it happened; look, then decide"
+    )
+
+
+def _happens_once(event: Event, which: Named, here: Here, rules: tuple[Rule, ...]) -> bool:
+    return described(event, which.tool, rules, here).found.replay == "REPLAY_EXACT"
+
+
+def _forgotten(which: Named, lost: str) -> Deny:
+    return Deny(
+        f"the ledger was lost, so nobody knows whether `{which.tool.raw}` was called like this before: {lost}",
+        instead="tell the user; a person looks what was done, and then ends this with `snell ledger release lost`",
     )
 
 
@@ -155,6 +203,7 @@ def _claim(which: Named, key: str, here: Here) -> Claim:
         tool=which.tool.raw,
         decision_id=here.decision_id,
         at=now_ms(),
+        place=which.place,
     )
 
 

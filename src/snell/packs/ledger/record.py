@@ -27,6 +27,7 @@ from snell.packs.ledger.describing import (
     named_in_full,
     preview_of,
     there_now,
+    was_interrupted,
     who,
 )
 from snell.packs.ledger.keys import key_held
@@ -58,11 +59,19 @@ def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Descr
     call = _call(tx, event, here, which, about, request, key)
     waits = here.verdict in ("ask", "defer")
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
-    if here.verdict == "deny":
+    if here.verdict != "deny":
+        _note_in_run(tx, call)
+    elif not _has_happened(tx, which, key):
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
         claims.release(tx, which.run_id, key, which.call_id)
-    else:
-        _note_in_run(tx, call)
+
+
+def _has_happened(tx: Transaction, which: Named, key: str) -> bool:
+    """What was refused is the second delivery of a call that succeeded, which goes on holding its key."""
+    held = claims.holder(tx, which.run_id, key)
+    if held is None or held.tool_call_id != which.call_id:
+        return False
+    return held.status == "succeeded" or claims.receipt_of(tx, which.call_id) is not None
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
@@ -104,7 +113,7 @@ def _end(
         duration_ms=steady if took is None else took,
         response_ref=ledger.put_body(tx, response.text, at=at, size=response.size),
         external_correlation_id=correlation_of(event.tool_response),
-        error_code="" if failed is None else "interrupted" if event.payload.get("is_interrupt") else "error",
+        error_code="" if failed is None else "interrupted" if was_interrupted(event) else "error",
         error_detail=failed or "",
         confirmed=_json(there_now(about.paths, event.cwd)) if failed is None else "[]",
     )
