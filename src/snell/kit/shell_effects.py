@@ -13,14 +13,17 @@ from msgspec import Struct
 
 from snell.kit.late_pattern import late
 from snell.kit.shell import Command, read
+from snell.kit.shell_carried import CARRIERS, carried_in, is_code_that_sends, lines_in, may_carry
 from snell.kit.shell_given import Given, given_to
-from snell.kit.shell_reach import remote
+from snell.kit.shell_reach import is_known_to_send, remote
+from snell.kit.shell_wrappers import program_of
 
 Reach = Literal["external", "local", "read_only"]
 
 SHORT = 2_000  # characters of a line that is worth remembering
 
-_TO_NOWHERE = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd")
+_TO_NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"))
+_TO_THE_NET = ("/dev/tcp/", "/dev/udp/")  # what bash makes of these names
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", "<>"))
 
 
@@ -40,7 +43,10 @@ _LOOKING = _names(
 _EVERY_OPERAND = frozenset(("touch", "mkdir", "tee", "rm", "rmdir", "truncate", "mkfifo", "unlink", "shred"))
 _LAST_OPERAND = frozenset(("cp", "mv", "ln", "install", "rsync", "scp"))
 _AFTER_THE_FIRST = frozenset(("chmod", "chown", "chgrp", "setfacl"))
-_NAMED_BY_OPTION = {"sort": ("-o", "--output"), "tree": ("-o",)}
+_NAMED_BY_OPTION = {
+    "sort": ("-o", "--output"), "tree": ("-o",), "less": ("-o", "-O", "--log-file", "--LOG-FILE"),
+    "psql": ("-o", "--output", "-L", "--log-file"),
+}  # fmt: skip
 # Programs that look, unless they are told this.
 _CHANGES_WITH = {
     "find": ("-delete",), "date": ("-s", "--set"), "fd": ("-x", "-X", "--exec", "--exec-batch"), "rg": ("--pre",),
@@ -68,6 +74,10 @@ _GIT_LOOKING = _names(
     "name-rev reflog remote rev-list rev-parse shortlog show show-ref status tag version whatchanged "
     "config stash"
 )
+
+
+# Of these everything that they do is said above.
+_KNOWN = _LOOKING | _EVERY_OPERAND | _LAST_OPERAND | _AFTER_THE_FIRST | _INSTALLERS | {"dd", "tar", "unzip"}
 
 
 class Effects(Struct, frozen=True):
@@ -110,7 +120,7 @@ def _redirected(command: Command) -> Iterator[str]:
     for redirect in command.redirects:
         is_copy = (redirect.operator in (">&", "<&") and redirect.target.strip("-").isdigit()) or redirect.target == "-"
         writes = redirect.operator in _WRITING or (redirect.operator == ">&" and not is_copy)
-        if writes and not redirect.target.startswith(_TO_NOWHERE):
+        if writes and not _is_nowhere(redirect.target):
             yield redirect.target
 
 
@@ -134,7 +144,11 @@ def _changed(command: Command, given: Given) -> list[str]:
 
 def _files(*names: str) -> list[str]:
     """Those of the names that are files: not a stream, and not the null device."""
-    return [name for name in names if name and name != "-" and not name.startswith(_TO_NOWHERE)]
+    return [name for name in names if name and name != "-" and not _is_nowhere(name)]
+
+
+def _is_nowhere(path: str) -> bool:
+    return path in _TO_NOWHERE or path.startswith("/dev/fd/")
 
 
 def _sed(command: Command, given: Given) -> list[str]:
@@ -246,13 +260,15 @@ _SPECIAL = {
 
 def _reach(command: Command, given: Given, paths: Sequence[str]) -> Reach:
     """How far this command reaches; paths are what it is known to change."""
+    if any(path.startswith(_TO_THE_NET) for path in paths):
+        return "external"
     if not command.words:
         return "local" if paths else "read_only"
     if not command.literal[0]:
         return "local"
     program, operands = command.program, given.operands
-    far = remote(command, given)
-    if far == "sends":
+    far = remote(program, given)
+    if far == "sends" or (program not in _KNOWN and _carries_away(command)):
         return "external"
     if paths or program in _INSTALLERS:
         return "local"
@@ -269,6 +285,18 @@ def _reach(command: Command, given: Given, paths: Sequence[str]) -> Reach:
     if program in ("dd", "tar", "unzip"):
         return "read_only"
     return _of_unknown(program)
+
+
+def _carries_away(command: Command) -> bool:
+    """Does something behind a program that is not known look like a command that sends?"""
+    is_certain = command.program in CARRIERS
+    if is_code_that_sends(command) or any(effects_of(line).reach == "external" for line in lines_in(command)):
+        return True
+    return may_carry(command) and any(
+        is_known_to_send(name := program_of(words[0]).partition("@")[0], is_certain=is_certain)
+        and remote(name, given_to(name, words[1:])) == "sends"
+        for words in carried_in(command)
+    )
 
 
 def _handed_on(command: Command) -> Reach:

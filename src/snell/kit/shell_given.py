@@ -21,7 +21,13 @@ _VALUED = {
     "--data-binary --data-ascii --data-urlencode --form --form-string --json --upload-file --request --header --user "
     "--user-agent --cookie --cookie-jar --dump-header --output-dir --config --quote --max-time --connect-timeout "
     "--retry --retry-delay --retry-max-time --proxy --cacert --cert --key --resolve --url --url-query --write-out "
-    "--referer --range --trace --trace-ascii --stderr --limit-rate --interface --connect-to --time-cond --etag-save",
+    "--referer --range --trace --trace-ascii --stderr --limit-rate --interface --connect-to --time-cond --etag-save "
+    "--mail-rcpt --mail-from --mail-auth --proto --proto-default --max-redirs --aws-sigv4 --oauth2-bearer "
+    "--unix-socket "
+    "--abstract-unix-socket --login-options --variable --noproxy --preproxy --socks5 --socks5-hostname --pass "
+    "--ciphers",
+    "clickhouse-client": "-q -h -u -d --query --host --port --user --password --database",
+    "cqlsh": "-e -f -k -u -p --execute --file --keyspace",
     "date": "-d -f -r -s --date --file --reference --set",
     "docker": "-c -H -l -f -p --context --host --config --log-level --file --project-name --profile --env-file "
     "--project-directory",
@@ -29,28 +35,38 @@ _VALUED = {
     "gcloud": "--project --account --format --filter --zone --region --configuration --verbosity",
     "gh": "-R --repo --hostname",
     "gh api": "-X -f -F -H -q -t -p --method --field --raw-field --header --jq --template --input --cache --hostname",
-    "git": "-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix",
+    "git": "--output -C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix",
     "glab": "-R --repo",
     "gsutil": "-o -h -u",
     "helm": "-n --namespace --kube-context --kubeconfig --repository-config --kube-token",
     "install": "-m -o -g -t -S --mode --owner --group --target-directory",
     "kubectl": "-n -s --namespace --context --cluster --kubeconfig --server --user --token --as --as-group "
     "--request-timeout --cache-dir -v",
+    "less": "-o -O -b -h -j -k -p -P -t -T -x -y -z -D --log-file --LOG-FILE --pattern --prompt --tag --lesskey-file",
     "ln": "-t -S --target-directory --suffix",
     "mkdir": "-m --mode",
+    "mongosh": "--eval -f --file --host --port -u --username -p --password",
+    "mysql": "-e -h -u -P -D -S --execute --host --user --port --database --socket --defaults-file",
     "mv": "-t -S --target-directory --suffix",
     "npm": "-C -w --prefix --workspace --registry --loglevel --userconfig --cache --tag --otp",
     "perl": "-e -E -I -M -m",
     "pnpm": "-C -F --dir --filter",
+    "psql": "-c -f -h -p -U -d -v -o -L -P -F -R -T --command --file --host --port --username --dbname --set "
+    "--variable "
+    "--output --log-file",
+    "redis-cli": "-h -p -s -a -u -n -r -i -x -t --user --pass --pattern --eval",
     "rsync": "-e -f -T -B --rsh --exclude --include --filter --files-from --rsync-path --log-file --bwlimit --port",
     "scp": "-i -P -o -F -J -c -l -S",
     "sed": "-e -f -l --expression --file --line-length",
+    "snowsql": "-q -f -a -u -d -s -w --query --filename",
     "sort": "-k -o -S -t -T --key --output --buffer-size --field-separator --temporary-directory --batch-size "
     "--parallel --files0-from --compress-program",
+    "sqlcmd": "-Q -q -i -o -S -U -P -d",
     "tar": "-f -C -b -g -H -I -K -L -N -T -V -X --file --directory --exclude --transform --strip-components --owner "
     "--group --mode --format --exclude-from --files-from",
     "touch": "-d -r -t --date --reference --time",
     "tree": "-o -L -P -I --filelimit --charset --sort",
+    "trino": "--execute --file --server --catalog --schema --user",
     "truncate": "-s -r --size --reference",
     "unzip": "-d -x -P",
     "wget": "-O -P -o -a -U -i -e -t -T -w -Q -A -R -D -l -B --output-document --directory-prefix --output-file "
@@ -59,7 +75,8 @@ _VALUED = {
     "xxd": "-c -g -l -o -s -n -R",
     "yarn": "--cwd",
 }  # fmt: skip
-_SAME = {"gawk": "awk", "mawk": "awk", "nawk": "awk", "podman": "docker", "nerdctl": "docker", "oc": "kubectl"}
+_SAME = {"gawk": "awk", "mawk": "awk", "nawk": "awk", "podman": "docker", "nerdctl": "docker", "oc": "kubectl",
+         "mariadb": "mysql", "mongo": "mongosh", "valkey-cli": "redis-cli", "keydb-cli": "redis-cli"}  # fmt: skip
 VALUED = {name: frozenset(text.split()) for name, text in _VALUED.items()}
 
 

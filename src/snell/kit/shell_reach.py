@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from snell.kit.shell_databases import DATABASES, reach_of_database
 from snell.kit.shell_given import Given
-from snell.kit.shell_parts import Command
 
 Remote = Literal["sends", "looks", "neither"]
 
@@ -15,7 +15,11 @@ def _names(text: str) -> frozenset[str]:
 _REMOTE = _names("ssh sftp ftp mail mailx sendmail mutt msmtp nc ncat telnet lftp swaks ansible ansible-playbook")
 # Sub-commands that send something. A phrase has to lead the operands.
 _SENDING = {
-    "git": ("push", "send-email", "imap-send", "svn dcommit", "lfs push", "p4 submit"),
+    "git": ("push", "send-email", "imap-send", "svn dcommit", "lfs push", "p4 submit", "subtree push", "annex sync",
+            "annex push", "send-pack", "http-push", "review", "cl upload", "subrepo push", "sync", "town sync"),
+    "jj": ("git push",), "sl": ("push",), "fossil": ("push", "sync"), "bzr": ("push",), "darcs": ("push",),
+    "p4": ("submit",), "arc": ("diff", "land"), "hub": ("push", "create", "pull-request", "release create"),
+    "repo": ("upload",), "gt": ("submit", "sync"),
     "npm": ("publish", "unpublish", "deprecate", "dist-tag add", "dist-tag rm", "owner add", "owner rm", "access"),
     "pnpm": ("publish", "unpublish", "deprecate"), "yarn": ("publish", "npm publish"), "bun": ("publish",),
     "lerna": ("publish",), "cargo": ("publish", "yank", "owner"), "twine": ("upload",), "gem": ("push", "yank"),
@@ -30,12 +34,54 @@ _SENDING = {
     "pulumi": ("up", "update", "destroy", "refresh", "import", "cancel", "stack rm"),
     "helm": ("install", "upgrade", "uninstall", "delete", "rollback", "push", "test"),
     "cdk": ("deploy", "destroy"), "serverless": ("deploy", "remove"), "sls": ("deploy", "remove"),
-    "goreleaser": ("release", "publish"), "svn": ("commit", "ci", "delete", "mkdir"), "hg": ("push",),
+    "goreleaser": ("release", "publish"), "svn": ("commit", "ci", "delete", "mkdir"),
+    "hg": ("push", "email"), "buildah": ("push", "manifest push"), "oras": ("push", "copy", "cp", "attach"),
+    "ko": ("build", "publish", "apply", "create", "resolve"), "cosign": ("sign", "attest", "upload", "copy"),
+    "sam": ("deploy", "delete", "sync", "publish"), "railway": ("up", "deploy", "redeploy", "down", "delete", "add"),
+    "render": ("deploys create", "deploy"), "amplify": ("push", "publish", "delete"), "cf": ("push", "delete", "scale"),
+    "copilot": ("deploy", "svc deploy", "env deploy", "app delete"), "convox": ("deploy", "scale"), "now": ("",),
+    "skaffold": ("run", "deploy", "dev", "delete"), "okteto": ("deploy", "up", "destroy"), "tilt": ("up", "down"),
+    "argocd": ("app sync", "app create", "app delete", "app set", "app rollback"),
+    "flux": ("reconcile", "create", "delete", "bootstrap", "suspend", "resume"), "istioctl": ("install", "uninstall"),
+    "nomad": ("job run", "run", "job stop", "stop", "job dispatch"), "waypoint": ("up", "deploy", "release", "destroy"),
+    "consul": ("kv put", "kv delete"),
+    "vault": ("write", "delete", "kv put", "kv delete", "kv patch", "secrets enable"),
+    "etcdctl": ("put", "del"), "chalice": ("deploy", "delete"), "zappa": ("deploy", "update", "undeploy", "rollback"),
+    "eas": ("submit", "update", "build", "deploy"), "expo": ("publish",), "fastlane": ("",),
+    "clasp": ("push", "deploy"),
+    "supabase": ("db push", "functions deploy", "secrets set", "db reset", "migration up", "functions delete"),
+    "prisma": ("db push", "migrate deploy"), "convex": ("deploy",), "shopify": ("app deploy", "theme push"),
+    "flyway": ("migrate", "clean", "undo"), "liquibase": ("update", "rollback"), "dbmate": ("up", "down", "drop"),
+    "surge": ("",), "gh-pages": ("",), "mkdocs": ("gh-deploy",), "ng": ("deploy",), "mike": ("deploy", "delete"),
+    "semantic-release": ("",), "changeset": ("publish",), "release-it": ("",), "np": ("",), "nx": ("release",),
+    "pod": ("trunk push",), "conan": ("upload",), "luarocks": ("upload",), "mix": ("hex.publish",),
+    "stack": ("upload",),
+    "cabal": ("upload",), "opam": ("publish",), "jfrog": ("rt upload", "rt u"), "jf": ("rt upload", "rt u"),
+    "huggingface-cli": ("upload", "repo create", "delete"), "hf": ("upload", "repo create"), "wandb": ("sync",),
+    "kaggle": ("datasets create", "datasets version", "competitions submit"), "dvc": ("push",), "mc": ("cp", "mirror",
+    "rm", "mv", "rb", "mb", "pipe"), "slack": ("chat send",),
+    "stripe": ("trigger", "post", "delete"), "twilio": ("api:core:messages:create", "phone-numbers:update"),
+    "sentry-cli": ("releases", "send-event", "upload-dif", "sourcemaps upload"), "codecov": ("",),
+    "ntfy": ("publish", "send"),
+    "apprise": ("",), "telegram-send": ("",), "kcat": ("-P",), "mosquitto_pub": ("",), "pub": ("publish",),
+    "wormhole": ("send",), "croc": ("send",), "restic": ("backup", "forget", "prune"), "borg": ("create",
+    "delete", "prune"), "jira": ("issue create", "issue edit", "issue move", "issue comment"),
+    "linear": ("issue create",),
+    "azcopy": ("copy", "cp", "sync", "remove", "rm"), "eksctl": ("create", "delete", "scale", "upgrade"),
+    "kops": ("create", "update", "delete", "replace", "rolling-update"), "packer": ("build",), "vagrant": ("push",),
+    "cap": ("deploy", "production deploy", "staging deploy"),
+    "kamal": ("deploy", "setup", "redeploy", "rollback", "remove"),
+    "dokku": ("apps:destroy", "ps:rebuild", "git:sync"), "ionic": ("deploy",), "modal": ("deploy",),
+    "deployctl": ("deploy",), "dagster-cloud": ("deploy",), "scw": ("instance server create",),
 }  # fmt: skip
 _SENDING["podman"] = _SENDING["nerdctl"] = _SENDING["docker"]
 _SENDING["tofu"] = _SENDING["terraform"]
 # Builders whose tasks may stand in any order: how the last part of a task's name begins.
-_TASKS = {"mvn": ("deploy", "perform"), "mvnw": ("deploy", "perform"), "gradle": ("publish",), "gradlew": ("publish",)}
+_SAID = ("deploy", "publish", "push")
+_TASKS = {"mvn": ("deploy", "perform"), "mvnw": ("deploy", "perform"), "gradle": ("publish",), "gradlew": ("publish",),
+          "make": _SAID, "gmake": _SAID, "just": _SAID, "task": _SAID, "rake": (*_SAID, "release"), "invoke": _SAID,
+          "mage": _SAID, "ant": _SAID, "sbt": _SAID, "tox": _SAID, "nox": _SAID, "lein": _SAID}  # fmt: skip
+_SCRIPTS = _names("npm pnpm yarn bun")
 # Programs whose every verb changes something far away, but for these.
 _LOOKING_AFAR = {
     "kubectl": _names("get describe logs top explain api-resources api-versions version cluster-info diff wait help "
@@ -64,15 +110,17 @@ _GH_CHANGING = _names(
 )
 _GH_LOOKING = _names("list view status diff checks watch ls show")
 _METHODS_THAT_LOOK = ("GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND")
+_MAILING = ("smtp:", "smtps:", "telnet:", "gopher:", "gophers:", "mqtt:")
 _DATA = ("-d", "-F", "-T", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode", "--form",
          "--form-string", "--json", "--upload-file")  # fmt: skip
 
 
-def remote(command: Command, given: Given) -> Remote:
+def remote(program: str, given: Given) -> Remote:
     """Whether the command sends something, only looks at what is elsewhere, or has nothing to do with elsewhere."""
-    program = command.program
     if program in _REMOTE:
         return "sends"
+    if program in DATABASES:
+        return reach_of_database(program, given)
     if program in ("scp", "rsync"):
         return "sends" if _copies_away(program, given) else "neither"
     if program in ("curl", "wget", "http", "https", "xh"):
@@ -86,6 +134,14 @@ def remote(command: Command, given: Given) -> Remote:
     return "sends" if _is_sending(program, given) else "neither"
 
 
+def is_known_to_send(program: str, *, is_certain: bool) -> bool:
+    """A name that stands for a program; short words that are also other things only where it is certain to be one."""
+    known = program in _SENDING or program in _CLOUD or program in _LOOKING_AFAR or program in ("gh", "glab", "curl")
+    if is_certain:
+        return known or program in _REMOTE or program in _WEB or program in DATABASES or program in ("scp", "rsync")
+    return known and bool(_SENDING.get(program, ("push",))[0])
+
+
 def _copies_away(program: str, given: Given) -> bool:
     if program == "rsync" and given.has("-n", "--dry-run"):
         return False
@@ -93,6 +149,9 @@ def _copies_away(program: str, given: Given) -> bool:
 
 
 def _curl(given: Given) -> bool:
+    places = (*given.operands, *given.values("--url"))
+    if given.has("--mail-rcpt", "--mail-from") or any(place.lower().startswith(_MAILING) for place in places):
+        return True
     if given.has("-K", "--config", "-Q", "--quote"):
         return True  # what is in there is not known, or is a command of the server's own
     method = given.value("-X", "--request").upper()
@@ -145,6 +204,9 @@ def _first_words(given: Given, most: int) -> list[str]:
 def _cloud(program: str, given: Given) -> Remote:
     """The first word that is a verb decides; the names of things come after it."""
     if not given.operands:
+        only_asks = all(name in ("-h", "-v", "-V", "--help", "--version") for name, _ in given.options)
+        if program == "vercel":  # which deploys unless it is told something else
+            return "looks" if given.options and only_asks else "sends"
         return "looks" if given.options else "neither"
     if program == "aws" and given.operands[0] == "configure":
         return "neither"
@@ -181,14 +243,24 @@ def _is_sending(program: str, given: Given) -> bool:
         return False
     if program in ("docker", "podman", "nerdctl") and given.has("--push"):
         return True
-    if program in _TASKS:
-        return any(word.rpartition(":")[2].startswith(_TASKS[program]) for word in given.operands)
+    if program in _SCRIPTS and (_runs_a_script(given) or (program == "yarn" and given.operands[:1] == ["deploy"])):
+        return True
+    if program in _TASKS and any(word.rpartition(":")[2].startswith(_TASKS[program]) for word in given.operands):
+        return True
     return any(_leads(given, phrase) for phrase in _SENDING.get(program, ()))
+
+
+def _runs_a_script(given: Given) -> bool:
+    """`npm run deploy`: by what people call it."""
+    verb, name = (*given.operands[:2], "", "")[:2]
+    return verb in ("run", "run-script") and any(part.startswith(_SAID) for part in name.split(":"))
 
 
 def _leads(given: Given, phrase: str) -> bool:
     """Do the operands begin with these words? What may be a value, and a toolchain such as `+nightly`, is passed."""
     wanted = phrase.split()
+    if not wanted:
+        return not given.has("--help", "--version", "-h", "-v", "-V")
     for index, word in enumerate(given.operands):
         if word == wanted[0]:
             wanted.pop(0)
