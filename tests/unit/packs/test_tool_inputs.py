@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from snell.engine.schemas import TOOL_SCHEMAS
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.packs.tool_inputs.entries import KNOWN, entry_for, entry_from
@@ -130,12 +131,13 @@ def test_every_example_passes_its_own_entry(tool: str):
     ("tool", "found"),
     [
         ("Write", "write"), ("WRITE", "write"), ("mcp__fs__write", "write"), ("fs.write", "write"),
-        ("TodoWrite", ""), ("overwrite", ""), ("mcp__a__b__read_local_file", "read_local_file"), ("unheard_of", ""),
+        ("overwrite", ""), ("mcp__a__b__read_local_file", "read_local_file"), ("unheard_of", ""),
         ("", ""), ("__", ""),
     ],
 )  # fmt: skip
 def test_tools_are_known_by_their_whole_name_or_the_part_after_a_separator(tool: str, found: str):
     assert entry_for(tool, {}) is KNOWN.get(found)
+    assert faults({}, entry_for("TodoWrite", {}) or KNOWN["write"]) == Faults()
 
 
 @pytest.mark.proves("S3-18")
@@ -231,3 +233,75 @@ def test_the_calls_inside_a_batch_are_checked_one_by_one():
 def test_after_a_failure_the_right_shape_is_shown(event: str, fields: dict[str, Any], expected: str):
     told = [each.text for each in called("Write", {"file_path": "/a"}, event, **fields).notes]
     assert (bool(told), expected in "".join(told)) == (bool(expected), True)
+
+
+@pytest.mark.parametrize("mode", ["guide", "strict"])
+@pytest.mark.parametrize("tool", [*KNOWN, *TOOL_SCHEMAS, "mcp__composio__GMAIL_SEND_EMAIL"])
+def test_the_example_of_a_refusal_passes_when_it_is_sent_back(tool: str, mode: str):
+    refused = called(tool, {}, options={"mode": mode})
+    assert refused.verdict is Verdict.DENY
+    example = json.loads(refused.reason.partition("Example: ")[2])
+    assert called(tool, example, options={"mode": mode}).verdict is Verdict.SILENT
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("TodoWrite", {"todos": '[{"content": "a"}]'}, {"todos": [{"content": "a"}]}),
+        ("Bash", {"command": "5000", "timeout": "5000"}, {"command": "5000", "timeout": 5000}),
+        ("Bash", {"command": "ls", "run_in_background": "true"}, {"command": "ls", "run_in_background": True}),
+        ("Read", {"file_path": "1", "limit": "10"}, {"file_path": "1", "limit": 10}),
+        ("Grep", {"pattern": "true", "-i": "true", "-A": "3"}, {"pattern": "true", "-i": True, "-A": 3}),
+        ("Edit", {"file_path": "/a", "old_string": "1", "new_string": "2", "replace_all": "false"},
+         {"file_path": "/a", "old_string": "1", "new_string": "2", "replace_all": False}),
+        ("MultiEdit", {"file_path": "/a", "edits": "[]"}, {"file_path": "/a", "edits": []}),
+        ("Read", {"file_path": "/a", "limit": "true"}, None),
+        ("TodoWrite", {"todos": "1. [pending] write it"}, None),
+        ("Bash", {"command": "ls", "brand_new": "5"}, None),
+    ],
+)  # fmt: skip
+def test_fields_of_the_clients_own_tools_are_made_into_what_they_say(tool: str, given: Any, expected: Any):
+    decision = called(tool, given)
+    assert decision.verdict in (Verdict.SILENT, Verdict.ALLOW)
+    assert decision.event.tool_input == (expected or given)
+
+
+INNER = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/a", "$defs": {"a": INNER}},
+        {"$ref": "#/definitions/a", "definitions": {"a": INNER}},
+        {"oneOf": [INNER, {"type": "object", "required": ["never", "this"]}]},
+        {"anyOf": [INNER]},
+        {"allOf": [INNER, {"required": ["n"]}]},
+        {"enum": [{"n": 1}]},
+        {"const": {"n": 1}},
+    ],
+)
+def test_a_schema_is_known_by_any_of_its_words(schema: dict[str, Any]):
+    options = {"tools": {"count": schema}}
+    refused = called("count", {"wrong": 1}, options=options)
+    assert refused.verdict is Verdict.DENY
+    assert called("count", json.loads(refused.reason.partition("Example: ")[2]), options=options).verdict is (
+        Verdict.SILENT
+    )
+    if "enum" not in schema and "const" not in schema:
+        assert called("count", {"n": "7"}, options=options).event.tool_input == {"n": 7}
+
+
+def test_a_field_that_may_be_left_empty_is_repaired_too():
+    row = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}
+    entry = entry_from({"type": "object", "properties": {"tags": row, "name": {"anyOf": [row, {"type": "string"}]}}})
+    assert repaired({"tags": '["a"]', "name": '["a"]'}, entry) == {"tags": ["a"], "name": '["a"]'}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("abc", "content has 3 characters"), ("a", "1 character,"), ("", "empty")]
+)
+def test_a_text_that_is_shorter_than_usual_is_mentioned(content: str, said: str):
+    decision = called("Write", {"file_path": "/a", "content": content})
+    assert decision.verdict is not Verdict.DENY
+    assert said in decision.notes[0].text

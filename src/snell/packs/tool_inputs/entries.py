@@ -21,6 +21,14 @@ from snell.machine.files import FileError, read_capped
 from snell.machine.learned_tools import LearnedTool
 
 LARGEST = 2_000_000
+# By any of these words a JSON Schema is known; none of them is part of the short form.
+_OF_A_SCHEMA = frozenset(
+    (
+        *("$schema", "$id", "$ref", "$dynamicRef", "$defs", "definitions", "type", "properties", "patternProperties"),
+        *("additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties"),
+        *("dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const"),
+    )
+)
 _SEPARATORS = late(r"__|[.:/]")
 
 
@@ -33,6 +41,7 @@ class Entry(Struct, frozen=True):
     example: Mapping[str, Any] = {}
     schema: Mapping[str, Any] | None = None
     is_ours: bool = False  # a schema of our own, for which the engine's small validator is enough
+    types: Mapping[str, tuple[type, ...]] = {}  # of further fields that are no text; nothing is asked of those
 
 
 def _entry(
@@ -44,6 +53,8 @@ def _entry(
     return Entry(required, any_of, least, example)
 
 
+_LETTER = {"subject": "Report", "body": "It is attached.", "recipient_email": "a@example.com"}
+
 KNOWN: Mapping[str, Entry] = {
     "write_local_file": _entry(
         "path", "content", least={"content": 10}, path="notes/report.md", content="# Report\n\nWhat was found ..."
@@ -53,23 +64,41 @@ KNOWN: Mapping[str, Entry] = {
     ),
     "read_local_file": _entry("path", path="notes/report.md"),
     "list_directory": _entry("path", path="notes"),
-    "composio_multi_execute_tool": _entry(
-        "tools", tools=[{"tool_slug": "GMAIL_SEND_EMAIL", "arguments": {"recipient_email": "a@example.com"}}]
-    ),
+    "composio_multi_execute_tool": _entry("tools", tools=[{"tool_slug": "GMAIL_SEND_EMAIL", "arguments": _LETTER}]),
     "composio_search_news": _entry("query", query="what happened today"),
     "composio_search_web": _entry("query", query="how to parse TOML"),
     "gmail_send_email": _entry(
         "subject",
         "body",
         any_of=(("recipient_email", "to"),),
-        subject="Report",
-        body="It is attached.",
-        recipient_email="a@example.com",
+        **_LETTER,
     ),
     "write": _entry(
         "file_path", "content", least={"content": 10}, file_path="/project/notes.md", content="# Notes\n\n..."
     ),
 }
+
+_NUMBER, _YES_OR_NO, _LIST, _TABLE = (int, float), (bool,), (list,), (dict,)
+# Fields of the clients' own tools that are no text: where one comes as text, it is made into what it says.
+TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "Agent": {"run_in_background": _YES_OR_NO, "max_turns": _NUMBER},
+    "AskUserQuestion": {"questions": _LIST, "answers": _TABLE},
+    "Bash": {"timeout": _NUMBER, "run_in_background": _YES_OR_NO, "dangerouslyDisableSandbox": _YES_OR_NO},
+    "BashOutput": {"block": _YES_OR_NO, "wait_up_to": _NUMBER},
+    "Edit": {"replace_all": _YES_OR_NO},
+    "Grep": {"-A": _NUMBER, "-B": _NUMBER, "-C": _NUMBER, "-i": _YES_OR_NO, "-n": _YES_OR_NO, "context": _NUMBER,
+             "multiline": _YES_OR_NO, "head_limit": _NUMBER, "offset": _NUMBER},
+    "LS": {"ignore": _LIST},
+    "MultiEdit": {"edits": _LIST},
+    "NotebookEdit": {"cell_number": _NUMBER},
+    "Read": {"offset": _NUMBER, "limit": _NUMBER},
+    "Task": {"run_in_background": _YES_OR_NO, "max_turns": _NUMBER},
+    "TaskCreate": {"metadata": _TABLE},
+    "TaskOutput": {"block": _YES_OR_NO, "timeout": _NUMBER},
+    "TaskUpdate": {"addBlocks": _LIST, "addBlockedBy": _LIST, "metadata": _TABLE},
+    "TodoWrite": {"todos": _LIST, "merge": _YES_OR_NO},
+    "WebSearch": {"allowed_domains": _LIST, "blocked_domains": _LIST},
+}  # fmt: skip
 
 
 def entry_for(tool: str, options: Mapping[str, Any], learned: LearnedTool | None = None) -> Entry | None:
@@ -93,7 +122,10 @@ def _built_in(tool: str) -> Entry | None:
     for name in _names(tool):
         if name in KNOWN:
             return KNOWN[name]
-    return Entry(schema=TOOL_SCHEMAS[tool], is_ours=True) if tool in TOOL_SCHEMAS else None
+    types = TYPES.get(tool, {})
+    if tool in TOOL_SCHEMAS:
+        return Entry(schema=TOOL_SCHEMAS[tool], is_ours=True, types=types)
+    return Entry(types=types) if types else None
 
 
 def _names(tool: str) -> tuple[str, ...]:
@@ -132,7 +164,7 @@ def entry_from(written: Mapping[str, Any]) -> Entry:
 
 
 def is_schema(written: Mapping[str, Any]) -> bool:
-    return "type" in written or "properties" in written or "$schema" in written
+    return not _OF_A_SCHEMA.isdisjoint(written)
 
 
 def _example_in(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -61,8 +61,22 @@ def mention(event: Event, here: Here) -> Note | None:
     entry = _entry(event, here)
     if entry is None or entry.schema is not None:
         return None  # a schema has no opinion on looks
-    blank = [name for name in entry.min_lengths if str(event.tool_input.get(name, "x")).strip() == ""]
-    return Note(f"The call of {_tool(event)} looks incomplete: {', '.join(blank)} is empty.") if blank else None
+    lengths = {name: (_length(event.tool_input.get(name)), least) for name, least in entry.min_lengths.items()}
+    poor = [
+        f"{name} has {length} character{'s' if length > 1 else ''}, and {least} or more are usual"
+        if length
+        else f"{name} is empty"
+        for name, (length, least) in lengths.items()
+        if length is not None and length < least
+    ]
+    return Note(f"The call of {_tool(event)} looks incomplete: {', '.join(poor)}.") if poor else None
+
+
+def _length(value: Any) -> int | None:
+    """Of a text; what is blank is as good as empty."""
+    if not isinstance(value, str):
+        return None
+    return len(value) if value.strip() else 0
 
 
 @informs("PostToolUse", "PostToolUseFailure")

@@ -12,6 +12,7 @@ from snell.engine.schemas import wrongs
 from snell.model.events import DEEPEST, nests_deeper_than
 from snell.packs.tool_inputs.entries import Entry
 from snell.packs.tool_inputs.examples import Made, example_of
+from snell.packs.tool_inputs.schema_fields import ANYTHING, kinds_in, rows_in
 
 MOST_WRONGS = 8
 LONGEST_EXAMPLE = 600
@@ -105,18 +106,18 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 def _types(entry: Entry) -> dict[str, Any]:
     """Of the fields that are no text: the types they should have, from the schema or from the example."""
     if entry.schema is None:
-        return {name: type(value) for name, value in entry.example.items() if not isinstance(value, str)}
-    properties = entry.schema.get("properties")
-    rows = properties.items() if isinstance(properties, dict) else ()
-    return {name: found for name, row in rows if isinstance(row, dict) and (found := _no_text(row.get("type")))}
+        shown = {name: type(value) for name, value in entry.example.items() if not isinstance(value, str)}
+        return {**shown, **entry.types}
+    rows = rows_in(entry.schema)
+    return {**{name: found for name, row in rows.items() if (found := _no_text(row, entry.schema))}, **entry.types}
 
 
-def _no_text(named: Any) -> tuple[type, ...]:
-    """The types that a schema names, unless a text is among them."""
-    names = [each for each in (named if isinstance(named, list) else [named]) if isinstance(each, str)]
-    if "string" in names:
+def _no_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
+    """The types that a field may have, unless a text is among them."""
+    names = kinds_in(row, root)
+    if "string" in names or ANYTHING in names:
         return ()
-    return tuple(kind for name in names for kind in _TYPES.get(name, ()))
+    return tuple(kind for name in sorted(names) for kind in _TYPES.get(name, ()))
 
 
 def _parsed(text: str, wanted: Any) -> Any:
