@@ -1,6 +1,7 @@
 """The promise loop, a sub-agent's artefacts, and what is kept of its answers."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -166,8 +167,58 @@ def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(hous
     assert "the promise is kept" in decision.tells[0].text
 
 
-def sub_stopped(house: House, cwd: Path) -> Decision:
-    return house.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id="a")
+def sub_stopped(house: House, cwd: Path, agent: str = "a") -> Decision:
+    decision = house.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id=agent)
+    assert decision.failures == ()
+    return decision
+
+
+def sent(house: House, cwd: Path, agent: str, prompt: str) -> None:
+    common = {"session_id": "s", "cwd": str(cwd)}
+    asked = {"prompt": prompt, "subagent_type": "scout"}
+    house.fire("PreToolUse", **common, tool_name="Task", tool_input=asked, tool_use_id=f"t-{agent}")
+    house.fire("SubagentStart", **common, agent_id=agent, agent_type="scout")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "verdict"),
+    [
+        ("find where the settings are read, and report back", Verdict.SILENT),
+        ("how many tests are there? write nothing", Verdict.SILENT),
+        ("look into it and write a short report", Verdict.DENY),
+        ("save what you find to notes/found.md", Verdict.DENY),
+        ("collect sources in search_results", Verdict.DENY),
+    ],
+)
+def test_a_subagent_that_nobody_asked_for_files_is_not_sent_back(
+    house: House, tmp_path: Path, prompt: str, verdict: Verdict
+):
+    (tmp_path / "work_products").mkdir()
+    sent(house, tmp_path, "a", prompt)
+    assert sub_stopped(house, tmp_path).verdict is verdict
+
+
+def test_what_was_there_before_a_subagent_began_is_not_its_work(house: House, tmp_path: Path):
+    (tmp_path / "work_products").mkdir()
+    old = tmp_path / "work_products/old.html"
+    old.write_text("<p>", encoding="utf-8")
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    sent(house, tmp_path, "a", "write the report")
+    sent(house, tmp_path, "b", "write the report")
+    refused = sub_stopped(house, tmp_path)
+    assert (refused.verdict, "`work_products/**/*.html`" in refused.reasons[0].text) == (Verdict.DENY, True)
+    assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT  # once is enough
+    (tmp_path / "work_products/new.html").write_text("<p>", encoding="utf-8")
+    assert sub_stopped(house, tmp_path, "b").verdict is Verdict.SILENT
+
+
+def test_without_a_start_of_its_own_the_session_is_when_a_subagent_began(house: House, tmp_path: Path):
+    house.fire("SessionStart", session_id="s", cwd=str(tmp_path), source="startup")
+    (tmp_path / "work_products").mkdir()
+    old = tmp_path / "work_products/old.html"
+    old.write_text("<p>", encoding="utf-8")
+    os.utime(old, (1_000_000_000, 1_000_000_000))
+    assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
 
 
 def test_a_clients_own_sub_agent_was_sent_for_nothing(house: House, tmp_path: Path):
@@ -184,12 +235,18 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path
     nothing = sub_stopped(house, tmp_path)
     (tmp_path / "search_results/a.md").write_text("data", encoding="utf-8")
     (tmp_path / "search_results/b.md").write_text("data", encoding="utf-8")
-    data = sub_stopped(house, tmp_path)
+    data = sub_stopped(house, tmp_path, "b")
     (tmp_path / "work_products").mkdir()
     (tmp_path / "work_products/report.html").write_text("<p>", encoding="utf-8")
-    report = sub_stopped(house, tmp_path)
-    assert (nothing.verdict, nothing.reasons[0].text) == (Verdict.DENY, "nothing was left behind")
-    assert (data.verdict, data.reasons[0].text) == (Verdict.DENY, "there are 2 files of data and no report")
+    report = sub_stopped(house, tmp_path, "c")
+    assert (nothing.verdict, nothing.reasons[0].text) == (
+        Verdict.DENY,
+        "nothing was left behind; no file since you began fits `work_products/**/*.html` or `search_results/**/*.md`",
+    )
+    assert (data.verdict, data.reasons[0].text) == (
+        Verdict.DENY,
+        "there are 2 files of data and no report; none fits `work_products/**/*.html`",
+    )
     assert report.verdict is Verdict.SILENT
     told = house.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
     assert told.notes[0].text.startswith("The report is there: work_products/report.html. Next: 1.")

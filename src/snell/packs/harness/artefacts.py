@@ -2,8 +2,9 @@
 See that a sub-agent brought what it should.
 
 Why      A sub-agent says that it is done, and the report that it was sent for is not there.
-What     When its folders are there: a report is a success, with the next steps; data without a report sends it back to
-         write one; nothing at all sends it back to look at what it was given.
+What     When its folders are there: a report made since it began is a success, with the next steps; data without a
+         report sends it back to write one; nothing at all sends it back to look at what it was given. Once each, and
+         not a sub-agent that nobody asked for files.
 Instead  Set `report` and `data` in `[pack.harness]` to what your agents leave behind, or to empty lists.
 """
 
@@ -17,8 +18,12 @@ from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
+from snell.packs.harness.errands import Errand, errand_of
 
 MOST_FILES = 1_000
+SLACK_MS = 2_000  # clocks of disks tick slowly
+SENT_BACK = "harness/sent_back/"
+USUAL_REPORT, USUAL_DATA = ["work_products/**/*.html"], ["search_results/**/*.md"]  # as in pack.toml
 NEXT_STEPS = (
     "Next: 1. bring the to-do list up to date; 2. upload the report where it belongs; "
     "3. send it to who asked for it; 4. mark the task as done."
@@ -30,29 +35,39 @@ def artefacts(event: Event, here: Here) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: nobody sent it for anything
-    if not _is_expected(event.cwd, here) or found(event.cwd, here.options.get("report")):
+    errand = errand_of(event, here)
+    scope, sent_back = f"session:{event.session_id}", f"{SENT_BACK}{event.agent_id}"
+    if not _is_expected(event.cwd, here, errand) or found(event.cwd, here.options.get("report"), errand.since):
         return None
-    data = found(event.cwd, here.options.get("data"))
+    if event.payload.get("stop_hook_active") or here.marks.get(scope, sent_back):
+        return None  # it was sent back once, and had its chance
+    data = found(event.cwd, here.options.get("data"), errand.since)
+    here.marks.put(scope, sent_back, True)
     if data:
-        return Deny(f"there are {len(data)} files of data and no report", instead="write the report from them now")
+        wanted = _named(here, "report")
+        text = f"there are {len(data)} files of data and no report; none fits {wanted}"
+        return Deny(text, instead="write the report from them now")
     return Deny(
-        "nothing was left behind", instead="check what you were given, and try again; say so if it cannot be done"
+        f"nothing was left behind; no file since you began fits {_named(here, 'report', 'data')}",
+        instead="check what you were given, and try again; say so if it cannot be done",
     )
 
 
 @informs("PostToolUse", kind="agent")
 def delivered(event: Event, here: Here) -> Note | None:
     """Name the report, and what comes next, to the agent that sent for it."""
-    if not _is_expected(event.cwd, here):
+    errand = errand_of(event, here)
+    if not _is_expected(event.cwd, here, errand):
         return None
-    reports = found(event.cwd, here.options.get("report"))
+    reports = found(event.cwd, here.options.get("report"), errand.since)
     return Note(f"The report is there: {', '.join(reports[:5])}. {NEXT_STEPS}") if reports else None
 
 
-def found(cwd: str, patterns: Any) -> list[str]:
-    """Files under a folder that fit one of the patterns, newest last."""
+def found(cwd: str, patterns: Any, since: int = 0) -> list[str]:
+    """Files under a folder that fit one of the patterns and were changed since then, newest last."""
     names = dict.fromkeys(name for pattern in _texts(patterns) for name in _fitting(cwd, pattern))
-    return sorted(names, key=lambda name: _changed(os.path.join(cwd, name)))
+    changed = {name: _changed(os.path.join(cwd, name)) for name in names}
+    return sorted((name for name in names if changed[name] * 1000 >= since - SLACK_MS), key=changed.__getitem__)
 
 
 def _fitting(cwd: str, pattern: str) -> Iterator[str]:
@@ -67,8 +82,21 @@ def _fitting(cwd: str, pattern: str) -> Iterator[str]:
         return
 
 
-def _is_expected(cwd: str, here: Here) -> bool:
+def _is_asked_for(here: Here, errand: Errand) -> bool:
+    """Did somebody say that files should come: the user, by patterns of their own, or who sent the sub-agent?"""
+    if _texts(here.options.get("report")) != USUAL_REPORT or _texts(here.options.get("data")) != USUAL_DATA:
+        return True
+    return errand.is_for_files is not False
+
+
+def _named(here: Here, *options: str) -> str:
+    return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(here.options.get(name)))
+
+
+def _is_expected(cwd: str, here: Here, errand: Errand) -> bool:
     """Is one of the folders there, into which something should come? A pattern that names none speaks of this one."""
+    if not _is_asked_for(here, errand):
+        return False
     patterns = [*_texts(here.options.get("report")), *_texts(here.options.get("data"))]
     folders = {_folder(pattern) for pattern in patterns if not _leads_away(pattern)}
     return bool(cwd) and any(os.path.isdir(os.path.join(cwd, folder)) for folder in folders)
