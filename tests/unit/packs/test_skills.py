@@ -304,3 +304,42 @@ def test_a_skill_that_only_a_person_may_start_needs_its_name(tmp_path: Path):
     skills = skills_in([str(tmp_path)])
     assert wanted(ranked("erase the staging databases", skills), 3) == []
     assert [each.skill.name for each in wanted(ranked("/wipe", skills), 3)] == ["wipe"]
+
+
+@pytest.mark.parametrize(
+    ("description", "prompt"),
+    [
+        ("Migrates databases", "migrate the database"),
+        ("Migrate a database", "we are migrating both databases"),
+        ("Runs database migrations", "migrate the database"),
+        ("Merges templates", "merge this template"),
+        ("Planning of queries", "plan the query"),
+        ("Classifies invoices", "classify this invoice"),
+        ("Processes images", "processing an image"),
+        ("Analyses caches", "analyse the cache"),
+    ],
+)
+def test_words_are_the_same_in_all_their_forms(tmp_path: Path, description: str, prompt: str):
+    write_skill(tmp_path, "helper", f"name: helper\ndescription: {description}")
+    write_skill(tmp_path, "other", "name: other\ndescription: Creates and changes files, using what users need.")
+    found = wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)
+    assert [each.skill.name for each in found] == ["helper"]
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "told"),
+    [
+        ("pdf-tools", "pdftotext a.pdf", 1),
+        ("my_pdf", "qpdf --check a.pdf", 1),
+        ("excel", "python -c 'import openpyxl'", 1),
+        ("word-documents", "cat a.docx", 1),
+        ("pdfish", "pdftotext a.pdf", 0),
+    ],
+)
+def test_a_skill_with_a_word_for_the_format_in_its_name_is_meant_too(
+    tmp_path: Path, name: str, command: str, told: int
+):
+    path = write_skill(tmp_path / ".claude/skills", name, f"name: {name}\ndescription: x")
+    with house_of(tmp_path) as house:
+        found = notes(house, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+    assert [str(path) in each for each in found] == [True] * told

@@ -28,8 +28,14 @@ FORMATS = {
     "pptx": r"\.pptx?\b|python-pptx",
     "xlsx": r"\.xlsx?\b|\.xlsm\b|openpyxl",
 }
-
-
+# What people call skills for a format, besides its own name.
+CALLED = {
+    "pdf": ("pdfs",),
+    "docx": ("doc", "word"),
+    "pptx": ("ppt", "powerpoint", "slides"),
+    "xlsx": ("xls", "excel", "spreadsheet", "spreadsheets"),
+}
+_NAME_PARTS = late(r"[\W_]+")
 _ANY_FORMAT = late("|".join(FORMATS.values()), re.IGNORECASE)
 LONGEST_COMMAND = 20_000
 
@@ -70,12 +76,21 @@ def with_a_document(call: ShellCall, event: Event, here: Here) -> Note | None:
     scope, mark = f"session:{event.session_id}", "skills/formats"
     told = here.marks.get(scope, mark)
     before = told if isinstance(told, list) else []
-    by_name = {skill.name.lower(): skill for skill in known_skills(here, event)}
-    fitting = [by_name[name] for name in formats if name in by_name and name not in before]
+    skills = known_skills(here, event)
+    fitting = {name: skill for name in formats if name not in before and (skill := _skill_for(name, skills))}
     if not fitting:
         return None
-    here.marks.put(scope, mark, [*before, *(skill.name.lower() for skill in fitting)])
-    return Note("\n".join(f"There is a skill for {each.name} files; read {each.path} first." for each in fitting))
+    here.marks.put(scope, mark, [*before, *fitting])
+    return Note(
+        "\n".join(f"There is a skill for {name} files; read {each.path} first." for name, each in fitting.items())
+    )
+
+
+def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
+    """The one that is called like the format; else the first with a word for it in its name, such as `pdf-tools`."""
+    words = {name, *CALLED.get(name, ())}
+    named = [skill for skill in skills if not words.isdisjoint(_NAME_PARTS.split(skill.name.lower()))]
+    return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
 def known_skills(here: Here, event: Event) -> list[Skill]:

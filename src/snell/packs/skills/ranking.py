@@ -20,6 +20,7 @@ from snell.packs.skills.words import has_blanks, holds, pairs, spaced
 ENOUGH = 1.0
 NAME, TRIGGER = 2.0, 1.5
 WORD, PAIR = 0.6, 0.5
+SHORTEST = 4  # letters of a word without its ending
 STOP_WORDS = frozenset(
     (
         "with", "when", "from", "this", "that", "your", "user", "users", "using", "used", "uses", "skill", "skills",
@@ -95,7 +96,7 @@ def _rarity(skills: Sequence[Skill]) -> dict[str, float]:
 def _words(text: str) -> frozenset[str]:
     found = _parts(text)
     long_enough = {_stem(word) for word in found.split() if len(word) >= 4 and has_blanks(word)}
-    return frozenset((long_enough | pairs(found)) - STOP_WORDS)
+    return frozenset((long_enough | pairs(found)) - _STOPPED)
 
 
 def _parts(text: str) -> str:
@@ -103,9 +104,22 @@ def _parts(text: str) -> str:
     return spaced(text.replace("-", " ").replace("_", " "))
 
 
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    """Plurals and the commonest endings, so that `reports` is `report`."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
+    """Without the commonest endings, so that `migrates`, `migrating`, `migration` and `migrate` are one word."""
+    if not word.isascii():
+        return word
+    word = _cut(word, "ies", "y") or ("" if word.endswith(("ss", "us", "is")) else _cut(word, "s")) or word
+    word = _cut(word, "ing") or _cut(word, "ied", "y") or _cut(word, "ed") or _cut(word, "ion") or word
+    if len(word) > SHORTEST and word[-1] == word[-2] and word[-1] in "bdgmnprt":
+        return word[:-1]  # planning, stopped
+    return _cut(word, "e") or word
+
+
+def _cut(word: str, ending: str, other: str = "") -> str:
+    """The word without its ending, or with another; empty where too little would be left."""
+    is_long = len(word) - len(ending) + len(other) >= SHORTEST
+    return word[: -len(ending)] + other if is_long and word.endswith(ending) else ""
+
+
+_STOPPED = STOP_WORDS | {_stem(word) for word in STOP_WORDS}
