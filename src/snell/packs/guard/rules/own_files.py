@@ -46,6 +46,14 @@ RULE = Rule(
             "tar xf x.tar -C ~/.claude",
             "snell daemon kill",
             "gemini --yolo -p hi",
+            "snell ledger release last",
+            "snell ledger --json release toolu_1",
+            "env -u CLAUDECODE snell ledger release lost",
+            "CLAUDECODE= snell runs approve r1",
+            "CLAUDECODE='' AI_AGENT= python3 -m snell runs finish r1",
+            "env CLAUDECODE= AI_AGENT= snell runs cancel r1",
+            "snell tools learn --yes",
+            "unset CLAUDECODE; snell tools forget mail",
         ),
     ),
     fine=(
@@ -55,6 +63,10 @@ RULE = Rule(
         "echo x > $XDG_CONFIG_HOME/other/settings.toml",
         "snell check command 'rm -rf /'",
         "snell test",
+        "snell ledger list --status failed",
+        "snell ledger show release",
+        "snell runs list",
+        "snell tools list",
         "grep snell README.md",
         "cp CLAUDE.md ~/.claude/",
         "mkdir -p .claude/commands",
@@ -71,6 +83,12 @@ _READS = names(
 _LOOSENS = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
 )
+# Verbs that loosen something only behind these.
+_LOOSENS_BEHIND = {
+    "ledger": frozenset(("release",)),
+    "runs": frozenset(("approve", "cancel", "finish")),
+    "tools": frozenset(("learn", "forget")),
+}
 _OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
 _ASKING = frozenset(("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop"))
 _INSTALLERS = names("systemctl launchctl pip pip3 pipx uv brew npm apt apt-get dnf yum conda snap rye service")
@@ -149,6 +167,7 @@ def _command(step: Step) -> Iterator[Finding]:
     words = args[2:] if step.program.startswith("python") and args[:2] == ("-m", "snell") else args
     if step.program == "snell" or words is not args:
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
+        verbs += [arg for arg in words[1:] if arg in _LOOSENS_BEHIND.get(words[0], ())]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
             words
         ):
