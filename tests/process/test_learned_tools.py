@@ -155,6 +155,45 @@ def test_a_server_that_does_not_answer_costs_only_itself(person: Person) -> None
     assert all_learned(person.state) == ()
 
 
+SLOPPY = """
+import json, sys
+PAGES = {
+    None: [{"name": "good", "inputSchema": {"type": "object", "required": ["a"]}},
+           {"name": "odd", "inputSchema": "none"}, {"inputSchema": {"type": "object"}}, "no tool", {"name": 7}],
+    "2": [{"name": "later", "inputSchema": {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}},
+           "annotations": {"readOnlyHint": "perhaps"}}],
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        answer = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "sloppy", "version": "1"}}
+    elif asked.get("method") == "tools/list":
+        cursor = (asked.get("params") or {}).get("cursor")
+        answer = {"tools": PAGES[cursor], **({} if cursor else {"nextCursor": "2"})}
+    else:
+        continue
+    if sys.argv[1:] == ["broken"]:
+        answer = {"tools": 7}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+"""
+
+
+def test_a_tool_that_is_described_badly_costs_only_itself(person: Person) -> None:
+    person.script.write_text(SLOPPY, encoding="utf-8")
+    person.configure(
+        sloppy={"command": sys.executable, "args": [str(person.script)]},
+        broken={"command": sys.executable, "args": [str(person.script), "broken"]},
+    )
+    done = person.snell("tools", "learn", "--yes")
+    assert done.stdout.splitlines()[2:] == [
+        "claude_code: sloppy: 3 tools",
+        "claude_code: broken: the server failed: what it answers does not follow the protocol",
+    ]
+    (row,) = all_learned(person.state)
+    assert {name: bool(tool.schema) for name, tool in row.tools.items()} == {"good": True, "odd": False, "later": True}
+
+
 def test_no_server_is_started_unless_a_person_says_so(person: Person) -> None:
     flag = person.home / "started"
     person.configure(mail={"command": "/usr/bin/touch", "args": [str(flag)]})

@@ -37,21 +37,62 @@ def call_tool(
 def list_tools(server: McpServer, env: Mapping[str, str], patience: Patience) -> list[dict[str, Any]]:
     """What the server says of its tools, as it would say it to a client. Starts the server, and ends it afterwards."""
 
+    found: list[Any] = []
+
     async def ask(session: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        from mcp.types import PaginatedRequestParams
+
         cursor = None
         while len(found) < MOST_TOOLS:
-            page = await session.list_tools(**({"cursor": cursor} if cursor else {}))
-            found += [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.tools]
-            cursor = page.next_cursor
-            if not cursor:
+            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+            if not page.next_cursor or page.next_cursor == cursor:
                 break
-        return found[:MOST_TOOLS]
+            cursor = page.next_cursor
+        named = (each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str))
+        return [each for each in named if each["name"]][:MOST_TOOLS]
 
-    return _asked(server, ask, env, patience)
+    return _asked(server, ask, env, patience, lambda reading: _Overheard(reading, found))
 
 
-def _asked(server: McpServer, question: Callable[[Any], Awaitable[T]], env: Mapping[str, str], patience: Patience) -> T:
+class _Overheard:
+    """
+    What a server sends, with its tools taken out of it and put aside.
+
+    The library refuses a whole list for one tool in it that is not as it should be; whoever asks wants the others.
+    """
+
+    def __init__(self, reading: Any, tools: list[Any]) -> None:
+        self._reading, self._tools = reading, tools
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reading, name)
+
+    async def __aenter__(self) -> "_Overheard":
+        await self._reading.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._reading.__aexit__(*error)
+
+    def __aiter__(self) -> "_Overheard":
+        return self
+
+    async def __anext__(self) -> Any:
+        item = await self._reading.__anext__()
+        result = getattr(getattr(item, "message", None), "result", None)
+        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+            self._tools += result["tools"][:MOST_TOOLS]
+            result["tools"] = []
+        return item
+
+
+def _asked(
+    server: McpServer,
+    question: Callable[[Any], Awaitable[T]],
+    env: Mapping[str, str],
+    patience: Patience,
+    heard: Callable[[Any], Any] = lambda reading: reading,
+) -> T:
     try:
         import anyio
         import mcp
@@ -63,7 +104,7 @@ def _asked(server: McpServer, question: Callable[[Any], Awaitable[T]], env: Mapp
     async def talk(nowhere: TextIO) -> None:
         async with (
             _streams(server, env, nowhere, patience) as (reading, writing),
-            mcp.ClientSession(reading, writing) as session,
+            mcp.ClientSession(heard(reading), writing) as session,
         ):
             await session.initialize()
             found.append(await question(session))
@@ -143,4 +184,6 @@ def _plain(error: BaseException, server: McpServer) -> Exception:
         return McpError("launch", f"cannot start `{server.command}`: {error.strerror}")
     if not isinstance(error, Exception):
         raise error
+    if type(error).__name__ == "ValidationError":  # of the library's own library, and many lines long
+        return McpError("output", "the server failed: what it answers does not follow the protocol")
     return McpError("crash", f"the server failed: {type(error).__name__}: {error}")
