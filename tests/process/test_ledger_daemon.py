@@ -1,14 +1,19 @@
 """The ledger in the real daemon, which is killed the moment it has answered."""
 
+import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from tests.process.machine import Machine
+from tests.process.machine import Machine, wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
 pytestmark = pytest.mark.process
 
+SNELL = Path(sys.executable).with_name("snell")
 MAIL = "mcp__mail__send_email"
 LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}
 
@@ -52,3 +57,29 @@ def test_of_two_that_ask_at_once_one_may(mailing: Machine):
     with ThreadPoolExecutor(20) as threads:
         answers = list(threads.map(mailing.send_bytes, frames))
     assert sum(b"permissionDecision" not in answer for answer in answers) == 1
+
+
+def listed(machine: Machine) -> list[tuple[str, str]]:
+    done = subprocess.run(
+        [SNELL, "ledger", "list", "--json"], env=machine.env(), capture_output=True, text=True, timeout=60, check=True
+    )
+    calls = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(call["tool_call_id"].rpartition("/")[2], call["status"]) for call in calls]
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_no_call_is_without_a_row_after_its_daemon_was_killed(machine: Machine, round_: int):
+    assert before(machine, "t0") == ""
+    for number in range(1, 6):
+        assert before(machine, f"t{number}") == ""
+    machine.kill()
+    assert [number for number, _ in listed(machine)] == [f"t{number}" for number in range(6)]
+    assert machine.hook({"hook_event_name": "SessionStart", "source": "resume"})[0] == 0
+    wait_until(lambda: {status for _, status in listed(machine)} == {"abandoned_on_resume"})
+
+
+def test_what_was_claimed_is_listed_at_once(mailing: Machine):
+    assert before(mailing, "t1") == ""
+    mailing.kill()
+    ((number, status),) = listed(mailing)
+    assert (number, status in ("prepared", "running")) == ("t1", True)

@@ -26,7 +26,7 @@ from snell.model.effects import Verdict
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
 from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
-from snell.work import decisions
+from snell.work import decisions, left_behind
 from snell.work.decisions import Record, Row
 from snell.work.migrations import put_meta
 
@@ -116,8 +116,9 @@ class StoreJournal:
         if self._folder:
             with suppress(StoreError), found_in(self._folder) as files:
                 rows = [row for file in files for row in file.rows]
+                gone = [row for file in files if file.is_left_behind for row in file.rows]
                 if rows:
-                    self._database.run(lambda tx: [decisions.add(tx, row) for row in rows])
+                    self._database.run(lambda tx: _take_in(tx, rows, gone))
 
     def add_late(self, decision_id: str, run: Record) -> None:
         """Add what a hook did after the answer to the record of its decision."""
@@ -233,6 +234,13 @@ class StoreJournal:
             return self._database.run(_hash_key)
         except StoreError:
             return os.urandom(32)
+
+
+def _take_in(tx: Transaction, rows: Sequence[Row], gone: Sequence[Row]) -> None:
+    """`gone`: those of a process that can write nothing more, its tool calls neither."""
+    for row in rows:
+        decisions.add(tx, row)
+    left_behind.write_down(tx, gone)
 
 
 def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:

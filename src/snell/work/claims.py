@@ -114,6 +114,15 @@ def unsettled(tx: Transaction, run_id: str) -> list[Claim]:
     return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in tx.rows(sql, run_id)]
 
 
+def without_a_row(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
+    """The newest claims, of one run or of all, whose calls are not written down yet."""
+    missing = "NOT EXISTS (SELECT 1 FROM tool_calls t WHERE t.tool_call_id = tool_claims.tool_call_id)"
+    of_run, values = ("run_id = ? AND ", [run_id]) if run_id else ("", [])
+    where = f"{of_run}status = 'prepared' AND {missing}"
+    found = tx.rows(f"SELECT {_FIELDS} FROM tool_claims WHERE {where} ORDER BY at DESC LIMIT ?", *values, limit)
+    return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in found]
+
+
 def _values(each: Claim) -> tuple[Any, ...]:
     return (
         each.run_id,

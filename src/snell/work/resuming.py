@@ -55,6 +55,11 @@ def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | N
     claims.clear_receipt(tx, call.tool_call_id)
 
 
+def only_claimed(tx: Transaction, limit: int, run_id: str = "") -> list[Call]:
+    """Calls of which there is a claim and no row: they are being made, or their process was killed."""
+    return [_from_claim(claim) for claim in claims.without_a_row(tx, limit, run_id)]
+
+
 def _from_claim(claim: Claim) -> Call:
     """What is left of a call whose process ended before more than its claim was written."""
     return Call(

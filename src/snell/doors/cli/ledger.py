@@ -19,7 +19,8 @@ from snell.machine.paths import places
 from snell.model.errors import SnellError
 from snell.model.ports import Database
 from snell.runtime.house import database_of
-from snell.work import ledger
+from snell.runtime.store_journal import StoreJournal
+from snell.work import ledger, resuming
 from snell.work.ledger import Call, ToolStats
 
 EXAMPLE = "snell ledger stats --svg tools.svg"
@@ -46,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "release":
         return _release(args)
     database = database_of(places(os.environ))
+    StoreJournal(database).take_in()  # what a process left behind that was killed
     try:
         return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
     finally:
@@ -56,13 +58,21 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     if not 1 <= args.limit <= 10_000:
         raise SnellError(f"`{args.limit}` is not a number of calls", advice="ask for 1 to 10,000")
     asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
-    calls = database.run(lambda tx: ledger.recent(tx, **asked))[::-1]
+    calls = [*database.run(lambda tx: ledger.recent(tx, **asked)), *_only_claimed(args, database)]
+    calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Paint.for_stdout()
     for call in calls:
         print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
     if not calls and not args.json:
         print("there is no such call yet")
     return 0
+
+
+def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
+    """What was claimed a moment ago, or before a crash, is a call too."""
+    wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
+    found = database.run(lambda tx: resuming.only_claimed(tx, args.limit, args.run or args.session))
+    return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:

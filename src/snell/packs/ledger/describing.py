@@ -1,8 +1,6 @@
 """One tool event as the ledger knows it: who called what, what it may change, and what came of it."""
 
-import hashlib
 import os
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.kit.here import Here
-from snell.kit.late_pattern import late
 from snell.kit.redact import redact, redacted
 from snell.kit.shell_effects import Effects, effects_of
 from snell.machine.json_plain import plain
@@ -21,6 +18,7 @@ from snell.machine.wall_clock import now_ms
 from snell.model.events import Event, text_in
 from snell.model.scopes import lasting
 from snell.packs.ledger.beginnings import beginning_of
+from snell.work.call_ids import safe
 from snell.work.idempotency import Identity, args_hash, deed_of, identity_of, key_of, scope_of, sha_of
 from snell.work.ledger import LONGEST_BODY, PREVIEW
 from snell.work.runs import MARK
@@ -28,7 +26,6 @@ from snell.work.side_effects import Found, Rule, classify
 
 MOST_PATHS = 50
 LONGEST_ERROR = 2_000
-_SAFE = late(r"[\w.:@ -]{1,128}", re.ASCII)
 _CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
 
 
@@ -196,13 +193,6 @@ def body_of(value: Any) -> Body:
     clean = redacted(whole, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
     return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
-
-
-def safe(text: str) -> str:
-    """An id from outside, or, when it is not one, something short that stands for it."""
-    if not text or _SAFE.fullmatch(text):
-        return text
-    return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 _known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
