@@ -68,6 +68,9 @@ def verify(tx: Transaction, key: bytes, anchors: list[Anchor], *, now: int = 0, 
     _compare_traces(tx, key, state, seen.trace, kept_since, changed, missing, page)
     kept_since = max(kept_since, *(int(id_) for kind, id_ in state.digests if kind == f"expired {BODIES}"), 0)
     count_calls, waiting_calls = _compare_calls(tx, key, state, seen.revision, kept_since, changed, missing, page)
+    # Of a call that was chained and is gone, its claim is what is left; that it is gone has been said.
+    foreign = (id_ for id_ in claims.of_nobody(tx) if ledger.find(tx, id_) or ("opened", id_) not in state.digests)
+    changed += [f"a claim for tool call `{id_}` was put in" for id_ in foreign]
     waiting = int(tx.rows("SELECT COUNT(*) FROM decisions WHERE seq > ?", seen.decision)[0][0]) + waiting_calls
     earlier = max(0, seen.since - 1)
     return Findings(tuple(changed), tuple(missing), state.last, count_decisions, count_calls, waiting, earlier)
@@ -226,12 +229,14 @@ class _Beside:
 
     def compare(self, call: Call, changed: list[str], missing: list[str]) -> None:
         request, response, claim = (self._state.details.get(("ended", call.tool_call_id)) or "- - -").split(" ")
-        may_be_gone = call.created_at < self._since
+        may_be_gone, has_ended = call.created_at < self._since, ("ended", call.tool_call_id) in self._state.digests
         for ref, size in ((call.request_ref, request), (call.response_ref, response)):
             if ref and ref not in self._checked:
                 self._checked.add(ref)
                 self._compare_body(call, ref, "-" if may_be_gone else size, changed, [] if may_be_gone else missing)
-        if claim == "-" and self._state.details.get(("open", call.tool_call_id)) == f"{call.revision} claimed":
+        if claim == "-" and has_ended and claim_mark(self._tx, self._key, call) != "-":
+            changed.append(f"a claim for tool call `{call.tool_call_id}` was put in")
+        elif claim == "-" and self._state.details.get(("open", call.tool_call_id)) == f"{call.revision} claimed":
             # It may have passed to a call that was made later; then somebody holds it.
             if not may_be_gone and claims.holder(self._tx, call.run_id, call.idempotency_key) is None:
                 missing.append(f"the claim of tool call `{call.tool_call_id}` is gone")

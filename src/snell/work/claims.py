@@ -123,6 +123,16 @@ def without_a_row(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
     return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in found]
 
 
+def of_nobody(tx: Transaction, limit: int = 100) -> list[str]:
+    """Calls for which a success is claimed and that are not there, or that never held this key."""
+    own = "t.tool_call_id = c.tool_call_id AND t.idempotency_key IN ('', c.idempotency_key)"
+    sql = (
+        "SELECT c.tool_call_id FROM tool_claims c WHERE c.status = 'succeeded' AND NOT EXISTS"
+        f" (SELECT 1 FROM tool_calls t WHERE {own}) ORDER BY c.at, c.idempotency_key LIMIT ?"
+    )
+    return [str(row[0]) for row in tx.rows(sql, limit)]
+
+
 def _values(each: Claim) -> tuple[Any, ...]:
     return (
         each.run_id,

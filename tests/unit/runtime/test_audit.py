@@ -338,6 +338,22 @@ def test_a_claim_that_a_person_let_go_of_is_not_missed(copy: Path):
     database.close()
 
 
+@pytest.mark.parametrize(
+    ("key", "call"),
+    [("new", "s/never"), ("another key", "s/t7"), ("kf", "s/f")],  # no call; another key; one that held none
+)
+def test_a_claim_that_was_put_in_is_noticed(copy: Path, key: str, call: str):
+    database = SqliteDatabase(copy / "snell.db")
+    free = Call(tool_call_id="s/f", run_id="r", created_at=NOW, idempotency_key="kf")
+    database.run(lambda tx: ledger.finish(tx, free, End(status="succeeded", at=NOW)))
+    Auditor(database, copy).keep_up(at_once=True)
+    assert Auditor(database, copy).verify().is_good
+    wanted = Claim(run_id="r", key=key, tool_call_id=call, at=NOW, status="succeeded", preview="done")
+    database.run(lambda tx: claims.claim(tx, wanted))
+    assert Auditor(database, copy).verify().integrity == (f"a claim for tool call `{call}` was put in",)
+    database.close()
+
+
 def test_where_nothing_happened_yet_nothing_is_wrong(tmp_path: Path):
     found = verified(tmp_path / "state")
     assert (found.is_good, found.links) == (True, 0)

@@ -71,7 +71,9 @@ KNOWN: Mapping[str, Entry] = {
         "subject",
         "body",
         any_of=(("recipient_email", "to"),),
-        **_LETTER,
+        subject=_LETTER["subject"],
+        body=_LETTER["body"],
+        recipient_email=_LETTER["recipient_email"],
     ),
     "write": _entry(
         "file_path", "content", least={"content": 10}, file_path="/project/notes.md", content="# Notes\n\n..."
