@@ -158,3 +158,15 @@ def test_a_run_is_begun_looked_at_cancelled_and_holds_its_session(used: Any):
     assert "run `mine` is cancelled: enough" in answer["hookSpecificOutput"]["permissionDecisionReason"]
     assert "mine  cancel_requested   1/50 steps, 1/5 calls" in used("runs", "list")[1]
     assert used("runs", "approve", CLAUDECODE="1")[0] == 1
+
+
+def test_after_a_loss_a_person_is_told_and_ends_it(used: Any, tmp_path: Path):
+    assert used("ledger", "release", "lost")[1] == "no ledger was lost\n"
+    for file in (tmp_path / "home/state").glob("snell.db*"):
+        file.write_bytes(b"damaged" * 1_000)
+    doctor = used("doctor")
+    assert "the ledger was lost: " in doctor[1] + doctor[2]
+    assert used("ledger", "release", "lost", CLAUDECODE="1")[0] == 1
+    assert used("ledger", "release", "lost")[1] == "what was lost holds nothing up any more\n"
+    doctor = used("doctor")
+    assert "the ledger was lost: " not in doctor[1] + doctor[2]

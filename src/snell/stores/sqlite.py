@@ -277,16 +277,10 @@ class SqliteDatabase:
                 _copy(connection, copy_name(self.path, f"before-{latest}"))
             connection.execute("BEGIN IMMEDIATE")
             migrate(tx, "sqlite", self._wanted)
-            if lost := "" if version else self._lost or self._missing():
+            if lost := "" if version else self._lost or losses.missing(self.path):
                 losses.note(tx, lost)
             connection.execute("COMMIT")
             self._lost = ""
-
-    def _missing(self) -> str:
-        """What is noted beside a database outlives it, so a new one that finds such a note is not the first."""
-        noted = self.path.with_name(losses.NOTED_BESIDE)
-        was_here = noted.is_file() and noted.stat().st_size > 0
-        return f"`{self.path}`: was removed or emptied; what it held is gone" if was_here else ""
 
     def _refuse_to_wait_again(self) -> None:
         if time.monotonic() < self._busy_until:

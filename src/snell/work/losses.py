@@ -5,6 +5,8 @@ Until a person has looked, the side effects of runs that may have begun before a
 nothing to repeat.
 """
 
+from pathlib import Path
+
 from snell.model.ports import Transaction
 from snell.work import runs
 from snell.work.migrations import put_meta
@@ -12,6 +14,13 @@ from snell.work.migrations import put_meta
 LOST = "ledger_lost"
 NOTED_BESIDE = "audit.anchor"  # the file beside a database that says how far its audit chain goes
 _BEGUN = "ledger_begun_since/"
+
+
+def missing(path: Path) -> str:
+    """What is noted beside a database outlives it, so a new one that finds such a note is not the first."""
+    noted = path.with_name(NOTED_BESIDE)
+    was_here = noted.is_file() and noted.stat().st_size > 0
+    return f"`{path}`: was removed or emptied; what it held is gone" if was_here else ""
 
 
 def note(tx: Transaction, what: str) -> None:

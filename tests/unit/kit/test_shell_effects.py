@@ -315,7 +315,6 @@ BY_REACH = {
 }
 
 
-@pytest.mark.proves("S3-31")
 @pytest.mark.parametrize(
     ("line", "reach"),
     [(line.strip(), reach) for reach, lines in BY_REACH.items() for line in lines.strip().splitlines()],

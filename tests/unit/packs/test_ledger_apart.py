@@ -1,0 +1,114 @@
+"""What the ledger tells apart: interrupted calls, places, second deliveries, late ends, a database that was lost."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.work import losses
+from tests.ledger_desk import Desk
+
+Open = Callable[..., Desk]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Open]:
+    opened: list[Desk] = []
+
+    def make(mode: str = "durable") -> Desk:
+        opened.append(Desk(tmp_path, mode))
+        return opened[-1]
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+def said(decision: Decision) -> str:
+    return " ".join(reason.text for reason in decision.reasons)
+
+
+@pytest.mark.parametrize("response", [{"interrupted": True, "stdout": "Counting objects"}, {"interrupted": True}])
+def test_a_command_that_was_interrupted_did_not_succeed(desk: Open, response: dict[str, Any]):
+    at = desk()
+    given = {"command": "git push"}
+    at.before("t1", tool="Bash", given=given)
+    at.after("t1", response, tool="Bash", given=given)
+    assert at.statuses() == {"t1": "failed"}
+    assert at.before("t2", tool="Bash", given=given).verdict is Verdict.SILENT
+
+
+def test_the_same_line_in_another_directory_is_another_call(desk: Open):
+    at = desk()
+    given = {"command": "git push"}
+
+    def push(number: str, cwd: str) -> Verdict:
+        verdict = at.before(number, tool="Bash", given=given, cwd=cwd).verdict
+        if verdict is not Verdict.DENY:
+            at.after(number, {"stdout": "pushed"}, tool="Bash", given=given, cwd=cwd)
+        return verdict
+
+    assert [push("t1", "/a"), push("t2", "/b")] == [Verdict.SILENT, Verdict.SILENT]
+    assert [push("t3", "/a"), push("t4", "/b"), push("t5", "/b")] == [Verdict.DENY] * 3
+    # Nor does it happen twice there once the first directory's key is free again.
+    at.database.run(lambda tx: tx.do("DELETE FROM tool_claims WHERE place = '/a'"))
+    assert push("t6", "/b") is Verdict.DENY
+    assert push("t7", "/a") is Verdict.SILENT
+
+
+def test_other_tools_do_the_same_thing_in_every_directory(desk: Open):
+    at = desk()
+    at.before("t1", cwd="/a")
+    at.after("t1", {"id": 1}, cwd="/a")
+    assert at.before("t2", cwd="/b").verdict is Verdict.DENY
+
+
+def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(desk: Open):
+    at = desk()
+    at.before("t1")
+    at.after("t1", {"id": "m1"})
+    for _ in range(2):
+        at.house._deliveries._known.clear()  # as after a restart
+        again = at.before("t1")
+        assert (again.verdict, "succeeded, so it is not done twice" in said(again)) == (Verdict.DENY, True)
+    assert at.statuses() == {"t1": "succeeded"}
+    assert at.before("t2").verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("mode", ["audit", "durable"])
+def test_an_end_that_comes_after_a_resume_counts(desk: Open, mode: str):
+    at = desk(mode)
+    at.before("t1")
+    at.tell("SessionStart", source="resume")
+    assert at.statuses() == {"t1": "abandoned_on_resume"}
+    at.after("t1", {"id": "m1"})
+    assert at.statuses() == {"t1": "succeeded"}
+    at.tell("SessionStart", source="resume")
+    assert at.statuses() == {"t1": "succeeded"}
+
+
+@pytest.mark.parametrize("how", ["damaged", "removed"])
+def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_path: Path, how: str):
+    at = desk()
+    at.before("t1")
+    at.after("t1", {"id": "m1"})
+    at.close()
+    for file in (tmp_path / "state").iterdir():
+        file.write_bytes(b"damaged" * 1000) if how == "damaged" else file.unlink()
+    if how == "removed":
+        (tmp_path / "state" / "audit.anchor").write_text("1 link\n")
+    at = desk()
+    told = at.tell("SessionStart", source="resume")
+    assert "`snell ledger release lost`" in " ".join(each.text for each in told.tells)
+    for number in ("t2", "t3"):
+        again = at.before(number)
+        assert (again.verdict, "the ledger was lost" in said(again)) == (Verdict.DENY, True)
+    assert at.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.SILENT
+    at.tell("SessionStart", source="startup", session_id="new")
+    assert at.before("t5", session_id="new").verdict is Verdict.SILENT
+    assert at.before("t6", session_id="new").verdict is Verdict.DENY
+    assert at.database.run(losses.accept)
+    assert at.before("t7").verdict is Verdict.SILENT
