@@ -51,6 +51,8 @@ RULE = Rule(
             "env -u CLAUDECODE snell ledger release lost",
             "CLAUDECODE= snell runs approve r1",
             "CLAUDECODE='' AI_AGENT= python3 -m snell runs finish r1",
+            "python -I -m snell setup --uninstall --yes",
+            "python3 -Im snell pause 10",
             "env CLAUDECODE= AI_AGENT= snell runs cancel r1",
             "snell tools learn --yes",
             "unset CLAUDECODE; snell tools forget mail",
@@ -164,7 +166,9 @@ def _paths(step: Step, ground: Ground) -> Iterator[str]:
 
 def _command(step: Step) -> Iterator[Finding]:
     args = step.args
-    words = args[2:] if step.program.startswith("python") and args[:2] == ("-m", "snell") else args
+    module = args.index("snell") if "snell" in args else 0  # `python -I -X dev -m snell`: options may stand before
+    is_module = step.program.startswith("python") and module > 0 and args[module - 1].endswith("m")
+    words = args[module + 1 :] if is_module else args
     if step.program == "snell" or words is not args:
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
         verbs += [arg for arg in words[1:] if arg in _LOOSENS_BEHIND.get(words[0], ())]
