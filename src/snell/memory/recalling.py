@@ -8,7 +8,7 @@ bound, and only the telling ones are searched for. What both ways bring is ranke
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from msgspec import Struct
@@ -31,6 +31,9 @@ CANDIDATES = 60  # from each way
 ALPHA = 0.15  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, with the offline vectors
 DENSE_ALPHA = 0.7  # the same where a model made vectors
 USUAL_LENGTH = 40  # terms
+PASSAGE = 80  # terms; a text that has more is as good as the best of so many
+MOST_PASSAGES = 50
+IN_A_LONG_TEXT = 0.95  # how much a passage counts, compared with a text that says nothing else
 STEPPED_BACK = 0.8  # how much one counts that was corrected since
 
 
@@ -102,12 +105,16 @@ def _check(question: Question) -> None:
         raise NotRememberedError("the least similarity and alpha are numbers from 0 to 1")
 
 
-class _Wanted(Struct, frozen=True):
+class _Wanted(Struct, frozen=True, dict=True):
     """How much each term tells; `own` are those of the question, `others` stand for one of them, by its name."""
 
     own: dict[str, float]
     others: dict[str, dict[str, float]]
     frequent: tuple[str, ...] = ()
+
+    @cached_property
+    def all(self) -> frozenset[str]:
+        return frozenset(self.own).union(*self.others.values())
 
     def telling(self) -> list[str]:
         """What is worth looking up, the most telling first."""
@@ -215,10 +222,32 @@ def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> t
 
 
 def _word_score(text: str, wanted: _Wanted) -> float:
-    """The share of what the question's words tell that this text has, 0 to 1; a word of the same group counts less."""
+    """
+    The share of what the question's words tell that this text has, 0 to 1; a word of the same group counts less.
+
+    A long text is as good as its best passage: what else stands in it does not make the answer a worse one.
+    """
     found = terms(text)
-    counts = Counter(found)
-    damping = 0.9 * (0.25 + 0.75 * len(found) / USUAL_LENGTH)
+    score = _share(Counter(found), len(found), wanted)
+    if len(found) <= PASSAGE:
+        return score
+    hits = [at for at, term in enumerate(found) if term in wanted.all]
+    starts = _spread(hits)
+    passages = (_share(Counter(found[at : at + PASSAGE]), USUAL_LENGTH, wanted) for at in starts)
+    return max(score, IN_A_LONG_TEXT * max(passages, default=0.0))
+
+
+def _spread(hits: Sequence[int]) -> list[int]:
+    """Where passages begin that hold all the hits, each half over the one before; of very many the first ones."""
+    starts: list[int] = []
+    for at in hits:
+        if not starts or at - starts[-1] >= PASSAGE // 2:
+            starts.append(at)
+    return starts[:MOST_PASSAGES]
+
+
+def _share(counts: Counter[str], length: int, wanted: _Wanted) -> float:
+    damping = 0.9 * (0.25 + 0.75 * length / USUAL_LENGTH)
 
     def gained(term: str, weight: float) -> float:
         return weight * min(1.0, counts[term] * 1.9 / (counts[term] + damping))

@@ -231,6 +231,36 @@ def test_a_prompt_brings_what_fits_it_fenced_with_source_and_age_and_only_once(s
     assert len(again.notes) == 1
 
 
+COCKROACH = "We decided to use CockroachDB for orders, because one region may fail."
+SCREENS = """
+basket invoice parcel customer voucher refund address season harbour warehouse carrier driver pallet label barcode
+printer scanner ledger budget quarter report chart colour theme avatar profile message inbox alarm badge shortcut
+gesture keyboard sensor battery signal beacon antenna
+""".split()
+
+
+@pytest.mark.parametrize("prompt", ["which database holds the orders?", "why CockroachDB?"])
+def test_a_prompt_brings_the_part_of_a_long_file_that_fits_it(stage, prompt: str) -> None:
+    stage = stage()
+    rest = [f"The {each} screen shows its {each}s in a list with two columns." for each in SCREENS]
+    written = {"file_path": "/x/plan.md", "content": "\n".join(["# The plan", *rest[:20], COCKROACH, *rest[20:]])}
+    stage.fire("PostToolUse", tool_name="Write", tool_input=written, tool_response={"success": True})
+    assert len(stage.captures()) == 1
+    memories_of(stage.house).look_after()
+    (note,) = stage.fire("UserPromptSubmit", prompt=prompt).notes
+    assert (COCKROACH in note.text, "File: /x/plan.md" in note.text, len(note.text) < 1_300) == (True, True, True)
+
+
+def test_a_rare_word_brings_a_long_memory(stage) -> None:
+    stage = stage()
+    clauses = [f"A {each} is signed by whoever made the {each} last." for each in SCREENS]
+    others = (" ".join(clauses[:20]), " ".join(clauses[20:]))
+    rule = "The frobnicator rule says that a knob is turned left first."
+    keep(stage, f"{rule} {others[0]}", f"{others[1]} {rule}", "The style rule is four spaces.", "The deploy rule: Tuesdays.")
+    (note,) = stage.fire("UserPromptSubmit", prompt="What is the frobnicator rule?").notes
+    assert note.text.count(rule) == 2
+
+
 def test_a_prompt_asks_a_model_that_is_warm_and_waits_for_none(stage, monkeypatch) -> None:
     pytest.importorskip("numpy")
     monkeypatch.setattr("snell.machine.minilm._MODELS", {})
@@ -303,7 +333,7 @@ def test_ages_are_said_in_the_largest_unit() -> None:
     assert [age(each) for each in (5, 3_600, 90_000, 86_400 * 45, 86_400 * 800)] == [
         "new", "1 hour old", "1 day old", "1 month old", "2 years old"
     ]  # fmt: skip
-    assert told([], 0.0).endswith("end memories ========")
+    assert told([]).endswith("end memories ========")
 
 
 def test_a_remote_that_is_added_later_hides_nothing(stage) -> None:
