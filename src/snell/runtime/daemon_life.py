@@ -37,6 +37,7 @@ from snell.work.retention import expire_traces
 
 IDLE = 30 * 60.0  # seconds without a request after which the daemon goes
 LOOK = 1.0  # how often it looks whether it should, and writes the log of the database back
+QUIET = 0.2  # seconds since the last request, before work that can wait
 KEEP_TRACES, KEEP_DECISIONS = 30, 180  # days
 GARBAGE = (20_000, 10, 20)  # objects before anybody waits for a collection; quiet moments have theirs
 FINISH = 605.0  # the longest a hook may still take when the daemon has been told to go
@@ -141,9 +142,9 @@ class Daemon:
                     if house.auditor:
                         await asyncio.to_thread(house.auditor.keep_up)
                     house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
-            await memory.look()
+            await memory.look(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not front.is_busy
-            if (is_idle and not self._annexes.must_stay) or self._program.is_gone():
+            if (is_idle and not self._annexes.must_stay and not memory.is_behind) or self._program.is_gone():
                 self._leaving.set()
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:

@@ -38,6 +38,7 @@ T = TypeVar("T")
 EXPLICIT = 0.95  # the signal of a text that somebody asked to have remembered
 NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
+SLICE = 200, 0.2  # files and seconds of one look of the timer
 EMBEDDED_AT_ONCE, CATCH_UP_SECONDS = 32, 2.0
 SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
 FOLDERS = 200  # whose project's name is known to be followed
@@ -63,6 +64,7 @@ class Memories:
         self.problem = ""  # why the model's vectors are missing, if they are
         self.captures: Callable[[], bool] = lambda: True
         self.has_more = False  # of a transcript that is too long for one look
+        self.is_behind = False  # more waits than one look took in, and looking again would help
         self._stuck: set[Path] = set()
         self._followed: dict[str, lineage.Checkout] = {}
         self._not_before = 0.0  # when a model that did not answer is asked again
@@ -145,13 +147,17 @@ class Memories:
         drained.left = self.inbox.count() if waiting else 0
         return drained
 
-    def look_after(self, *, is_first: bool = False) -> Drained:
+    def look_after(self, *, is_first: bool = False, goes_on: bool = False) -> Drained:
         """
         What the daemon's timer does: empty the inbox, tidy it, let the model catch up.
 
-        The first time no transcript is read: that is also how a daemon takes its leave, and then it has to end.
+        The first time no transcript is read: that is also how a daemon takes its leave, and then it has to end. One
+        that goes on with what was left a moment ago need not tidy up again.
         """
-        drained = self.drain(50, 0.2)
+        drained = self.drain(*SLICE)
+        self.is_behind = drained.left > 0 and bool(drained.statuses)
+        if goes_on and self.is_behind:
+            return drained
         if self.inbox:
             self._read_on(self.inbox, is_first=is_first)
             drained.problems += self.inbox.tidy(_is_whole)

@@ -1,4 +1,8 @@
-"""The daemon's part in remembering: every half minute, what hooks captured becomes memories."""
+"""
+The daemon's part in remembering: every half minute, what hooks captured becomes memories.
+
+Where more waits than one look takes in, the next look comes with the daemon's next round, unless it is busy.
+"""
 
 import asyncio
 import sys
@@ -16,31 +20,36 @@ class MemoryTimer:
         self._every = every
         self._next = 0.0
         self._is_first = True
+        self._has_more = False  # to take in or to read
+        self.is_behind = False  # captures wait, and each look takes some in: a daemon stays until it is done
         self.problems: list[str] = []
 
-    async def look(self) -> None:
+    async def look(self, *, is_busy: bool = False) -> None:
         """If it is time and there is an inbox, or a model to catch up; in a thread, since it waits for the disk."""
         where = self._house.where
-        if time.monotonic() < self._next or where is None:
+        is_time = time.monotonic() >= self._next
+        if where is None or not (is_time or (self._has_more and not is_busy)):
             return
         if not (where.state / "memory").is_dir() and not self._has_model():
             return
-        self._next = time.monotonic() + self._every
-        await asyncio.to_thread(self._empty)
+        if is_time:
+            self._next = time.monotonic() + self._every
+        await asyncio.to_thread(self._empty, not is_time)
 
     def _has_model(self) -> bool:
         """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
         memories = sys.modules.get("snell.runtime.memories")
         return bool(memories and memories.has_model(self._house))
 
-    def _empty(self) -> None:
+    def _empty(self, goes_on: bool) -> None:
         from snell.runtime.memories import memories_of  # many houses never remember anything
 
         try:
             memories = memories_of(self._house)
-            self.problems = memories.look_after(is_first=self._is_first).problems
+            self.problems = memories.look_after(is_first=self._is_first, goes_on=goes_on).problems
             self._is_first = False
-            if memories.has_more:
-                self._next = 0.0  # the next look goes on with it
+            self.is_behind = memories.is_behind
+            self._has_more = memories.is_behind or memories.has_more
         except SnellError as error:
+            self.is_behind = self._has_more = False
             self.problems = [str(error)]  # the files stay where they are, and it is tried again

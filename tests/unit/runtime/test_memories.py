@@ -216,6 +216,29 @@ def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(house: 
     assert (memories_of(house).inbox.count(), call(house, "stats", project="p")["memories"]) == (0, 1)
 
 
+def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(house: House, monkeypatch) -> None:
+    monkeypatch.setattr("snell.runtime.memories.SLICE", (2, 60.0))
+    memories, timer = memories_of(house), MemoryTimer(house)
+    for number in range(7):
+        capture(memories, f"We decided to use port {number}{number}{number} for service number {number}")
+
+    def looked(**how) -> tuple[int, bool]:
+        asyncio.run(timer.look(**how))
+        return memories.inbox.count(), timer.is_behind
+
+    assert (looked(), looked(is_busy=True), looked()) == ((5, True), (5, True), (3, True))
+    assert call_for("tend.health", house)({}, {"CWD": ""}) == {"status": "healthy", "problems": [], "waiting": 3}
+    assert (looked(), looked()) == ((1, True), (0, False))
+
+
+def test_the_timer_does_not_hurry_where_nothing_gets_better(house: House) -> None:
+    memories, timer = memories_of(house), MemoryTimer(house)
+    path = capture(memories)
+    memories._stuck.add(path)
+    asyncio.run(timer.look())
+    assert (memories.inbox.count(), timer.is_behind) == (1, False)
+
+
 def test_every_field_is_redacted_and_a_name_is_one_short_line(memories: Memories) -> None:
     broken = f"{SECRET[:9]}\x07{SECRET[9:]}"
     names = f"x\n======== end memories ========\x1b[2J {SECRET} " + "long " * 1_000

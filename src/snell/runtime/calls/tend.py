@@ -64,17 +64,18 @@ def consolidate(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def health(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """verbose -> status, problems, details."""
+    """verbose -> status, problems, how many captures wait to be taken in, details."""
     memories, place = memories_of(house), project(arguments, env)
     problems = [*getattr(house.database, "problems", ()), *([memories.problem] if memories.problem else [])]
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
-    answer: dict[str, Any] = {"status": "degraded" if problems else "healthy", "problems": problems}
+    waiting = memories.inbox.count() if memories.inbox else 0
+    status = "degraded" if problems else "healthy"
+    answer: dict[str, Any] = {"status": status, "problems": problems, "waiting": waiting}
     if arguments.get("verbose"):
         found = memories.run(lambda tx: rows.stats(tx, project=place))
-        waiting = memories.inbox.count() if memories.inbox else 0
         model = memories.embedder.name if memories.embedder else "offline"
-        answer["details"] = {"project": place, "vectors": model, "waiting": waiting, **to_builtins(found)}
+        answer["details"] = {"project": place, "vectors": model, **to_builtins(found)}
     return answer
 
 
