@@ -92,6 +92,8 @@ def _around_the_words(sentence: str, question: str, most: int) -> str:
     if len(sentence) <= most:
         return sentence
     wanted = set(telling_terms(question))
-    words = (match.start() for match in re.finditer(r"\S+", sentence) if wanted.intersection(terms(match.group()[:200])))
+    words = (
+        match.start() for match in re.finditer(r"\S+", sentence) if wanted.intersection(terms(match.group()[:200]))
+    )
     begin = max(0, next(words, 0) - most // 3)
     return f"{LEFT_OUT if begin else ''}{sentence[begin : begin + most].strip()}{LEFT_OUT}\n"

@@ -150,6 +150,9 @@ _GIVEN = (
         r"|\bthe[ \t]+(?:\w+[ \t]+){0,2}?(?:reason|cause)[ \t]+(?:for|of|why|that|the|it|this"
         r"|we)[ \t]+[^\n]{2,80}?[ \t](?:is|was)[ \t]+"
         r"(?!(?:not|unknown|unclear|still)\b)\w+"
+        r"|\bthe[ \t]+(?:\w+[ \t]+){0,2}?reason[ \t]+(?:[\w`'.-]+[ \t]+){1,4}?(?:hang|fail|break|crash|flake|leak|stall"
+        r"|time|die|stop|restart|retry|freeze|lag|drop|deadlock|(?:is|are|was|were)[ \t]+(?:slow|flaky|red|down|stuck))"
+        r"(?:s|es|ed)?\b[^\n]{0,80}?[ \t](?:is|was)[ \t]+(?!(?:not|unknown|unclear|still)\b)\w+"
         rf"|{_BEGIN}(?:it )?turn(?:s|ed) out(?: that)?[ \t]+(?!to\b)\w+[ \t]+\w+"
         r"|\b(?:was|were|is|are)[ \t]+caused by\b" + _SOMETHING,
     ),
@@ -250,7 +253,9 @@ _GIVEN = (
         r"|it)[ \t]+must not[ \t]+\w+"
         r"|\bbelongs?[ \t]+(?:in|into|under)[ \t]+[`\w./-]*[/.`]"
         rf"|{_BEGIN}in this (?:project|repo|repository|code base|codebase),?[ \t]+(?:we|use|always|never|all"
-        rf"|every)\b",
+        rf"|every|(?:[\w`-]+[ \t]+){{1,3}}?(?:(?:is|are)[ \t]+(?:always )?(?:named|called|kept|stored|written|put|placed"
+        rf"|prefixed|suffixed|formatted|sorted|versioned|signed|generated|tagged)|go|goes|live|lives|belong|belongs|must"
+        rf"|should))\b",
     ),
     Row(
         "workaround",
@@ -281,6 +286,15 @@ _GIVEN = (
 )
 
 
+_MEASURE = (
+    r"\d[\d.,]*[ \t]*(?:ms|µs|us|ns|s|sec|secs|seconds?|minutes?|mins?|hours?|[kmgt]i?b|%|percent|rps|qps|req/s|fps"
+    r"|x)(?!\w)"
+)
+_SOFTWARE = (
+    r"(?:python|node(?:\.?js)?|java|go|rust|ruby|php|perl|bash|docker|podman|kubernetes|k8s|postgres\w*|mysql|mariadb"
+    r"|redis|sqlite|nginx|ubuntu|debian|alpine|rhel|centos|fedora|macos|windows|linux|glibc|gcc|clang|jdk|openjdk|\.net)"
+)
+
 # The seven that came later.
 _LATER = (
     Row(
@@ -295,8 +309,11 @@ _LATER = (
     Row(
         "performance",
         0.65,
-        "faster|slower|bottleneck|latency|throughput|slow because|memory use|n+1",
+        "faster|slower|bottleneck|latency|throughput|slow because|memory use|n+1| from ",
         r"\b\d[\d.,]*[ \t]*(?:x|×|times|%|ms|percent)[ \t]+(?:faster|slower|quicker)\b"
+        rf"|\b(?:cut|cuts|reduced|reduces|lowered|lowers|brought|brings|dropped|drops|improved|improves|shrank|shrinks"
+        rf"|took|takes|went|goes|fell|falls|rose|grew|raised)\b[^.;\n]{{0,80}}?\bfrom[ \t]+(?:about |around |~)?{_MEASURE}"
+        rf"[ \t]+(?:down |up )?to[ \t]+(?:about |around |under |~)?{_MEASURE}"
         r"|\bbottleneck(?:[ \t]+\w+){0,3}?[ \t]+(?:is|was|turned out)\b|\bslow because\b"
         r"|\b(?:latency|throughput|memory use)(?:[ \t]+\w+){0,3}?[ \t]+(?:dropped|fell|rose|went|doubled|halved"
         r"|improved|grew)\b|\b(?:much|far|twice|significantly|ten times)[ \t]+(?:as fast|faster|slower) (?:than|when"
@@ -305,12 +322,16 @@ _LATER = (
     Row(
         "environment",
         0.65,
-        "environment|env var|requires|needs|only works|on macos|on windows|on linux|on ci",
+        "environment|env var|requires|needs|only works|on macos|on windows|on linux|on ci"
+        "| runs| run | is on| are on| uses| use ",
         r"\benv(?:ironment)? var(?:iable)?s?[ \t]+[`\"]?\w+[`\"]?[ \t]+(?:must|has to|needs|need|controls|sets"
         r"|points|is required|decides|switches)\b"
         r"|\b(?:requires|only works (?:on|with)|needs)[ \t]+(?:at least )?(?:bash|make|cmake|perl|openssl"
         r"|python|node|java|go|rust|ruby|php"
         r"|docker|postgres\w*|macos|windows|linux|glibc|gcc|jdk)\b[ \t]*(?:version )?[\d.+]*"
+        r"|\b(?:production|prod|staging|ci|the (?:build|test|live|old|new|customer'?s?)|our)(?:[ \t]+[\w-]+){0,2}?[ \t]+"
+        rf"(?:still |only |now )?(?:runs?|is on|are on|uses?)[ \t]+(?:on )?(?:{_SOFTWARE}(?:[ \t]+(?:version )?v?\d[\w.]*)"
+        r"|[\w-]+[ \t]+v?\d+\.\d[\w.]*)"
         r"|\bon (?:macos|windows|linux|ci|alpine|debian|wsl)\b,?[ \t]+(?:you|we|it|this|the \w+)[ \t]+(?:need|needs"
         r"|must|fails|breaks|has|have|is|uses|only|does|cannot)\b",
     ),

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from snell.memory.signal_rows import ROWS, Row
+from snell.memory.tool_output import ToolOutput
 
 Tier = Literal[1, 2, 3]
 STRONG, MODERATE = 0.8, 0.5
@@ -59,9 +60,10 @@ _NAMESPACES = (
 
 def _found(text: str, rows: list[Row]) -> list[Row]:
     found: list[Row] = []
+    printed = ToolOutput(text)
     for line in text.split("\n") if rows else ():
         left = [row for row in rows if row not in found and row.is_possible(line.lower())]
-        if left and not _is_code(line):
+        if left and not _is_code(line) and not printed.holds(line):
             found += [row for row in left if any(_says(row, sentence) for sentence in _sentences(line))]
     return found
 
@@ -94,7 +96,8 @@ _NARRATED = re.compile(
 )
 _GROUNDS = re.compile(
     r"\b(?:because|instead of|rather than|over|since|so that|in favou?r of|everywhere|throughout|from now on"
-    r"|for (?:all|every)|as (?:our|the|a))\b|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
+    r"|for (?:all|every)|as (?:our|the|a))\b"
+    r"|\blet'?s (?:just |all )?(?:go|stick|stay) with (?!(?:the|an?|this|that|it|these|those|option|plan|approach|what)\b)\w|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
     re.IGNORECASE,
 )
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from snell.memory import signals
 from snell.memory.signal_rows import ROWS
 from snell.memory.signals import Signal, classify, importance_of, namespace_of, tier_of
+from snell.memory.tool_output import ToolOutput
 from tests.unit.memory import talk_cases
 from tests.unit.memory.nothing_cases import NOTHING_HELD_OUT, NOTHING_TUNED
 from tests.unit.memory.signal_cases import HELD_OUT, TUNED, sentences
@@ -88,9 +89,52 @@ def test_looking_for_words_first_loses_no_labelled_sentence(kind: str, text: str
 
 
 def _without_looking(text: str) -> list[object]:
-    lines = [line for line in text.split("\n") if not signals._is_code(line)]
+    printed = ToolOutput(text)
+    lines = [line for line in text.split("\n") if not signals._is_code(line) and not printed.holds(line)]
     said = [sentence for line in lines for sentence in signals._sentences(line)]
     return [row for row in ROWS if any(signals._says(row, sentence) for sentence in said)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The index cut latency from 80 ms to 12 ms.", "performance"),
+        ("The build went from 14 minutes to under 3 minutes.", "performance"),
+        ("The production environment runs Python 3.11.", "environment"),
+        ("Staging is on PostgreSQL 14", "environment"),
+        ("Let's go with SQLite", "decision"),
+        ("The reason tests hang is that the pool is empty.", "error"),
+        ("In this repo, tests are named after what they show.", "convention"),
+        ("note: staging is shared with the demo team", "important"),
+        ("# note: keep in step with b.py", "important"),
+        ("Warning: never run the migration twice", "important"),
+    ],
+)
+def test_what_lasts_is_recognised_in_other_words_too(text: str, kind: str) -> None:
+    assert classify(text).types == (kind,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "note: required by a bound in `foo`",
+        "note: `#[warn(unused_imports)]` on by default",
+        "main.c:1:1: note: include '<stdio.h>' or provide a declaration of 'printf'",
+        "a.cpp(12): note: see declaration of 'x'",
+        "   = note: this error originates in the macro `println`",
+        "warning: unused variable: `x`",
+        'src/a.py:3: note: Revealed type is "builtins.int"',
+        "cc1: note: unrecognized command-line option",
+        "error[E0277]: not satisfied\n --> src/a.rs:3:4\nnote: some bound that nobody has heard of",
+        "Command: cargo build\nnote: whatever this one says",
+        "Let's go with the first approach.",
+        "CI runs tests 3 times",
+        "The reason field is optional",
+        "Rows from 3 to 5 are shown",
+    ],
+)
+def test_what_a_compiler_prints_and_what_is_done_just_now_does_not_last(text: str) -> None:
+    assert classify(text) == Signal(3, 0.0, ())
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,13 @@ def test_a_rare_word_brings_a_long_memory(stage) -> None:
     clauses = [f"A {each} is signed by whoever made the {each} last." for each in SCREENS]
     others = (" ".join(clauses[:20]), " ".join(clauses[20:]))
     rule = "The frobnicator rule says that a knob is turned left first."
-    keep(stage, f"{rule} {others[0]}", f"{others[1]} {rule}", "The style rule is four spaces.", "The deploy rule: Tuesdays.")
+    keep(
+        stage,
+        f"{rule} {others[0]}",
+        f"{others[1]} {rule}",
+        "The style rule is four spaces.",
+        "The deploy rule: Tuesdays.",
+    )
     (note,) = stage.fire("UserPromptSubmit", prompt="What is the frobnicator rule?").notes
     assert note.text.count(rule) == 2
 
