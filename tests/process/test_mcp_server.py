@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from mcp import MCPError
 
+from snell.machine.project_identity import project_of
 from tests.process.machine import HOOK
 from tests.process.mcp_scene import SNELL, McpScene, answered, refused
 
@@ -241,8 +242,9 @@ def test_set_up_is_shown_as_the_command_line_shows_it_and_nothing_is_written(age
 
 
 def test_why_sessions_and_their_reports_can_be_looked_up(agent):
-    agent.machine.hook({"session_id": "mcp-1", "tool_input": {"command": "bad"}})
-    agent.machine.hook({"session_id": "mcp-1", "tool_input": {"command": "ls"}, "tool_use_id": "2"})
+    here = {"cwd": str(agent.project), "session_id": "mcp-1"}
+    agent.machine.hook({**here, "tool_input": {"command": "bad"}})
+    agent.machine.hook({**here, "tool_input": {"command": "ls"}, "tool_use_id": "2"})
 
     async def work(session):
         why = answered(await session.call_tool("why", {"id": "last"}))
@@ -257,6 +259,55 @@ def test_why_sessions_and_their_reports_can_be_looked_up(agent):
         return refused(await session.call_tool("session_report", {"session_id": "nope"}))
 
     assert agent.run(work) == "there is no session `nope`; `sessions` lists those that are known"
+
+
+def test_decisions_of_another_project_are_told_only_to_those_who_ask_for_it(agent, tmp_path):
+    ours = {"cwd": str(agent.project), "session_id": "ours-1", "tool_input": {"command": "bad"}}
+    theirs = {"cwd": str(tmp_path), "session_id": "theirs-1", "tool_input": {"command": "ls"}, "tool_use_id": "2"}
+    agent.machine.hook(ours)
+    agent.machine.hook(theirs)
+    named = {"project": project_of(str(tmp_path))}
+
+    async def work(session):
+        async def ask(tool, **given):
+            return await session.call_tool(tool, given)
+
+        async def ids(**given):
+            return [each["session_id"] for each in answered(await ask("sessions", **given))["sessions"]]
+
+        foreign = answered(await ask("why", **named))
+        assert (answered(await ask("why"))["verdict"], foreign["verdict"]) == ("deny", "silent")
+        assert answered(await ask("why", id=foreign["id"], project="*"))["id"] == foreign["id"]
+        assert (await ids(), await ids(**named)) == (["ours-1"], ["theirs-1"])
+        assert (await ids(project="*"))[:2] == ["theirs-1", "ours-1"]
+        assert answered(await ask("session_report"))["session_id"] == "ours-1"
+        assert answered(await ask("session_report", session_id="theirs-1", **named))["decisions"] == 1
+        last = (await session.read_resource("snell://sessions/last")).contents[0]
+        assert "ours-1" in last.text
+        return [
+            refused(await ask("why", id=foreign["id"])).partition(";")[0].replace(foreign["id"], "ID"),
+            refused(await ask("session_report", session_id="theirs-1")).partition(";")[0],
+        ]
+
+    assert agent.run(work) == [
+        "there is no decision `ID` of this project",
+        "there is no session `theirs-1` of this project",
+    ]
+
+
+def test_one_memory_that_cannot_be_kept_is_refused_by_itself(agent):
+    good = "The billing service is deployed from `deploy/billing.yaml` on Tuesdays"
+    given = [
+        {"content": ""},
+        {"content": good},
+        {"content": 3},
+        {"tags": ["x"]},
+        "text",
+        {"content": good, "importance": 7},
+    ]
+    answer = agent.call("remember_batch", memories=given)
+    assert [each["status"] for each in answer["results"]] == ["error", "stored", "error", "error", "error", "error"]
+    assert answer["stored"] == 1
 
 
 def test_memories_are_resources(agent):

@@ -253,8 +253,8 @@ _GIVEN = (
         r"|it)[ \t]+must not[ \t]+\w+"
         r"|\bbelongs?[ \t]+(?:in|into|under)[ \t]+[`\w./-]*[/.`]"
         rf"|{_BEGIN}in this (?:project|repo|repository|code base|codebase),?[ \t]+(?:we|use|always|never|all"
-        rf"|every|(?:[\w`-]+[ \t]+){{1,3}}?(?:(?:is|are)[ \t]+(?:always )?(?:named|called|kept|stored|written|put|placed"
-        rf"|prefixed|suffixed|formatted|sorted|versioned|signed|generated|tagged)|go|goes|live|lives|belong|belongs|must"
+        rf"|every|(?:[\w`-]+[ \t]+){{1,3}}?(?:(?:is|are)[ \t]+(?:always )?(?:named|called|kept|stored|written|put"
+        rf"|placed|prefixed|suffixed|formatted|sorted|versioned|signed|generated|tagged)|goe?s?|lives?|belongs?|must"
         rf"|should))\b",
     ),
     Row(
@@ -312,8 +312,8 @@ _LATER = (
         "faster|slower|bottleneck|latency|throughput|slow because|memory use|n+1| from ",
         r"\b\d[\d.,]*[ \t]*(?:x|×|times|%|ms|percent)[ \t]+(?:faster|slower|quicker)\b"
         rf"|\b(?:cut|cuts|reduced|reduces|lowered|lowers|brought|brings|dropped|drops|improved|improves|shrank|shrinks"
-        rf"|took|takes|went|goes|fell|falls|rose|grew|raised)\b[^.;\n]{{0,80}}?\bfrom[ \t]+(?:about |around |~)?{_MEASURE}"
-        rf"[ \t]+(?:down |up )?to[ \t]+(?:about |around |under |~)?{_MEASURE}"
+        rf"|took|takes|went|goes|fell|falls|rose|grew|raised)\b[^.;\n]{{0,80}}?\bfrom[ \t]+(?:about |around |~)?"
+        rf"{_MEASURE}[ \t]+(?:down |up )?to[ \t]+(?:about |around |under |~)?{_MEASURE}"
         r"|\bbottleneck(?:[ \t]+\w+){0,3}?[ \t]+(?:is|was|turned out)\b|\bslow because\b"
         r"|\b(?:latency|throughput|memory use)(?:[ \t]+\w+){0,3}?[ \t]+(?:dropped|fell|rose|went|doubled|halved"
         r"|improved|grew)\b|\b(?:much|far|twice|significantly|ten times)[ \t]+(?:as fast|faster|slower) (?:than|when"
@@ -329,8 +329,9 @@ _LATER = (
         r"|\b(?:requires|only works (?:on|with)|needs)[ \t]+(?:at least )?(?:bash|make|cmake|perl|openssl"
         r"|python|node|java|go|rust|ruby|php"
         r"|docker|postgres\w*|macos|windows|linux|glibc|gcc|jdk)\b[ \t]*(?:version )?[\d.+]*"
-        r"|\b(?:production|prod|staging|ci|the (?:build|test|live|old|new|customer'?s?)|our)(?:[ \t]+[\w-]+){0,2}?[ \t]+"
-        rf"(?:still |only |now )?(?:runs?|is on|are on|uses?)[ \t]+(?:on )?(?:{_SOFTWARE}(?:[ \t]+(?:version )?v?\d[\w.]*)"
+        r"|\b(?:production|prod|staging|ci|the (?:build|test|live|old|new|customer'?s?)|our)(?:[ \t]+[\w-]+){0,2}?"
+        r"[ \t]+(?:still |only |now )?(?:runs?|is on|are on|uses?)[ \t]+(?:on )?"
+        rf"(?:{_SOFTWARE}(?:[ \t]+(?:version )?v?\d[\w.]*)"
         r"|[\w-]+[ \t]+v?\d+\.\d[\w.]*)"
         r"|\bon (?:macos|windows|linux|ci|alpine|debian|wsl)\b,?[ \t]+(?:you|we|it|this|the \w+)[ \t]+(?:need|needs"
         r"|must|fails|breaks|has|have|is|uses|only|does|cannot)\b",

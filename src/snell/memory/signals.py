@@ -97,7 +97,9 @@ _NARRATED = re.compile(
 _GROUNDS = re.compile(
     r"\b(?:because|instead of|rather than|over|since|so that|in favou?r of|everywhere|throughout|from now on"
     r"|for (?:all|every)|as (?:our|the|a))\b"
-    r"|\blet'?s (?:just |all )?(?:go|stick|stay) with (?!(?:the|an?|this|that|it|these|those|option|plan|approach|what)\b)\w|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
+    r"|\blet'?s (?:just |all )?(?:go|stick|stay) with"
+    r" (?!(?:the|an?|this|that|it|these|those|option|plan|approach|what)\b)\w"
+    r"|\bcaused? by\b|\b(?:issue|problem|bug|cause|fix|solution)\b",
     re.IGNORECASE,
 )
 

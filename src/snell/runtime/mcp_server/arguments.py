@@ -27,9 +27,9 @@ class InProject(Arguments, kw_only=True):
 
 
 class OneMemory(Struct, kw_only=True, omit_defaults=True):
-    """A text to remember, in a batch."""
+    """A text to remember, in a batch. One that cannot be is refused by itself, so nothing is required of it here."""
 
-    content: Annotated[str, Meta(min_length=1, description="one fact, with its reason; 100,000 characters at most")]
+    content: Annotated[str, Meta(description="one fact, with its reason; 100,000 characters at most")]
     namespace: Namespace = "default"
     tags: list[str] = []
     importance: Share = 0.5
@@ -173,17 +173,17 @@ class SetupHooks(Arguments, kw_only=True):
     include_mcp_config: bool = True
 
 
-class Why(Arguments, kw_only=True):
+class Why(InProject, kw_only=True):
     id: Annotated[str, Meta(min_length=1, max_length=200, description="a decision's id, its beginning, or `last`")] = (
         "last"
     )
 
 
-class Session(Arguments, kw_only=True):
+class Session(InProject, kw_only=True):
     session_id: Annotated[str, Meta(min_length=1, max_length=200, description="or `last`")] = "last"
 
 
-class Sessions(Arguments, kw_only=True):
+class Sessions(InProject, kw_only=True):
     limit: Limit = 10
 
 

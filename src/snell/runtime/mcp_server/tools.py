@@ -211,13 +211,27 @@ BY_NAME: Mapping[str, McpTool] = {tool.name: tool for tool in TOOLS}
 
 def read(tool: McpTool, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments of a call, checked; what was not given, or is null, has its default. Numbers may come as text."""
+    plain = _without_nulls(given or {})
+    many = plain.get("memories") if tool.takes is arguments.RememberBatch else None
+    if isinstance(many, list):
+        plain["memories"] = [{"content": ""} for _ in many]
     try:
-        known = msgspec.convert(_without_nulls(given or {}), tool.takes, strict=False)
+        known = msgspec.convert(plain, tool.takes, strict=False)
     except msgspec.ValidationError as error:
         names = ", ".join(f"`{name}`" for name in tool.takes.__struct_fields__)
         raise SnellError(f"`{tool.name}` cannot be called like this: {error}", advice=f"it takes {names}") from None
     found = msgspec.structs.asdict(known)
+    if isinstance(many, list):
+        found["memories"] = [_one_of_many(each) for each in many]
     return {name: msgspec.to_builtins(value) for name, value in found.items() if value is not msgspec.UNSET}
+
+
+def _one_of_many(given: Any) -> Any:
+    """One that is not right goes on as it came: whoever keeps memories says what is wrong with it, and keeps the rest."""
+    try:
+        return msgspec.convert(given, arguments.OneMemory, strict=False)
+    except msgspec.ValidationError:
+        return given if isinstance(given, dict) else {}
 
 
 def _without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:
