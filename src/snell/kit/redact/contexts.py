@@ -27,9 +27,16 @@ _ASSIGNS = re.compile(
 )
 # `AWS::IAM::AccessKey`, `arn:...:secret:name`, `[redacted:password]`
 _NO_NAME = re.compile(r"(?:::|arn:[\w:*-]{1,70}:|\[redacted:)\Z")
-_VALUE_OF = re.compile(r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4},?\s{1,24}\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""")
+_VALUE_OF = re.compile(
+    r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4}(?:,\s{0,24}|\s{1,24})\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}""", re.IGNORECASE
+)
+_VALUE_BEFORE = re.compile(
+    r"""value\\{0,3}["']\s{0,3}:\s{0,3}\\{0,3}["']([^\n"'\\]{3,4096})\\{0,3}["']\s{0,3},\s{0,40}\\{0,3}["']\Z""",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"""(?:name|key)\\{0,3}["']\s{0,3}:\s{0,3}\\{0,3}["']([\w.-]{1,120})""", re.IGNORECASE)
 _FLAG = re.compile(r"--[A-Za-z0-9-]{1,70}[ \t]{1,3}")
-_SET = re.compile(r"set[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
+_SET = re.compile(r"setx?[ \t][\w.:/-]{1,100}[ \t]{1,3}", re.IGNORECASE)
 _QUOTE = re.compile(r"""\\{0,3}(?:"{3}|'{3}|["'`])""")
 _LINE = re.compile(r"""[^\s"'`\\]{3,256}(?=[ \t]*(?:\n|\\n|\Z))""")
 _BARE = re.compile(r"""(?:[^\s"'`,;&|<>(){}\[\]\\]|,(?=[^\s"'`,;&|<>(){}\[\]\\])|\\(?=[^\s"'`\\nrtu])){1,4096}""")
@@ -38,13 +45,15 @@ _PATH = re.compile(  # the first part in small letters, because a key in base64 
     r"|io)\Z|https?://[^@]*\Z"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|new\s|await\s|[a-z_]+(?:\.[a-z_]+)+\Z", re.IGNORECASE)
+# The name of a type, as an annotation has it: `key: PKCS12PrivateKeyTypes`.
+_TYPE = re.compile(r"(?:[A-Z]{1,8}\d{0,4}(?:[A-Z][a-z]{2,}\d{0,2})+|(?:[A-Z][a-z]{2,}\d{0,3}){2,})\Z")
 _LETTERS = re.compile(r"[A-Za-z_][A-Za-z_.]*\Z")
 
 
 def _assigned(text: str, at: int) -> Span | None:
     """`NAME_TOKEN=x`, `"password": "x"`, `<secret>x</secret>`: the value, when the name is that of a secret."""
     sign = _ASSIGNS.match(text, at)
-    if not sign or sign[5]:
+    if not sign or sign[4] or sign[5]:
         span = _value_of(text, at)
         if span or not sign:
             return span
@@ -85,17 +94,41 @@ def _value_of(text: str, at: int) -> Span | None:
     return _value(text, found.end(), name, strength, tight=True, sure=True) if found and strength else None
 
 
+def _value_before(text: str, at: int) -> Span | None:
+    """`"value": "x", "name": "DB_PASSWORD"`: the other way round."""
+    named = _NAMED.match(text, at)
+    strength = strength_of(named[1]) if named else None
+    found = _VALUE_BEFORE.search(text, text.rfind("value", max(0, at - _LONGEST), at), at) if strength else None
+    if not found or not named or not strength or not _is_quoted_secret(found[1], named[1], strength):
+        return None
+    return found.start(1), found.end(1), kind_of_name(named[1])
+
+
 def _flag(text: str, at: int) -> Span | None:
     found = _FLAG.match(text, at)
     name = found[0].strip(" \t-") if found else ""
     strength = strength_of(name)
-    return _value(text, found.end(), name, strength, tight=True, sure=True) if found and strength else None
+    if not found or not strength or _TALK.match(text, found.end()):
+        return None
+    return _value(text, found.end(), name, strength, tight=True, sure=True)
+
+
+# `the --password options`, `--token and`: what people write behind the name of a flag.
+_TALK = re.compile(
+    r"(?:options?|flags?|arguments?|args?|params?|parameters?|values?|switch(?:es)?|settings?|prompts?|fields?|when|where|which"
+    r"|that|with|without|from|into|must|should|will|would|cannot|instead|then|than|takes|accepts|reads|means|needs"
+    r"|requires|given|used|have|does|before|after|because|unless|until|only|also|together|twice)\b(?![-_.=@!#$%^&*+/])"
+)
 
 
 def _set(text: str, at: int) -> Span | None:
     found = _SET.match(text, at)
     name = found[0].split()[-1] if found else ""
-    return _value(text, found.end(), name, "weak", tight=True, sure=True) if found and strength_of(name) else None
+    strength = strength_of(name)
+    if not found or not strength:
+        return None
+    is_variable = name.isupper() and found[0][3] in "xX"  # `setx API_SECRET x`; any other `set` may be about anything
+    return _value(text, found.end(), name, strength if is_variable else "weak", tight=True, sure=True)
 
 
 def _env(text: str, at: int) -> Span | None:
@@ -118,12 +151,36 @@ _ENV = re.compile(
 def _said(text: str, at: int) -> Span | None:
     """`the password is x`: prose, so only what nobody would write by hand."""
     found = _SAID.match(text, at)
-    if not found or is_blank(found[1]) or is_wordy(found[1]) or not is_random(found[1].rstrip(".,;"), 8):
+    value = found[1].rstrip(".,;:") if found else ""
+    if not found or is_blank(value) or is_wordy(value) or _CALL.match(value) or not is_random(value, 8):
         return None
-    return found.start(1), found.start(1) + len(found[1].rstrip(".,;")), kind_of_name(found[0].split()[0])
+    return found.start(1), found.start(1) + len(value), kind_of_name(found[0].split()[0])
 
 
 _SAID = re.compile(r"""[a-z]+[ \t](?:is|was)[ \t:]{1,3}\\{0,3}["'`]?([^\s"'`\\]{8,256})""", re.IGNORECASE)
+
+
+def _with_password(text: str, at: int) -> Span | None:
+    """`log in with password x`: prose, so it has to hold more than letters."""
+    found = _WITH.match(text, at)
+    value = found[1].rstrip(".,;:!?)") if found else ""
+    if not found or len(value) < _SHORTEST_SAID or _OF_PASSWORDS.match(value) or is_blank(value) or _CALL.match(value):
+        return None
+    is_word = all(each.isalpha() or each in "-_/.'" for each in value)
+    return None if is_word or _PATH.match(value) else (found.start(1), found.start(1) + len(value), "password")
+
+
+_SHORTEST_SAID = 5
+_WITH = re.compile(
+    r"""with[ \t]{1,3}(?:the[ \t])?(?:password|passphrase|passwd|pwd)[ \t]{1,3}\\{0,3}["'`]?"""
+    r"""([^\s"'`\\=]{5,256})(?!\S*=)""",
+    re.IGNORECASE,
+)
+_OF_PASSWORDS = re.compile(  # what passwords are treated with
+    r"(?:sha|md|bcrypt|argon|pbkdf|scrypt|hash|oauth|base|utf|rfc|step|field|len|min|max|auth|login|version|v\d)[\w.-]*\Z"
+    r"|[-+]|\d+(?:-\d+)?\+?\Z(?<!\d{5})",
+    re.IGNORECASE,
+)
 
 
 def _name_before(text: str, at: int) -> str:
@@ -178,6 +235,8 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
     value = value.rstrip(",;")
     if is_blank(value) or _PATH.match(value) or _CALL.match(value):
         return False
+    if strength != "password" and _TYPE.match(value):
+        return False
     if strength == "weak":
         return _looks_secret(value, name)
     if _LETTERS.match(value):
@@ -208,6 +267,7 @@ _AUTHORIZATION = re.compile(
     r"""authorization\\{0,3}["']?\s{0,3}[:=,]\s{0,3}\\{0,3}["']?((?:[a-z0-9-]{3,20}\s{1,3})?)([^\s"'\\][^\n"'\\]{2,4000})""",
     re.IGNORECASE,
 )
+_WEB = re.compile("https?://", re.IGNORECASE)
 _BEARER = re.compile(r"bearer[ \t]{1,3}([A-Za-z0-9._~+/=|:-]{12,4096})", re.IGNORECASE)
 _COOKIE = re.compile(
     r"""cookie\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']?([^\s"'\\=]{1,80}=[^\s"'\\=][^\n"'\\]{3,4000})""", re.IGNORECASE
@@ -220,9 +280,9 @@ def _authorization(text: str, at: int) -> Span | None:
     if not found:
         return None
     value, start = found[2], found.start(2)
-    if is_blank(value) or is_wordy(value) or not (found[1] or any(map(str.isdigit, value))):
+    if is_blank(value) or is_wordy(value) or _WEB.match(value) or not (found[1] or any(map(str.isdigit, value))):
         return None
-    if not found[1] and len(value) < 8:
+    if not found[1] and (len(value) < 8 or _CALL.match(value)):
         return None
     known = known_format(text, start)
     return (start, max(known[1], found.end()), known[2]) if known else (start, found.end(), "authorization")
@@ -230,7 +290,7 @@ def _authorization(text: str, at: int) -> Span | None:
 
 def _bearer(text: str, at: int) -> Span | None:
     found = _BEARER.match(text, at)
-    if not found or is_blank(found[1]) or not any(map(str.isdigit, found[1])):
+    if not found or is_blank(found[1]) or not any(map(str.isdigit, found[1])) or _WEB.match(found[1]):
         return None
     return known_format(text, found.start(1)) or (found.start(1), found.end(1), "bearer-token")
 
@@ -262,6 +322,24 @@ def private_key(text: str, at: int) -> Span | None:
     return (at, end, "private-key") if end - first.end() >= _SHORTEST_KEY else None
 
 
+def _end_of_key(text: str, at: int) -> Span | None:
+    """A key whose first lines were cut off: what stands before its last line, as long as it looks like a key."""
+    last = _KEY_ENDS.match(text, at)
+    begins = at
+    while begins > max(0, at - _LONGEST_KEY):
+        line = max(_after(text, "\n", begins - 1), _after(text, "\\n", begins - 2))
+        if not _KEY_LINE.fullmatch(text[line:begins]):
+            break
+        begins = line
+    return (begins, last.end(), "private-key") if last and at - begins >= _SHORTEST_KEY else None
+
+
+def _after(text: str, sign: str, at: int) -> int:
+    found = text.rfind(sign, max(0, at - 200), max(0, at))
+    return found + len(sign) if found >= 0 else 0
+
+
+_KEY_LINE = re.compile(r"""[ \t>|"'+]{0,20}[A-Za-z0-9+/=]{1,128}(?:\s|\\[nr]|["',+]){0,12}""")
 _LONGEST_KEY, _SHORTEST_KEY = 65_536, 16
 _KEY_BEGINS = re.compile(
     r"-----BEGIN[A-Z0-9 _-]{0,100}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:", re.IGNORECASE
@@ -287,6 +365,8 @@ def of_a_kubernetes_secret(text: str, at: int) -> list[Span]:
     return spans
 
 
+_AWS_PAIR = re.compile(r"""A[KS]IA[A-Z0-9]{16}["']?[,;:|][ \t]{0,3}["']?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])""")
+
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
     ("--from-literal", captured(programs.PROGRAMS, "secret")),
@@ -294,7 +374,11 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("-asplaintext", standing_before(programs.SECURE_STRING)),
     ("|", standing_before(programs.TO_CHPASSWD)),
     ("-----begin", private_key),
+    ("-----end", _end_of_key),
     ("putty-user", private_key),
+    *((word, captured(_AWS_PAIR, "aws-secret-key")) for word in ("akia", "asia")),
+    ("with", _with_password),
+    *((word, _value_before) for word in ("name", "key")),
     ("--", _flag),
     ("set", _set),
     ("env", _env),

@@ -17,14 +17,17 @@ _URL_SAFE = str.maketrans("-_", "+/")
 _LONGEST = 1 << 20
 _LONGEST_PATH = 512
 _WRAPPED = 60  # lines of base64 are this long at least
+_NARROW = 24  # or this, if all of them but the last are equally long
 
 
 def run_at(text: str, at: int) -> int:
     """The end of the run that begins here, over all lines that it is wrapped into."""
     found = _RUN.match(text, at)
     end = found.end() if found else at
-    width = end - at
-    while width >= _WRAPPED and end - at < _LONGEST and (line := _NEXT_LINE.match(text, end)):
+    first = width = end - at
+    while end - at < _LONGEST and (line := _NEXT_LINE.match(text, end)):
+        if width < _WRAPPED and (first < _NARROW or width != first or len(line[1]) > first):
+            break
         width = len(line[1])
         end = line.end(1)
     return end
@@ -48,6 +51,7 @@ def reads_like_text(text: str, start: int, end: int) -> bool:
 
 
 def _from_hex(run: str) -> str | None:
+    run = "".join(run.replace("\\n", "").split())
     return _text(unhexlify(run)) if len(run) >= 32 and _HEX.fullmatch(run) else None
 
 

@@ -1,4 +1,4 @@
-"""Text as the program will read it that the text is for: escapes resolved, strings in pieces put together."""
+"""Text as it will be read: escapes resolved, strings in pieces put together, colours of a terminal gone."""
 
 import re
 from bisect import bisect_right
@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 # Each begins with one of a few signs: the standard library looks for those before it tries anything.
 ESCAPES = (
-    r"""[%\\&"'`${](?:(?<=%)([2-7][0-9a-fA-F])|(?<=\\)(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|(/))"""
+    r"""[%\\&"'`${\x1b](?:(?<=%)([2-7][0-9a-fA-F])|(?<=\\)(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|(/))"""
     r"""|(?<=&)\#(?:x([0-9a-fA-F]{2})|([0-9]{2,3}));"""
+    r"""|(?<=\x1b)(\[[0-9;:?]{0,40}[A-Za-z])|(?<=\\)((?:u001[bB]|x1[bB]|033|e)\[[0-9;:?]{0,40}[A-Za-z]"""
+    r"""|u(?:200[b-fB-F]|2060|[fF][eE][fF][fF]))"""
     r"""|(?:(?<=[A-Za-z0-9_.-]["'`])([ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?["'`])"""
     r"""|(?<=[A-Za-z0-9_.-]\\)(\r?\n[ \t]{0,40})|(?<=[A-Za-z0-9_.-][${])(\{?["']{2}\}?))(?=[A-Za-z0-9_.-]))"""
 )

@@ -14,6 +14,7 @@ Span = tuple[int, int, str]
 
 # How much of what follows a literal it takes to be rarely wrong: after a short literal, and from which length on less.
 ENOUGH, TELLING = 8, 4
+GLUED = 20  # characters after a literal that may directly follow a word
 BEFORE = 6  # characters of its class that stand in front of a literal in the middle
 
 
@@ -43,10 +44,19 @@ class Format:
     def match(self, text: str, at: int) -> Span | None:
         """The secret whose literal stands here."""
         for start in self._starts(text, at):
-            found = self.pattern.match(text, start) if stands_free(text, start) else None
-            if found and found.end() > at and self._is_secret(text, start, found.end()):
+            is_free = stands_free(text, start)
+            found = self.pattern.match(text, start) if is_free or self.is_glued else None
+            if not found or found.end() <= at or not self._is_secret(text, start, found.end()):
+                continue
+            if is_free or _is_glued_secret(found[0][len(self.literal) :]):
                 return start, found.end(), self.kind
         return None
+
+    @cached_property
+    def is_glued(self) -> bool:
+        """Can it be told from a word that stands directly before it, as in `tokenghp_...`?"""
+        is_sign = len(self.literal) >= TELLING and self.literal[-1] in "_-" and self.literal[0].isalpha()
+        return is_sign and bool(self.after) and self.after[0].least >= GLUED
 
     def example(self, random: Random) -> str:
         return example_of(self.parts, random)
@@ -73,6 +83,12 @@ class Format:
             return False
         before = _HASH_BEFORE if len(self.literal) >= TELLING else _HASH_OR_BLOCK_BEFORE
         return not before.search(text, max(0, start - _LONGEST_LINE), start)
+
+
+def _is_glued_secret(body: str) -> bool:
+    """Of several kinds of characters, all mixed up: no end of an identifier."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    return is_random(body, GLUED) and all(any(map(kind, body)) for kind in kinds)
 
 
 def stands_free(text: str, at: int) -> bool:

@@ -31,11 +31,15 @@ _PART = "[^ \\t\\r\\n\"'`,;()]"
 SURROUNDINGS = (
     rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
     rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
-    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}},?[ \t\r\n]{{1,24}}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}(?:,[ \t\r\n]{{0,24}}|[ \t\r\n]{{1,24}})\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
-    rf"set{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"(?:name|key)\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']{_NAME}{{0,60}}"
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\\\"']",
+    rf"setx?{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
     rf"(?:env|arg){_GAP}{{1,3}}[A-Za-z0-9_]{{0,60}}(?:{_WORD})[A-Za-z0-9_]{{0,24}}{_GAP}{{1,3}}[^ \t=]",
     rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
+    rf"with{_GAP}{{1,3}}(?:the{_GAP})?(?:password|passphrase|passwd|pwd){_GAP}{{1,3}}[^ \t]",
+    rf"a[ks]ia[a-z0-9]{{16}}[\"']?[,;:|]{_GAP}{{0,3}}[\"']?[A-Za-z0-9+/]{{40}}",
     # Without any sign between them only what is quoted, or long.
     rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
     rf"identified{_GAP}{{1,3}}by{_GAP}",
@@ -52,6 +56,7 @@ SURROUNDINGS = (
     r"sig(?:nature)?(?:=|%3d)[A-Za-z0-9%+/_-]{16}",
     r"kind[\"']?:[ \t]{0,3}[\"']?secret",
     r"-----begin[a-z0-9 _-]{0,100}private key",
+    r"-----end[a-z0-9 _-]{0,100}private key",
     r"putty-user-key-file-",
     r"--password-stdin",
     r"--from-literal[= ]",
@@ -67,6 +72,9 @@ REWRITTEN = (
     r"\\x[2-7][0-9a-fA-F]",
     r"\\/",
     r"&#x?[0-9a-fA-F]{2,3};",
+    r"[A-Za-z0-9_.-]\x1b\[[0-9;:?]{0,40}[A-Za-z][A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\\(?:u001[bB]|x1[bB]|033|e)\[[0-9;:?]{0,40}[A-Za-z][A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\\u(?:200[b-fB-F]|2060|[fF][eE][fF][fF])[A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-][\"'`][ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?[\"'`][A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
     r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
@@ -115,6 +123,7 @@ def _fast() -> Scans:
     patterns = (
         _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
         "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")"
+        "|[A-Za-z0-9](" + "|".join(_grouped(_start(each) for each in formats() if each.is_glued)) + ")"
         "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
         "(?i:" + _unbounded(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(SURROUNDINGS)) + ")",
         _unbounded("|".join(REWRITTEN)),
@@ -199,9 +208,11 @@ def _plain() -> Scans:
     def literals(words: list[str]) -> Scan:
         free = re.compile(("(?<![A-Za-z0-9])" + any_of(words)).encode())
         escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
+        glued = re.compile(any_of(sorted({each.literal for each in formats() if each.is_glued})).encode())
 
         def found(data: bytes) -> list[int]:
             starts = {each.start() for each in _overlapping(free.search, data)}
+            starts.update(each.start() for each in glued.finditer(data))
             return sorted(starts.union(each.end() for each in escaped.finditer(data)))
 
         return found

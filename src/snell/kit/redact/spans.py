@@ -9,13 +9,21 @@ from snell.kit.redact.contexts import in_context, of_a_kubernetes_secret
 from snell.kit.redact.encodings import decoded, reads_like_text, run_at
 from snell.kit.redact.joins import joined
 from snell.kit.redact.rewritten import read_again
-from snell.kit.redact.rules import Span, known_around, known_format, stands_free
+from snell.kit.redact.rules import Span, known_around, known_format
+from snell.kit.redact.unseen import seen
 
 _DEPTH = 2  # an encoding inside an encoding is looked into, no further
 
 
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """The places of all secrets; linear in the length of the text."""
+    found = _found(text, depth)
+    if view := seen(text):
+        found += [(*view.place_of(start, end), kind) for start, end, kind in _found(view.text, depth)]
+    return merged(found) if len(found) > 1 else found
+
+
+def _found(text: str, depth: int) -> list[Span]:
     data = scan.encoded(text)
     worth = scan.scans().worth(data)
     found = joined(text, data)
@@ -25,7 +33,7 @@ def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
         found += _encoded(text, data, found, depth)
     if depth and scan.READ_AGAIN in worth:
         found += _rewritten(text, data, depth)
-    return merged(found) if len(found) > 1 else found
+    return found
 
 
 def merged(spans: list[Span]) -> list[Span]:
@@ -62,7 +70,7 @@ def _formats(text: str, data: bytes) -> list[Span]:
     end = 0
     beginnings, middles = scan.scans().formats(data)
     for at in beginnings:
-        if at < end or not stands_free(text, at):
+        if at < end:
             continue
         span = known_format(text, at)
         if span:

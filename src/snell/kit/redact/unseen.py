@@ -1,0 +1,49 @@
+"""Text as a person sees it: without the characters of no width, which may stand in the middle of a secret."""
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+# Looked for one by one first: that is many times faster than any pattern where there is none, as nearly always.
+_WIDTHLESS = (
+    "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
+    "\u2066\u2067\u2068\u2069\ufeff"
+)
+_UNSEEN = re.compile(f"[{_WIDTHLESS}]+")
+
+
+class Seen(NamedTuple):
+    """What is left, and where each piece of it stood."""
+
+    text: str
+    starts: list[int]
+    places: list[int]
+
+    def place_of(self, start: int, end: int) -> tuple[int, int]:
+        return self._place(start), self._place(end - 1) + 1
+
+    def _place(self, at: int) -> int:
+        index = bisect_right(self.starts, at) - 1
+        return self.places[index] + at - self.starts[index]
+
+
+def seen(text: str) -> Seen | None:
+    """The text without what nobody sees; None where all of it is seen."""
+    if text.isascii() or not any(sign in text for sign in _WIDTHLESS):
+        return None
+    pieces: list[str] = []
+    starts, places, size, last = [], [], 0, 0
+    for found in _UNSEEN.finditer(text):
+        if found.start() > last:
+            starts.append(size)
+            places.append(last)
+            pieces.append(text[last : found.start()])
+            size += found.start() - last
+        last = found.end()
+    if not last:
+        return None
+    if last < len(text):
+        starts.append(size)
+        places.append(last)
+        pieces.append(text[last:])
+    return Seen("".join(pieces), starts, places) if pieces else None
