@@ -147,6 +147,9 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
         (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
+        (("forget", "nope"), "missing: nope"),
+        (("recall", "uv", "--limit", "0"), "the limit is 0, and one is the least"),
+        (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
         (("export", "/nowhere/x.json"), "No such file or directory"),
     ],
 )

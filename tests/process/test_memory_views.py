@@ -34,6 +34,15 @@ def test_ways_regions_and_maps_can_be_looked_at(snell, ids):
     assert snell("memory", "map", "--format", "mermaid")[1].startswith("graph LR\n")
 
 
+def test_a_map_goes_into_the_file_that_is_named(snell, ids, tmp_path):
+    for name, begin in (("a.svg", "<svg"), ("a.mmd", "graph LR"), ("a.json", "{")):
+        path = tmp_path / name
+        assert snell("memory", "map", str(path))[:2] == (0, f"{path}\n")
+        assert path.read_text().startswith(begin)
+    code, _, err = snell("memory", "map", str(path))
+    assert (code, "is there already" in err) == (1, True)
+
+
 def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
     code, out, _ = snell("memory", "extract", "-", given=b"Hello. We decided to use uv because pip was slow.")
     assert (code, out.splitlines()[-1]) == (0, "1 remembered")
@@ -45,7 +54,9 @@ def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["journey", "nope"], "there is no memory `nope`"),
+        (["journey"], "a journey has a start and an end; name two ids"),
+        (["journey", "nope"], "a journey has a start and an end"),
+        (["journey", "nope", "none"], "there is no memory `nope`"),
         (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
         (["map", "--format", "png"], "`png` is not a format for a map; there are json, mermaid, svg"),
         (["extract"], "there is no text to look at"),

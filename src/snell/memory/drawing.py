@@ -10,6 +10,8 @@ from snell.memory.regions import Region
 from snell.memory.shapes import Memory
 
 WIDTH, HEIGHT, MARGIN, HEAD, LEGEND = 1000, 700, 60, 48, 250
+LETTER = 6.9  # how wide one is, about
+LEGEND_LETTERS = int((LEGEND - 38 - 8) / LETTER)  # beside the dot, with a little room at the edge
 MOST_IN_MERMAID = 60  # more of them than that nobody can read, and renderers refuse long texts
 # Told apart also by people who see few colours (after Okabe and Ito), and dark enough on white.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7a5195", "#5c7a29")
@@ -105,8 +107,8 @@ def _labels(memories: Mapping[str, Memory], at: Mapping[str, tuple[float, float]
     found = ["</g>", '<g fill="#22262c">']
     for each in reversed(order):
         text = brief(memories[each].content, 32)
-        for left, y in _sides(at[each], 4 + 9 * memories[each].importance, 6.9 * len(text)):
-            box = Box(left, y - 11, left + 6.9 * len(text), y + 3)
+        for left, y in _sides(at[each], 4 + 9 * memories[each].importance, LETTER * len(text)):
+            box = Box(left, y - 11, left + LETTER * len(text), y + 3)
             if left >= 0 and box.right <= WIDTH + 20 and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 found.append(f'<text x="{left:.1f}" y="{y:.1f}">{escape(text)}</text>')
@@ -133,7 +135,8 @@ def _legend(regions: Sequence[Region]) -> list[str]:
     found = []
     for number, region in enumerate(regions[:24], start=1):
         y = HEAD + 22 * number
-        text = escape(f"{brief(_title(region, number), 30)} ({len(region.members)})")
+        count = f" ({len(region.members)})"
+        text = escape(brief(_title(region, number), LEGEND_LETTERS - len(count)) + count)
         colour = COLOURS[(number - 1) % len(COLOURS)]
         found.append(f'<circle cx="{WIDTH + 24}" cy="{y - 4}" r="6" fill="{colour}"/>')
         found.append(f'<text x="{WIDTH + 38}" y="{y}" fill="#22262c">{text}</text>')

@@ -22,17 +22,18 @@ _PHRASES = re.compile(
     r"|previous(?:ly)? (?:definition|declar\w+|defined)|candidate|(?:the )?(?:following|method|function|type|trait"
     r"|lint level|lifetime|value|variable|struct|enum|module|item|parameter|argument|macro|crate)\b[^.]*?(?:defined"
     r"|declared|found|here|expected|implemented|required|moved|is not)|expected|include|each undeclared|"
-    r"(?:did you mean|consider|perhaps|maybe)\b|run with\b|use -|see (?:declaration|reference|more|the)\b|to (?:see|force"
-    r"|disable|ignore|silence|match|avoid)\b|this (?:error|warning|is|may|path|value|function|issue|view)\b|template"
-    r"|forward declaration|revealed|overload|perhaps|while (?:trying|building|compiling|processing)|treating|used here"
-    r"|initialized|suggested|remove|add |pass |please use|compiler|build |process|module)",
+    r"(?:did you mean|consider|perhaps|maybe)\b|run with\b|use -|see (?:declaration|reference|more|the)\b|to (?:see"
+    r"|force|disable|ignore|silence|match|avoid)\b|this (?:error|warning|is|may|path|value|function|issue|view)\b"
+    r"|template|forward declaration|revealed|overload|perhaps|while (?:trying|building|compiling|processing)|treating"
+    r"|used here|initialized|suggested|remove|add |pass |please use|compiler|build |process|module)",
 )
 # A text with one of these lines is what a build printed.
 _BUILD = re.compile(
-    r"^(?:\s*-->\s\S+:\d+|(?:error|warning)(?:\[[\w-]+\])?: |\s*\d*\s*\|\s|In file included from|make(?:\[\d+\])?: \*\*\*"
-    r"|\s*\^[~^]*\s*$|\S+:\d+(?::\d+)?: (?:fatal error|error|warning|note):|\s+Compiling \S+ v\d"
-    r"|Command:.*\b(?:cargo|rustc|gcc|g\+\+|clang|cc|make|cmake|ninja|go|tsc|javac|gradle|mvn|swift|zig|ghc|mypy|dotnet"
-    r"|pip|npm|meson|bazel)\b)",
+    r"^(?:\s*-->\s\S+:\d+|(?:error|warning)(?:\[[\w-]+\])?: |\s*\d*\s*\|\s|In file included from"
+    r"|make(?:\[\d+\])?: \*\*\*|\s*\^[~^]*\s*$"
+    r"|\S+:\d+(?::\d+)?: (?:fatal error|error|warning|note):|\s+Compiling \S+ v\d"
+    r"|Command:.*\b(?:cargo|rustc|gcc|g\+\+|clang|cc|make|cmake|ninja|go|tsc|javac|gradle|mvn|swift|zig|ghc|mypy"
+    r"|dotnet|pip|npm|meson|bazel)\b)",
     re.MULTILINE,
 )
 

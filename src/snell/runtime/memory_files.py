@@ -41,7 +41,8 @@ def imported(
     try:
         found = read(read_capped(source, LARGEST), form_of(path, form))
     except (OSError, FileError) as error:
-        raise NotRememberedError(f"cannot be read: {error}", where=f"`{source}`") from None
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+        raise NotRememberedError(f"cannot be read: {why}", where=f"`{source}`") from None
     pairs = [(checked(memories.redacted(draft_of(memory))), memory) for memory in found]
     if project != ANY:
         pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]

@@ -1,9 +1,9 @@
 import re
 from xml.etree import ElementTree
 
-from snell.memory.drawing import MOST_IN_MERMAID, brief, mermaid, svg
+from snell.memory.drawing import LEGEND, MOST_IN_MERMAID, WIDTH, brief, mermaid, svg
 from snell.memory.layout import Layout, laid_out
-from snell.memory.regions import regions
+from snell.memory.regions import Region, regions
 from snell.memory.shapes import Memory
 from tests.unit.memory.landscape import MEMORIES, TEXTS, space
 
@@ -48,6 +48,14 @@ def test_an_svg_has_a_dot_a_text_and_a_tooltip_for_each_memory_and_a_legend():
     assert any("pipeline" in (text.text or "") for text in root.iter(f"{SVG}text"))
     assert len(list(root.iter(f"{SVG}line"))) == len(drawn().edges)
     assert not list(ElementTree.fromstring(svg(drawn(), MEMORIES, found, edges=False)).iter(f"{SVG}line"))
+
+
+def test_what_a_legend_says_ends_before_the_edge():
+    many = Region(keywords=("infrastructure", "deployments", "kubernetes"), members=tuple(MEMORIES) * 300)
+    root = ElementTree.fromstring(svg(drawn(), MEMORIES, [many]))
+    (text,) = [each for each in root.iter(f"{SVG}text") if float(each.get("x")) == WIDTH + 38]
+    assert text.text.endswith(f" ({len(many.members)})")
+    assert float(text.get("x")) + 6.9 * len(text.text) <= WIDTH + LEGEND
 
 
 def test_a_mermaid_chart_has_a_node_for_each_memory_inside_its_region():

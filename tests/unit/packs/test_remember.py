@@ -232,11 +232,12 @@ def test_a_prompt_brings_what_fits_it_fenced_with_source_and_age_and_only_once(s
 
 
 COCKROACH = "We decided to use CockroachDB for orders, because one region may fail."
-SCREENS = """
-basket invoice parcel customer voucher refund address season harbour warehouse carrier driver pallet label barcode
-printer scanner ledger budget quarter report chart colour theme avatar profile message inbox alarm badge shortcut
-gesture keyboard sensor battery signal beacon antenna
-""".split()
+_SCREENS = (
+    "basket invoice parcel customer voucher refund address season harbour warehouse carrier driver pallet "
+    "label barcode printer scanner ledger budget quarter report chart colour theme avatar profile message "
+    "inbox alarm badge shortcut gesture keyboard sensor battery signal beacon antenna"
+)
+SCREENS = _SCREENS.split()
 
 
 @pytest.mark.parametrize("prompt", ["which database holds the orders?", "why CockroachDB?"])

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from snell.doors.paint import Paint
 from snell.doors.person import require_person
 from snell.memory.drawing import brief
 from snell.memory.names import one_line
+from snell.model.errors import SnellError
 
 EXAMPLE = 'snell memory recall "which database did we choose"'
 
@@ -28,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", default="", help="only this namespace; for `remember`: where to put it")
     parser.add_argument("--tag", action="append", default=[], help="a tag for `remember`; may come again")
     parser.add_argument("--importance", type=float, default=0.5, help="0 to 1, for `remember`")
-    parser.add_argument("--limit", type=int, default=0, help="how many at most; of a journey or a walk: how many steps")
+    parser.add_argument("--limit", type=int, help="how many at most; of a journey or a walk: how many steps")
     parser.add_argument(
         "--format", default="", help="of the file: json or csv (default: by its name); of a map: svg, mermaid or json"
     )
@@ -37,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    _check(args)
     if args.verb == "browse":
         from snell.doors.memory_browser import browse
 
@@ -48,9 +51,23 @@ def run(args: argparse.Namespace) -> int:
     answer = _asked(args.verb, args, " ".join(args.what))
     if args.json:
         print(msgspec.json.encode(answer).decode())
+    elif args.verb == "map" and args.what:
+        _write_map(answer, args.what[0])
     else:
         _VERBS[args.verb][1](answer)
+    if args.verb == "forget" and answer["missing"]:
+        return 1
     return 0 if answer.get("status", "stored") in ("stored", "rejected_exact", "healthy") else 1
+
+
+def _check(args: argparse.Namespace) -> None:
+    """What can be told before anybody is asked."""
+    if args.limit is not None and args.limit < 1:
+        raise SnellError(f"the limit is {args.limit}, and one is the least")
+    if args.verb == "journey" and len(args.what) != 2:
+        raise SnellError("a journey has a start and an end", advice="name two ids, as `snell memory list` shows them")
+    if args.verb == "map" and len(args.what) > 1:
+        raise SnellError("a map goes into one file", advice="name one, or none to see it here")
 
 
 def _drain(args: argparse.Namespace) -> int:
@@ -72,7 +89,7 @@ def _drain(args: argparse.Namespace) -> int:
 
 def _asked(verb: str, args: argparse.Namespace, text: str) -> dict[str, Any]:
     where = {"project": args.project, "namespace": args.namespace}
-    limit = {"limit": args.limit} if args.limit else {}
+    limit = {} if args.limit is None else {"limit": args.limit}
     command, _show, given = _VERBS[verb]
     name = command if "." in command else f"memory.{command}"
     answer = house_call(name, {**where, **limit, **given(args, text)})
@@ -165,7 +182,7 @@ def _ends(args: argparse.Namespace, _text: str) -> dict[str, Any]:
 
 
 def _steps(args: argparse.Namespace) -> dict[str, Any]:
-    return {"steps": args.limit} if args.limit else {}
+    return {} if args.limit is None else {"steps": args.limit}
 
 
 def _show_results(answer: Mapping[str, Any]) -> None:
@@ -190,7 +207,33 @@ def _show_regions(answer: Mapping[str, Any]) -> None:
 
 
 def _show_map(answer: Mapping[str, Any]) -> None:
-    print(answer.get("drawing") or msgspec.json.encode(answer).decode(), end="")
+    print(_drawing(answer), end="")
+    if answer["remark"]:
+        print(answer["remark"], file=sys.stderr)  # a picture is often sent into a file
+
+
+def _write_map(answer: Mapping[str, Any], name: str) -> None:
+    path = Path(name).expanduser()
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_drawing(answer))
+    except FileExistsError:
+        raise SnellError(f"`{path}` is there already", advice="choose another name, or remove it first") from None
+    except OSError as error:
+        raise SnellError(f"`{path}` cannot be written: {(error.strerror or str(error)).lower()}") from None
+    print(path)
+    if answer["remark"]:
+        print(answer["remark"], file=sys.stderr)
+
+
+def _drawing(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("drawing") or f"{msgspec.json.encode(answer).decode()}\n")
+
+
+def _by_name(what: list[str]) -> str:
+    """The format of a map, by the file that it goes into."""
+    ending = Path(what[0]).suffix.lower() if what else ""
+    return {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".md": "mermaid"}.get(ending, "svg")
 
 
 _FOR_PEOPLE = ("delete-namespace", "import", "decay", "consolidate")
@@ -238,6 +281,6 @@ _VERBS: Mapping[str, tuple[str, Show, _Given]] = {
     "journey": ("explore.journey", _show_way, _ends),
     "wander": ("explore.wander", _show_way, lambda args, text: {"start_id": text or None, **_steps(args)}),
     "regions": ("explore.regions", _show_regions, lambda _args, _text: {}),
-    "map": ("explore.visualize", _show_map, lambda args, _text: {"format": args.format or "svg"}),
+    "map": ("explore.visualize", _show_map, lambda args, _text: {"format": args.format or _by_name(args.what)}),
     "browse": ("list", _show_memories, lambda _args, _text: {}),
 }

@@ -227,7 +227,7 @@ def read(tool: McpTool, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _one_of_many(given: Any) -> Any:
-    """One that is not right goes on as it came: whoever keeps memories says what is wrong with it, and keeps the rest."""
+    """One that is not right goes on as it came: whoever keeps memories says what is wrong with it."""
     try:
         return msgspec.convert(given, arguments.OneMemory, strict=False)
     except msgspec.ValidationError:
