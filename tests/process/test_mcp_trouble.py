@@ -80,15 +80,17 @@ def test_an_agent_neither_forgets_nor_changes_what_other_projects_know(agent):
     assert found["id"] == theirs
 
     async def work(session):
+        before = answered(await session.call_tool("stats", {"project": "*"}))["memories"]
         for tool, arguments in (
             ("forget", {"memory_id": theirs}),
             ("forget_batch", {"memory_ids": [ours, theirs]}),
             ("reinforce", {"memory_ids": [theirs]}),
         ):
             assert f"memory `{theirs}` is of another project" in refused(await session.call_tool(tool, arguments))
-        return answered(await session.call_tool("stats", {"project": "*"}))["memories"]
+        return before, answered(await session.call_tool("stats", {"project": "*"}))["memories"]
 
-    assert agent.run(work) == 2
+    before, after = agent.run(work)
+    assert before == after
     assert agent.call("forget_batch", memory_ids=[ours, "nope"]) == {"forgotten": [ours], "missing": ["nope"]}
 
 
