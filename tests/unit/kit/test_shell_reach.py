@@ -153,7 +153,6 @@ aws s3 cp s3://b/f .
 aws configure
 helm repo add a b
 terraform fmt
-psql -c "delete from t"
 python -c "1"
 unzip a.zip
 echo a | tee f
