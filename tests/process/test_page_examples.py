@@ -72,7 +72,8 @@ def test_the_rules_of_the_ledger_that_its_page_shows_are_used(tmp_path):
 
 
 def test_the_commands_of_the_page_on_memory_work(tmp_path):
-    (typed,) = [code for page, language, _, code in BLOCKS if (page, language) == ("memory.md", "sh")]
+    blocks = [code for page, language, _, code in BLOCKS if (page, language) == ("memory.md", "sh")]
+    (typed,) = [code for code in blocks if "pip install" not in code]  # what only installs a model needs the network
     printed = [snell(tmp_path, *shlex.split(line)[1:]) for line in typed.splitlines()]
     assert [("remembered" in printed[0]), *("We use uv" in each for each in printed[1:3])] == [True, True, True]
     snell(tmp_path, "daemon", "stop", codes=(0, 1))
