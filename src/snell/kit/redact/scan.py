@@ -213,7 +213,7 @@ def _plain() -> Scans:
 
         def found(data: bytes) -> list[int]:
             starts = {each.start() for each in _overlapping(free.search, data)}
-            starts.update(each.start() for each in glued.finditer(data))
+            starts.update(each.start() for each in _overlapping(glued.search, data))
             return sorted(starts.union(each.end() for each in escaped.finditer(data)))
 
         return found
