@@ -11,7 +11,7 @@ GOOD = {
     "content": "We decided to use uv",
     "source_hook": "PostToolUse",
     "timestamp": "2026-01-02T03:04:05Z",
-    "project_root_dir": "/work/shop",
+    "project_root_dir": "/srv/shop",
     "suggested_namespace": "decisions",
     "suggested_tags": ["bash", "decision"],
     "suggested_importance": 0.8,

@@ -22,7 +22,7 @@ from snell.memory.projects import origin_in, project_of_remote
         ("host:~/shop.git", "host/shop"),
         ("/srv/git/shop.git", ""),
         ("../shop", ""),
-        ("C:/work/shop", ""),
+        ("C:/code/shop", ""),
         ("", ""),
         ("file:///srv/git/shop.git", ""),
     ],

@@ -150,7 +150,7 @@ def house(tmp_path: Path):
 def call(house: House, verb: str, **arguments):
     found = call_for(f"memory.{verb}", house)
     assert found
-    return found(arguments, {"CWD": "/work/p"})
+    return found(arguments, {"CWD": "/srv/p"})
 
 
 def test_calls_mean_the_callers_project_unless_they_name_one(house: House) -> None:
