@@ -17,7 +17,8 @@ from snell.kit.subjects import ShellCall, ToolCall
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
 from snell.packs.guard.accesses import judge_call, path_of, tells_others, written_by
-from snell.packs.guard.judge import ALLOW, Judgement, judge, verdict_of
+from snell.packs.guard.judge import ALLOW, Judgement, verdict_of
+from snell.packs.guard.judged import judged
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.own import own_places
 from snell.packs.guard.rule import DENY, Finding
@@ -101,8 +102,8 @@ def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: Here) -
 
 def _keep_waiting(key: tuple[str, ...], judgement: Judgement) -> None:
     _waiting[key] = judgement
-    for old in list(_waiting)[:-MOST_WAITING]:
-        _waiting.pop(old, None)
+    if len(_waiting) > MOST_WAITING:
+        _waiting.pop(next(iter(_waiting)), None)
 
 
 def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
@@ -115,8 +116,7 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
 
 def _judged(line: str, event: Event, here: Here) -> Judgement:
     files = known_files(here.marks, event.session_id)
-    ground = _ground(event, here)
-    return judge(line, *ground, files, own_places(here))
+    return judged(line, *_ground(event, here), files, own_places(here))
 
 
 def _key(line: str, event: Event) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ _SENDERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
 )
 _NAMERS = frozenset(("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git"))
+_REACHING = _SENDERS | _NAMERS
 _HEADER = late(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
 _UPLOADS = late(
     r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
@@ -91,9 +92,7 @@ def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Find
 def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """The value itself of a secret that was read stands in what is sent."""
     reached = [
-        step
-        for step in steps
-        if (step.program in _SENDERS | _NAMERS and not any(map(is_local, step.args))) or _speaks(step)
+        step for step in steps if (step.program in _REACHING and not any(map(is_local, step.args))) or _speaks(step)
     ]
     if not reached or not has_value(marks, session_id, command):
         return None

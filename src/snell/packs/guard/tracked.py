@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from snell.packs.guard.disk import asks_more
+
 LARGEST = 32_000_000
 _LENGTH = 0x0FFF  # of a name, in the two bytes before it; longer ones say just this
 
@@ -40,6 +42,7 @@ def _shortened(index: bytes) -> Iterator[bytes]:
 
 def _index(project: Path) -> bytes:
     git = project / ".git"
+    asks_more()
     try:
         if git.is_file():  # a work tree of its own
             git = project / git.read_text("utf-8").partition("gitdir:")[2].strip()

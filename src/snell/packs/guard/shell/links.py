@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import posixpath
-import stat
 from collections.abc import Mapping
 from functools import lru_cache
 
 from msgspec.structs import replace
 
+from snell.packs.guard.disk import LINK, PLAIN, kind_of
 from snell.packs.guard.names import names
 from snell.packs.guard.shell.scene import HERE, Step
 from snell.packs.guard.shell.values import UNKNOWN, Value
@@ -108,13 +108,11 @@ def _before_pattern(path: str) -> tuple[str, str]:
 def _is_linked(path: str, start: str) -> bool:
     """A part of the path below `start` is a link. Cheaper than asking where it leads, and nearly always no."""
     at = start.rstrip("/")
-    try:
-        for part in path[len(at) + 1 :].split("/"):
-            at = f"{at}/{part}"
-            if stat.S_ISLNK(os.lstat(at).st_mode):
-                return True
-    except (OSError, ValueError):
-        pass  # from here on, nothing is there
+    for part in path[len(at) + 1 :].split("/"):
+        at = f"{at}/{part}"
+        kind = kind_of(at)
+        if kind != PLAIN:
+            return kind == LINK  # or, from here on, nothing is there
     return False
 
 
