@@ -1,11 +1,11 @@
 """A decision as plain data: what `why` reads, `--json` prints and the journal keeps."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import asdict
 
-from snell.model.decision import QUIET, Decision, Outcome, Reason, Skipped
+from snell.model.decision import QUIET, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import Effect, Note, Rewrite, Tell
 from snell.model.hooks import Hook
 
@@ -36,10 +36,7 @@ def record_of(decision: Decision, not_run: Iterable[Skipped] = (), problems: Ite
         "extras": decision.extras,
         "failures": [_reason(each) for each in decision.failures],
         "merge": list(decision.merge),
-        "rounds": [
-            {"pass": each.name, "runs": [_run(h, o) for h, o in zip(each.hooks, each.outcomes, strict=True)]}
-            for each in decision.rounds
-        ],
+        "rounds": [_round(each) for each in decision.rounds],
         "not_run": [asdict(each) for each in (*decision.skipped, *not_run)],
         "problems": list(problems),
     }
@@ -76,20 +73,35 @@ def _reason(reason: Reason) -> dict[str, str]:
     return {name: value for name, value in asdict(reason).items() if value}
 
 
+def _round(each: Round) -> dict[str, Any]:
+    """INVARIANT: nobody changes what this returns, since a round in which nobody speaks is always the same one."""
+    if each.outcomes.count(QUIET) < len(each.outcomes):
+        return _round_made(each)
+    return _remembered((each.name, id(each.hooks)), each.hooks, lambda: _round_made(each))
+
+
+def _round_made(each: Round) -> dict[str, Any]:
+    return {"pass": each.name, "runs": [_run(h, o) for h, o in zip(each.hooks, each.outcomes, strict=True)]}
+
+
 def _run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
-    """INVARIANT: nobody changes what this returns, since hooks that say nothing always get the same one."""
+    """INVARIANT: likewise for a hook that says nothing."""
     if outcome is not QUIET:
         return _told(hook, outcome)
-    known = _quiet.get(id(hook))
-    if known is None or known[0] is not hook:
+    return _remembered(("", id(hook)), hook, lambda: _told(hook, outcome))
+
+
+def _remembered(key: tuple[str, int], about: object, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    known = _quiet.get(key)
+    if known is None or known[0] is not about:  # an id belongs to another object when its own is gone
         if len(_quiet) >= REMEMBERED:
             _quiet.clear()
-        known = _quiet[id(hook)] = (hook, _told(hook, outcome))
+        known = _quiet[key] = (about, make())
     return known[1]
 
 
 REMEMBERED = 4096
-_quiet: dict[int, tuple[Hook, dict[str, Any]]] = {}
+_quiet: dict[tuple[str, int], tuple[object, dict[str, Any]]] = {}
 
 
 def _told(hook: Hook, outcome: Outcome) -> dict[str, Any]:

@@ -94,6 +94,8 @@ def _lengths(value: str | list[Any], schema: Schema, at: str) -> list[str]:
 
 
 def _has_type(value: Any, wanted: Any) -> bool:
+    if type(value) in _TYPES.get(wanted if isinstance(wanted, str) else "", ()):
+        return True  # nearly always, and asked for every field of every call
     names = wanted if isinstance(wanted, list | tuple) else [wanted]
     types = [_TYPES[name] for name in names if isinstance(name, str) and name in _TYPES]
     if not types:

@@ -225,7 +225,7 @@ class Child:
 
     def _read(self) -> bool:
         try:
-            chunk = os.read(self._from, 1 << 20)
+            chunk = os.read(self._from, 1 << 16)
         except BlockingIOError:
             return True
         self._buffer += chunk

@@ -32,7 +32,7 @@ from snell.work.migrations import put_meta
 
 UNSAVED = 10_000  # rows in memory, when nothing can be written
 PENDING = 250  # rows that may wait for a trace to go with
-RUNS = 4_096  # how many runs that said nothing are remembered as they are written
+QUIET_ONES = 4_096  # how many runs and rounds that said nothing are remembered as they are written
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
@@ -64,7 +64,7 @@ class StoreJournal:
         self._unsaved: list[Row] = []
         self._lock = threading.RLock()  # late hooks finish in threads of their own
         self._hash_key = b""
-        self._runs: dict[int, tuple[Record, msgspec.Raw]] = {}
+        self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
 
     def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
@@ -191,26 +191,36 @@ class StoreJournal:
 
     def _with_rounds(self, clean: Record, record: Record) -> bytes:
         """Empty when one of the runs cannot be written as it is."""
-        rounds = []
-        for each in record.get("rounds", ()):
-            runs = [self._written(run) for run in each["runs"]]
-            if not all(runs):
-                return b""
-            rounds.append({"pass": each["pass"], "runs": runs})
+        rounds = [self._round(each) for each in record.get("rounds", ())]
+        if not all(rounds):
+            return b""
         del clean["rounds"]
         return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
 
-    def _written(self, run: Record) -> msgspec.Raw | None:
-        """A run as it is kept. One that took and said nothing comes with every event, always as the same object."""
-        known = self._runs.get(id(run))
+    def _round(self, each: Record) -> msgspec.Raw | None:
+        """A round as it is kept. One in which nobody spoke comes with every event, always as the same object."""
+        known = self._quiet.get(id(each))
+        if known and known[0] is each:
+            return known[1]
+        runs = [self._run(run) for run in each["runs"]]
+        if not all(runs):
+            return None
+        written = msgspec.Raw(msgspec.json.encode({"pass": each["pass"], "runs": runs}))
+        return self._remembered(each, written) if all(map(_is_quiet, each["runs"])) else written
+
+    def _run(self, run: Record) -> msgspec.Raw | None:
+        """The same for one run."""
+        known = self._quiet.get(id(run))
         if known and known[0] is run:
             return known[1]
         clean = self._redacted(run)
         written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
-        if written and not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks")):
-            if len(self._runs) >= RUNS:
-                self._runs.clear()
-            self._runs[id(run)] = (run, written)
+        return self._remembered(run, written) if written and _is_quiet(run) else written
+
+    def _remembered(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
+        if len(self._quiet) >= QUIET_ONES:
+            self._quiet.clear()
+        self._quiet[id(about)] = (about, written)
         return written
 
     def _redacted(self, record: Record) -> Record | None:
@@ -268,10 +278,14 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # never comes again, so it is not remembered
         request_key=request_key,
         verdict=_VERDICTS[decision.verdict],
-        ms=round(seconds * 1000, 3),
+        ms=round(seconds * 1000, 3) if seconds else 0.0,
         rewritten=int(decision.is_rewritten),
         failures=len(decision.failures),
     )
+
+
+def _is_quiet(run: Record) -> bool:
+    return not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks"))
 
 
 _VERDICTS = {verdict: verdict.name.lower() for verdict in Verdict}

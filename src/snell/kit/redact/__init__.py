@@ -52,7 +52,7 @@ def redacted(value: Any, longest: int | None = None) -> Any:
     """
     from snell.kit.redact.data import without_secrets
 
-    return without_secrets(value, lambda text: _cut(text, longest))
+    return without_secrets(value, lambda text: text if text in _clean else _cut(text, longest))
 
 
 def redact_chunks(chunks: Iterable[str]) -> Iterator[str]:
@@ -84,8 +84,6 @@ def _without_placeholders(text: str) -> int:
 
 
 def _cut(text: str, longest: int | None) -> str:
-    if text in _clean:
-        return text
     if not text.isascii():  # half a surrogate pair can be held in memory, but not written
         text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) < _SHORTEST:

@@ -74,6 +74,10 @@ def _blank(value: Any, kind: str, text: Text) -> Any:
 
 
 def _is_of_a_secret_file(value: dict[Any, Any]) -> bool:
-    path = next((value[key] for key in ("file_path", "filePath") if isinstance(value.get(key), str)), "")
+    path = value.get("file_path")
+    if not isinstance(path, str):
+        path = value.get("filePath")
+    if not isinstance(path, str):
+        return False
     name = os.path.basename(path).lower()
     return name in _SECRET_FILES or name.endswith(_SECRET_ENDINGS) or name.startswith(".env.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+from functools import lru_cache
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -31,8 +33,15 @@ NOWHERE = Own()
 
 
 def own_places(here: Here) -> Own:
-    env = tuple((name, here.env[name].rstrip("/")) for name in _NAMES if here.env.get(name, "").startswith("/"))
-    folders = [str(folder) for folder in (here.config, here.state) if folder is not None]
+    look = here.env.get
+    return _own(here.config, here.state, *(look(name, "") for name in _NAMES))
+
+
+@lru_cache(maxsize=64)  # hardly ever another, and every event asks
+def _own(config: Path | None, state: Path | None, *values: str) -> Own:
+    named = zip(_NAMES, values, strict=True)
+    env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
+    folders = [str(folder) for folder in (config, state) if folder is not None]
     for name, value in env:
         folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
     return Own(tuple(dict.fromkeys(folders)), env)

@@ -8,7 +8,7 @@ Names are compared without case: the whole name, or the part after the last `__`
 import json
 import os
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from snell.engine.schemas import TOOL_SCHEMAS
 from snell.kit.late_pattern import late
 from snell.machine.files import FileError, read_capped
 from snell.machine.learned_tools import LearnedTool
+from snell.packs.tool_inputs.schema_fields import types_in
 
 LARGEST = 2_000_000
 # By any of these words a JSON Schema is known; none of them is part of the short form.
@@ -32,7 +33,7 @@ _OF_A_SCHEMA = frozenset(
 _SEPARATORS = late(r"__|[.:/]")
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, dict=True):
     """What one tool needs."""
 
     required: tuple[str, ...] = ()
@@ -42,6 +43,14 @@ class Entry(Struct, frozen=True):
     schema: Mapping[str, Any] | None = None
     is_ours: bool = False  # a schema of our own, for which the engine's small validator is enough
     types: Mapping[str, tuple[type, ...]] = {}  # of further fields that are no text; nothing is asked of those
+
+    @cached_property
+    def no_texts(self) -> Mapping[str, Any]:
+        """Of the fields that are no text: the types they should have, from the schema or from the example."""
+        if self.schema is None:
+            shown = {name: type(value) for name, value in self.example.items() if not isinstance(value, str)}
+            return {**shown, **self.types}
+        return {**types_in(self.schema), **self.types}
 
 
 def _entry(

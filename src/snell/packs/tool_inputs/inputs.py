@@ -144,7 +144,9 @@ def _faults(event: Event, here: Here) -> Faults:
     if entry is None or "tool_input" not in event.payload:
         return Faults()  # a client that does not send inputs cannot have them judged
     own = faults(event.payload.get("tool_input"), entry)
-    inner = _inner(event, here) if "tools" in entry.required else Faults()
+    if "tools" not in entry.required:
+        return own
+    inner = _inner(event, here)
     return Faults((*own.hard, *inner.hard), (*own.soft, *inner.soft))
 
 

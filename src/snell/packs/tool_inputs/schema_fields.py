@@ -6,6 +6,25 @@ from typing import Any
 DEEPEST = 6
 MOST = 200  # parts of a schema that are looked at
 ANYTHING = "anything"
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "array": (list,),
+    "object": (dict,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+
+
+def types_in(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]]:
+    """Of each field that may be no text: the types that it may have."""
+    return {name: found for name, row in rows_in(schema).items() if (found := _no_text(row, schema))}
+
+
+def _no_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
+    names = kinds_in(row, root)
+    if "string" in names or ANYTHING in names:
+        return ()
+    return tuple(kind for name in sorted(names) for kind in _TYPES.get(name, ()))
 
 
 def rows_in(schema: Mapping[str, Any]) -> dict[str, Any]:

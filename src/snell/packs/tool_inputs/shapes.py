@@ -12,7 +12,6 @@ from snell.engine.schemas import wrongs
 from snell.model.events import DEEPEST, nests_deeper_than
 from snell.packs.tool_inputs.entries import Entry
 from snell.packs.tool_inputs.examples import Made, example_of
-from snell.packs.tool_inputs.schema_fields import ANYTHING, kinds_in, rows_in
 
 MOST_WRONGS = 8
 LONGEST_EXAMPLE = 600
@@ -61,7 +60,7 @@ def repaired(given: Any, entry: Entry | None) -> dict[str, Any] | None:
         return whole if isinstance(whole, dict) else None
     if not isinstance(given, dict) or entry is None:
         return None
-    wanted = _types(entry)
+    wanted = entry.no_texts
     better = {
         name: _parsed(value, wanted[name]) for name, value in given.items() if isinstance(value, str) and name in wanted
     }
@@ -92,32 +91,6 @@ def _made_up(schema: str, is_ours: bool) -> Made:
     if faults(made.value, Entry(schema=whole, is_ours=is_ours)).hard and not made.left_out:
         return Made({}, ("all of it",))
     return made
-
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "array": (list,),
-    "object": (dict,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-}
-
-
-def _types(entry: Entry) -> dict[str, Any]:
-    """Of the fields that are no text: the types they should have, from the schema or from the example."""
-    if entry.schema is None:
-        shown = {name: type(value) for name, value in entry.example.items() if not isinstance(value, str)}
-        return {**shown, **entry.types}
-    rows = rows_in(entry.schema)
-    return {**{name: found for name, row in rows.items() if (found := _no_text(row, entry.schema))}, **entry.types}
-
-
-def _no_text(row: Any, root: Mapping[str, Any]) -> tuple[type, ...]:
-    """The types that a field may have, unless a text is among them."""
-    names = kinds_in(row, root)
-    if "string" in names or ANYTHING in names:
-        return ()
-    return tuple(kind for name in sorted(names) for kind in _TYPES.get(name, ()))
 
 
 def _parsed(text: str, wanted: Any) -> Any:
