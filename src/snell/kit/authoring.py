@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from snell.kit.here import HERE
-from snell.kit.rules import check as check_rule
 from snell.kit.subjects import call_of, subject_of
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.errors import HookError
@@ -246,6 +245,8 @@ def _check_values(function: Callable[..., Any], role: str, options: dict[str, An
         raise _wrong(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
     try:
         if isinstance(condition, str):
+            from snell.kit.rules import check as check_rule  # slow to import, and few hooks have a condition
+
             check_rule(condition)
     except ValueError as error:
         raise _wrong(function, f"@{role}: the condition is not a rule: {error}") from None

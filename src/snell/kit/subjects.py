@@ -7,15 +7,16 @@ nothing here raises.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from snell.kit.shell import CommandLine, escaped, read
 from snell.model.events import Event, text_in
 from snell.model.tools import mcp_parts
 
-_read = lru_cache(maxsize=64)(read)  # several hooks ask about the same line
+# Reading a line as a shell would takes twenty modules, and not every hook asks for that.
+if TYPE_CHECKING:
+    from snell.kit.shell import CommandLine
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -35,13 +36,15 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
     description: str = ""
 
     @property
-    def line(self) -> CommandLine:
+    def line(self) -> "CommandLine":
         """The command line, read: every command that is visible in it."""
         return _read(self.command)
 
     @property
     def is_escaped(self) -> bool:
         """The command begins with Snell's own `!word` escape."""
+        from snell.kit.shell import escaped
+
         return escaped(self.command)
 
     def runs(self, program: str, *words: str) -> bool:
@@ -140,6 +143,13 @@ class FileEvent(Struct, frozen=True):
 
     path: str = ""
     change: str = ""
+
+
+@lru_cache(maxsize=64)  # several hooks ask about the same line
+def _read(command: str) -> "CommandLine":
+    from snell.kit.shell import read
+
+    return read(command)
 
 
 def call_of(event: Event) -> ToolCall:

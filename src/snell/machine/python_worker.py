@@ -16,6 +16,9 @@ import types
 from collections.abc import Awaitable, Callable
 from typing import Any, BinaryIO
 
+import snell.machine.quick_msgspec  # noqa: F401 - before anybody else imports msgspec
+
+# isort: split
 import msgspec
 
 from snell.kit.authoring import caller_for, declarations, declared_in

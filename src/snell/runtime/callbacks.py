@@ -8,9 +8,8 @@ that claude-agent-sdk gives to callbacks: it takes the payload, the id of the to
 fields of an answer. Both forms may be coroutines. Matchers of that library are understood as they are.
 """
 
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +19,9 @@ from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, OnFailure, Scope, Source
+
+if TYPE_CHECKING:
+    from inspect import Parameter
 
 Function = Callable[..., Any]
 
@@ -119,7 +121,7 @@ def caller_of(function: Function) -> Callable[[Event], Any]:
 
     def called(event: Event) -> Any:
         answer = call(event)
-        return _later(answer, event) if inspect.isawaitable(answer) else effects_of(answer, event)
+        return _later(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
 
     return called
 
@@ -144,14 +146,20 @@ async def _later(answer: Awaitable[Any], event: Event) -> Any:
 def _names_what_it_wants(function: Function) -> bool:
     if declarations(function):
         return True
-    wanted = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    wanted = [each for each in _parameters(function) if each.default is each.empty]
     named = [each for each in wanted if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
     return all(each.name in SUPPLIES for each in named)
 
 
+def _parameters(function: Function) -> "list[Parameter]":
+    from inspect import signature  # slow to import, and a daemon registers no functions
+
+    return list(signature(function).parameters.values())
+
+
 def _with_payload(function: Function) -> Callable[[Event], Any]:
     """Payload, id of the tool call and context, as many of them as the function takes."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _parameters(function)
     places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     if len([each for each in places if each.default is each.empty]) > 3:
         raise HookError(

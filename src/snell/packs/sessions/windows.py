@@ -13,7 +13,6 @@ import os
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import Compaction, Session
-from snell.machine.project_identity import shared_name
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.callers import caller_of, common, done, is_idle
@@ -33,6 +32,8 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
         begin_supervised(event, here.marks, run)
     if is_idle(here, event):
         return None
+    from snell.machine.project_identity import shared_name  # slow to import, and most projects have no effort
+
     done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
     call = hook_calls.SessionStart(**common(event), source=session.source)
     said = done(here, lambda tx: hooks_session.session_start(tx, call, caller_of(event, here)))
