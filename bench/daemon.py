@@ -15,10 +15,13 @@ from bench.scene import HOOK, OURS, PAYLOAD, scene
 from bench.shim import spawned
 
 GROUPS, ROUNDS = 10, 40
+IN_SHELL = ["/bin/sh", "-c", f"exec '{HOOK}' --client claude-code"]
 CANDIDATES = {
     "snell-hook": OURS,
+    "snell-hook, all run": OURS,
     "/bin/true": ["/bin/true"],
-    "sh -c 'exec snell-hook'": ["/bin/sh", "-c", f"exec '{HOOK}' --client claude-code"],
+    "sh -c 'exec snell-hook'": IN_SHELL,
+    "sh -c 'exec snell-hook', all run": IN_SHELL,
     "sh -c /bin/true": ["/bin/sh", "-c", "/bin/true"],
 }
 
@@ -26,8 +29,13 @@ Group = Mapping[str, tuple[float, float]]  # median wall and CPU seconds
 
 
 def warm_hook_over_true() -> tuple[float, dict[str, float]]:
-    """A warm round trip with twenty hooks that all run, over spawning `/bin/true`."""
+    """A warm round trip with twenty hooks registered and our packs at work, over spawning `/bin/true`."""
     return _quietest("snell-hook", "/bin/true", 0)
+
+
+def running_hooks_over_true() -> tuple[float, dict[str, float]]:
+    """The same where all twenty run, in their process."""
+    return _quietest("snell-hook, all run", "/bin/true", 0)
 
 
 def warm_hook_cpu_over_true() -> tuple[float, dict[str, float]]:
@@ -36,8 +44,13 @@ def warm_hook_cpu_over_true() -> tuple[float, dict[str, float]]:
 
 
 def warm_hook_in_shell_over_true_in_shell() -> tuple[float, dict[str, float]]:
-    """The same through `sh -c`, as most clients run hooks."""
+    """A warm round trip through `sh -c`, as most clients run hooks."""
     return _quietest("sh -c 'exec snell-hook'", "sh -c /bin/true", 0)
+
+
+def running_hooks_in_shell_over_true_in_shell() -> tuple[float, dict[str, float]]:
+    """The same where all twenty run."""
+    return _quietest("sh -c 'exec snell-hook', all run", "sh -c /bin/true", 0)
 
 
 def cold_start_over_bare_python(rounds: int = 5) -> tuple[float, dict[str, float]]:
@@ -54,14 +67,15 @@ def cold_start_over_bare_python(rounds: int = 5) -> tuple[float, dict[str, float
 
 @functools.cache
 def groups() -> tuple[Group, ...]:
-    with scene() as here:
-        return tuple(_group(here.env) for _ in range(GROUPS))
+    with scene("edit") as registered, scene("shell") as running:
+        return tuple(_group(registered.env, running.env) for _ in range(GROUPS))
 
 
-def _group(env: dict[str, str]) -> Group:
+def _group(registered: dict[str, str], running: dict[str, str]) -> Group:
     samples: dict[str, list[tuple[float, float]]] = {name: [] for name in CANDIDATES}
     for _ in range(ROUNDS):
         for name in random.sample(list(CANDIDATES), len(CANDIDATES)):
+            env = running if name.endswith("all run") else registered
             samples[name].append(spawned(CANDIDATES[name], env, PAYLOAD))
     return {name: _medians(taken) for name, taken in samples.items()}
 

@@ -30,6 +30,8 @@ REPORTED: tuple[Measure, ...] = (
     daemon.warm_hook_over_true,
     daemon.warm_hook_cpu_over_true,
     daemon.warm_hook_in_shell_over_true_in_shell,
+    daemon.running_hooks_over_true,
+    daemon.running_hooks_in_shell_over_true_in_shell,
     daemon.cold_start_over_bare_python,
     peers.scripts_over_ours,
     peers.scripts_over_ours_in_shell,

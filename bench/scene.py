@@ -19,9 +19,6 @@ OURS = [str(HOOK), "--client", "claude-code"]
 EVENT = {"hook_event_name": "PreToolUse", "session_id": "bench", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 PAYLOAD = json.dumps(EVENT).encode()
 NUMBER = 20
-HOOKS = "from snell import judges\n" + "".join(
-    f"\n\n@judges('PreToolUse', kind='shell')\ndef hook_{number}(call):\n    return None\n" for number in range(NUMBER)
-)
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -43,13 +40,20 @@ class Scene(msgspec.Struct, frozen=True):
         return int(ask(self.folder / "run", "status")["pid"])
 
 
+def hooks(kind: str) -> str:
+    """Twenty hooks for calls of this kind of tool."""
+    heads = (f"\n\n@judges('PreToolUse', kind='{kind}')\ndef hook_{number}(call):" for number in range(NUMBER))
+    return "from snell import judges\n" + "".join(f"{head}\n    return None\n" for head in heads)
+
+
 @contextmanager
-def scene() -> Iterator[Scene]:
+def scene(kind: str = "shell") -> Iterator[Scene]:
+    """`kind`: for which tools the hooks are; the event is a call of the shell."""
     with tempfile.TemporaryDirectory(prefix="snell-bench-", ignore_cleanup_errors=True) as folder:
         pack = Path(folder, "config", "pack")
         pack.mkdir(parents=True)
         (pack / "pack.toml").write_text('name = "bench"\n', encoding="utf-8")
-        (pack / "hooks.py").write_text(HOOKS, encoding="utf-8")
+        (pack / "hooks.py").write_text(hooks(kind), encoding="utf-8")
         (pack.parent / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
         made = Scene(Path(folder), {"PATH": os.environ["PATH"], "HOME": folder, "SNELL_HOME": folder})
         try:

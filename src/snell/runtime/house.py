@@ -52,6 +52,7 @@ from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 
 PROBLEMS_TOLD = 3
+NO_HOOKS = Book(())
 
 
 class Place(Struct, frozen=True):
@@ -191,8 +192,10 @@ class House:
         and `follow_up` after it.
         """
         key, size = delivery_of(event, request_id)
-        place = self.place_of(event, new_id(), env)
-        return Work(self, event, key, place, self._deliveries.earlier(key), size)
+        earlier = self._deliveries.earlier(key)
+        # What was decided before need not be decided anywhere.
+        place = Place(NO_HOOKS, self.crew) if earlier else self.place_of(event, new_id(), env)
+        return Work(self, event, key, place, earlier, size)
 
     def settle(self, work: "Work", decision: Decision) -> Decision:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""

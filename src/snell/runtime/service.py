@@ -96,11 +96,11 @@ class Service:
         if len(request.stdin) <= COMPARED:
             request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
         work = self.house.begin(event, request_id, env)
-        if is_large:
-            work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.earlier:
             send(client.encode(work.earlier))
             return None
+        if is_large:
+            work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
         if work.key in self._deciding:
             self._deciding[work.key].append(send)
             return None
