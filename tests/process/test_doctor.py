@@ -87,6 +87,31 @@ def test_a_damaged_store_is_named(machine):
     assert "is damaged" in found["store"][0][1]
 
 
+def test_a_store_that_cannot_be_written_fails(machine):
+    machine.hook({"tool_input": {"command": "bad"}})
+    machine.stop()
+    state = machine.home / "state"
+    for path in (state / "snell.db", state):
+        path.chmod(0o500)
+    # Root may write anywhere; in a namespace that does not know it, it is an owner like any other.
+    wrap = ["unshare", "--user"] if os.geteuid() == 0 else []
+    command = [*wrap, sys.executable, "-m", "snell", "doctor", "--json"]
+    done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
+    state.chmod(0o700)
+    told = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "store"]
+    assert [(check["status"], check["detail"]) for check in told] == [
+        ("fail", f"{state / 'snell.db'} cannot be written")
+    ]
+
+
+def test_the_doctors_own_event_is_not_the_last_decision(machine):
+    machine.hook({"tool_input": {"command": "bad"}})
+    doctor(machine)
+    command = [sys.executable, "-m", "snell", "why", "last"]
+    done = subprocess.run(command, env=machine.env(), cwd=machine.project, capture_output=True, timeout=100)
+    assert done.stdout.startswith(b"PreToolUse Bash")
+
+
 def test_settings_that_cannot_be_meant_fail_and_unapproved_hooks_are_named(machine):
     machine.write("snell.toml", 'packs = ["pack"]\ndisable_all_hook = true\n[[hooks]]\nevent = "PreToolUse"\n')
     (machine.project / ".snell/hooks").mkdir(parents=True)

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from snell.doors.health import Check, Visit
-from snell.doors.health.synthetic import EVENT
 from snell.model.ports import Transaction
 from snell.runtime.house import database_of
+from snell.work.decisions import SELF_TEST
 
 DECISIONS, TRACES = 20_000, 2_000  # how far back is looked
 SHOWN = 40
@@ -61,7 +61,8 @@ def _clients(tx: Transaction) -> list[tuple[str, int, int]]:
         f"SELECT client, MAX(at), COUNT(*) FROM decisions WHERE seq > {newest} - ? AND event <> ?"
         " GROUP BY client ORDER BY 2 DESC"
     )
-    return [(name, last, times) for name, last, times in tx.rows(sql, DECISIONS, EVENT) if name and name not in OURS]
+    found = tx.rows(sql, DECISIONS, SELF_TEST)
+    return [(name, last, times) for name, last, times in found if name and name not in OURS]
 
 
 def _hooks(tx: Transaction) -> dict[str, Fired]:

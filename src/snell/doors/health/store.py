@@ -1,5 +1,6 @@
 """The database: is it whole, and how large has it become?"""
 
+import os
 from collections.abc import Iterator
 
 from snell.doors.health import Check, Status, Visit
@@ -12,6 +13,11 @@ LARGE = 2_000_000_000  # bytes
 
 def checks(visit: Visit) -> Iterator[Check]:
     path = visit.where.state / "snell.db"
+    nearest = next(each for each in (path, *path.parents) if each.exists())
+    if not os.access(nearest, os.W_OK):
+        advice = "make it writable for you; until then nothing that is decided is kept"
+        yield Check("store", "fail", f"{nearest} cannot be written", advice)
+        return
     if not path.exists():
         yield Check("store", "ok", f"{path} is not there yet; the first event makes it")
         return

@@ -13,10 +13,10 @@ from snell.doors.health.shim import shim_path
 from snell.machine.daemon_client import DaemonError, ask
 from snell.runtime.house import database_of
 from snell.runtime.store_journal import StoreJournal
+from snell.work.decisions import SELF_TEST
 
 TIMES = 5
 SECONDS = 30.0
-EVENT = "SnellDoctor"  # listed nowhere, so no hook reacts to it
 
 
 def checks(visit: Visit) -> Iterator[Check]:
@@ -46,7 +46,7 @@ def checks(visit: Visit) -> Iterator[Check]:
 
 def _sent(command: list[str], visit: Visit, session: str, number: int) -> str:
     """What went wrong; nothing when all is well."""
-    fields = {"hook_event_name": EVENT, "session_id": session, "cwd": str(visit.cwd), "number": number}
+    fields = {"hook_event_name": SELF_TEST, "session_id": session, "cwd": str(visit.cwd), "number": number}
     try:
         done = subprocess.run(
             command,
