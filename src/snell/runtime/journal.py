@@ -10,7 +10,9 @@ Record = dict[str, Any]
 
 
 class Journal(Protocol):
-    """`commit` comes before the answer and is brief; `record` has the whole story, afterwards."""
+    """`id_for` names a decision; `commit` comes before the answer and is brief; `record` has the whole story."""
+
+    def id_for(self, key: str) -> str: ...
 
     def commit(self, decision: Decision, key: str) -> None: ...
 
@@ -23,6 +25,10 @@ class Journal(Protocol):
 
 class NoJournal:
     """For embedded houses and tests that look at decisions themselves."""
+
+    def id_for(self, key: str) -> str:
+        """Every decision is a new one."""
+        return new_id()
 
     def commit(self, decision: Decision, key: str) -> None:
         """Forget it."""

@@ -160,15 +160,6 @@ def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> No
     assert listed(limit=2, before=page[-1].seq) == [3, 2]
 
 
-def a_delivery_is_recognised_after_a_restart(make: MakeDatabase) -> None:
-    first = make("a")
-    do(first, decisions.add_many, [_row(0, request_key="k"), _row(1), _row(2, request_key="k")])
-    first.close()
-    again = make("a")
-    asked = [do(again, decisions.earlier, key) for key in ("k", "other", "")]
-    assert [_id(row) for row in asked] == [_row(0).id, "", ""]
-
-
 def traces_keep_what_came_late_in_whatever_order(make: MakeDatabase) -> None:
     database = make("a")
     one, two = _row(1).id, _row(2).id
@@ -294,7 +285,6 @@ DATABASE_CHECKS: dict[str, Callable[[MakeDatabase], None]] = {
         marks_are_replaced_and_dropped,
         a_decision_is_kept_once_and_found_by_its_beginning,
         decisions_are_listed_newest_first_by_what_is_asked,
-        a_delivery_is_recognised_after_a_restart,
         traces_keep_what_came_late_in_whatever_order,
         a_trace_without_its_decision_is_refused,
         rows_that_are_sent_twice_count_once,

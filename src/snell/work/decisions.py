@@ -94,13 +94,6 @@ def trace(tx: Transaction, decision_id: str) -> Trace | None:
     return _trace(found[0]) if found else None
 
 
-def earlier(tx: Transaction, request_key: str) -> Row | None:
-    """The decision on the same delivery, if there was one."""
-    # The second half says again what the index leaves out, or it would not be used.
-    where = "d.request_key = ? AND d.request_key <> ''"
-    return _first(tx.rows(f"{_SELECT} WHERE {where} ORDER BY d.seq LIMIT 1", request_key)) if request_key else None
-
-
 def recent(
     tx: Transaction,
     *,

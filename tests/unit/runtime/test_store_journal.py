@@ -81,8 +81,6 @@ def test_a_decision_is_a_row_at_once_and_a_record_afterwards(database: SqliteDat
     assert "not here" in explained(record)
     assert [each.id for each in journal.recent(hook="no", session="s1", verdict="deny")] == [decision.id]
     assert journal.recent(hook="other") == []
-    found = journal.earlier(row.request_key)
-    assert found == row
 
 
 def test_a_row_without_details_can_be_asked_about(database: SqliteDatabase) -> None:

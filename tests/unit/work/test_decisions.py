@@ -40,7 +40,6 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     [
         lambda tx: decisions.find(tx, "last"),
         lambda tx: decisions.find(tx, "0012"),
-        lambda tx: decisions.earlier(tx, "k77"),
         lambda tx: decisions.recent(tx, session="s3"),
         lambda tx: decisions.recent(tx, session="s3", verdict="deny", before=100),
         lambda tx: decisions.recent(tx, hook="h"),
@@ -66,11 +65,6 @@ def test_no_question_sorts_or_reads_the_whole_table(database: SqliteDatabase, qu
 def test_a_question_about_a_session_uses_its_index(database: SqliteDatabase) -> None:
     plans = database.run(lambda tx: _plans(tx, lambda planner: decisions.recent(planner, session="s3", before=400)))
     assert plans == ["SEARCH d USING INDEX decisions_of_session (session_id=? AND seq<?)"]
-
-
-def test_a_delivery_is_looked_up_and_not_searched_for(database: SqliteDatabase) -> None:
-    plans = database.run(lambda tx: _plans(tx, lambda planner: decisions.earlier(planner, "k77")))
-    assert plans == ["SEARCH d USING INDEX decisions_of_delivery (request_key=?)"]
 
 
 def _plans(tx: Transaction, question) -> list[str]:
