@@ -4,8 +4,9 @@ How well memories are found again: mean reciprocal rank and recall at five, for 
     python -m bench.memory.evaluate [--distractors 2000] [--model FOLDER]
 
 With the folder of a MiniLM the same is asked with its vectors, too. Questions in `asked` were looked at while tuning;
-those in `aside` were not. Distractors are other memories of such a project, put together from parts, so that there is
-something to be wrong about.
+those in `aside` were not. Half of the questions use words of developers, half everyday ones, over memories of their
+own. Distractors are other memories of such a project, put together from parts, so that there is something to be wrong
+about.
 """
 
 import argparse
@@ -25,8 +26,11 @@ from snell.memory.shortlist import shortlist_of
 from snell.model.ports import Database, Transaction
 from snell.stores.sqlite import SqliteDatabase
 
-QUESTIONS = Path(__file__).with_name("questions.toml")
-KINDS = {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"}
+HERE = Path(__file__).parent
+SETS = {
+    "questions.toml": {"asked": "other words, tuned on", "aside": "other words, kept aside", "exact": "an identifier"},
+    "everyday.toml": {"asked": "everyday words, tuned on", "aside": "everyday words, kept aside"},
+}
 WAYS = {"words": 0.0, "vectors": 1.0, "both": ALPHA}
 MODEL_WAYS = {"MiniLM": 1.0, "MiniLM and words": DENSE_ALPHA}
 
@@ -41,17 +45,26 @@ def main() -> None:
 
 def report(distractors: int = 1000, model: Embedder | None = None) -> list[str]:
     """The figures as the rows of a table; always the same for the same program."""
-    rows = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["memory"]
+    found = [row for name, kinds in SETS.items() for row in _figures(name, kinds, distractors, model)]
+    return [f"| {kind} | {way} | {mrr:.2f} | {recall:.2f} |" for kind, way, mrr, recall in found]
+
+
+def _figures(
+    name: str, kinds: dict[str, str], distractors: int, model: Embedder | None
+) -> list[tuple[str, str, float, float]]:
+    rows = tomllib.loads((HERE / name).read_text(encoding="utf-8"))["memory"]
     with tempfile.TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder, "state", "eval.db"))
         fill(database, rows, distractors)
-        found = [(kind, way, *score(database, rows, kind, alpha)) for kind in KINDS for way, alpha in WAYS.items()]
+        ways = WAYS.items()
+        found = [(kinds[kind], way, *score(database, rows, kind, alpha)) for kind in kinds for way, alpha in ways]
         if model:
             embed(database, model)
             ways = MODEL_WAYS.items()
-            found += [(kind, way, *score(database, rows, kind, alpha, model)) for kind in KINDS for way, alpha in ways]
+            asked = [(kind, way, alpha) for kind in kinds for way, alpha in ways]
+            found += [(kinds[kind], way, *score(database, rows, kind, alpha, model)) for kind, way, alpha in asked]
         database.close()
-    return [f"| {KINDS[kind]} | {way} | {mrr:.2f} | {recall:.2f} |" for kind, way, mrr, recall in found]
+    return found
 
 
 def embed(database: Database, model: Embedder) -> None:

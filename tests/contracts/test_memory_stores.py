@@ -9,8 +9,10 @@ from snell.memory import rows
 from snell.memory.aging import decay, reinforce
 from snell.memory.recalling import Question, nearby, recall
 from snell.memory.remembering import add_dense, remember, without_dense
+from snell.memory.renewing import renew
 from snell.memory.shapes import Draft, Kept
-from snell.memory.shortlist import shortlist_of
+from snell.memory.shortlist import bump, shortlist_of
+from snell.memory.static_vectors import signature_of, vector_of
 from snell.model.ports import Database
 from snell.stores.sqlite import SqliteDatabase
 
@@ -109,4 +111,22 @@ def test_corrections_and_a_new_name_of_the_project_work_on_every_backend(make: M
     database.run(lambda tx: rows.restore_use(tx, second.id, memory))
     kept = database.run(lambda tx: rows.get(tx, second.id))
     assert (kept.updated_at, kept.accessed_at, kept.accesses) == (2_500, 2_600, 7)
+    database.close()
+
+
+@every_backend
+def test_vectors_of_an_earlier_make_are_made_anew_on_every_backend(make: Make) -> None:
+    database = make("makes")
+    for text in TEXTS:
+        keep(database, text)
+    old = "UPDATE memories SET vector = ?, signature = ?, vector_make = 'static-1'"
+    database.run(lambda tx: tx.do(old, b"\1" * 256, b"\xff" * 32))
+    assert best(database, "seaport ruffian lorry", alpha=1.0, min_similarity=0.9) == []
+    assert [database.run(lambda tx: renew(tx, 3)) for _ in range(3)] == [3, 1, 0]
+    database.run(bump)
+    found = database.run(lambda tx: tx.rows("SELECT content, vector, signature, vector_make FROM memories"))
+    assert {text: (bytes(vector), bytes(signature), made) for text, vector, signature, made in found} == {
+        text: (vector_of(text), signature_of(vector_of(text)), "static-2") for text in TEXTS
+    }
+    assert best(database, "authentication web site biscuit", alpha=1.0, limit=1) == [TEXTS[1]]
     database.close()

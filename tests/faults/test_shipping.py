@@ -58,7 +58,7 @@ def built(folder: Path, version: str) -> Path:
     source.mkdir()
     for name in ("src", "native"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("hatch_build.py", "README.md", "LICENSE"):
+    for name in ("hatch_build.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, source / name)
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     text = re.sub(r'(?m)^version = ".*"$', f'version = "{version}"', text)

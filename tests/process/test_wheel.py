@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from snell.memory.word_table import decoded
 from tests.process.shim_scene import BOUND, ROOT, build_hook
 
 pytestmark = pytest.mark.process
@@ -38,6 +39,14 @@ def test_a_native_one_is_for_this_platform_and_any_python(tmp_path: Path, shim_p
     expected = static if sys.platform == "linux" else sysconfig.get_platform().replace("-", "_").replace(".", "_")
     assert tag == f"py3-none-{expected}"
     assert not program.startswith(b"#!")
+
+
+def test_the_table_of_words_comes_with_it_whole(tmp_path: Path) -> None:
+    wheel(tmp_path, SNELL_NO_SHIM="1")
+    (path,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        table = decoded(archive.read("snell/memory/word_table.bin"))
+    assert len(table.stems) == table.header.words
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="about the C libraries of Linux")

@@ -11,6 +11,7 @@ from snell.memory.rows import forget, some, vectors_of
 from snell.memory.shapes import LONGEST, Draft, Memory
 from snell.memory.shortlist import Shortlist
 from snell.memory.space import Space
+from snell.memory.static_vectors import cosine, wording_of
 from snell.model.ports import Transaction
 
 Strategy = Literal["keep_newest", "keep_oldest", "keep_highest_importance", "merge_content"]
@@ -53,19 +54,25 @@ def _groups(space: Space, memories: dict[str, Memory], threshold: float) -> list
         if leader not in free:
             continue
         near = space.similarities(space.direction(space.place[leader]))
-        close = [
-            each
+        close = {
+            each: similarity
             for each in space.ids
             if each in free
             and each != leader
             and near[space.place[each]] >= threshold
-            and memories[each].project == memories[leader].project
-            and agree(memories[each].content, memories[leader].content)
-        ]
+            and (similarity := _said_again(memories[each], memories[leader])) >= threshold
+        }
         if close:
             free -= {leader, *close}
-            found.append(([leader, *close], round(min(near[space.place[each]] for each in close), 4)))
+            found.append(([leader, *close], round(min(close.values()), 4)))
     return found
+
+
+def _said_again(one: Memory, other: Memory) -> float:
+    """How much one repeats the other: by its wording, since what means much the same need not say the same."""
+    if one.project != other.project or not agree(one.content, other.content):
+        return 0.0
+    return cosine(wording_of(one.content), wording_of(other.content))
 
 
 def _joined(

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.memory.concepts import related
+from snell.memory.alike import OTHER, alike
 from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
 from snell.memory.shapes import Found, NotRememberedError
@@ -26,9 +26,8 @@ FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if
 FREQUENT_WEIGHT = 0.1
 MOST_TERMS = 16
 MOST_OTHERS = 64  # words of the same groups
-OTHER = 0.5  # how much such a word counts
 CANDIDATES = 60  # from each way
-ALPHA = 0.15  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, with the offline vectors
+ALPHA = 0.3  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, where numbers still decide
 DENSE_ALPHA = 0.7  # the same where a model made vectors
 USUAL_LENGTH = 40  # terms
 PASSAGE = 80  # terms; a text that has more is as good as the best of so many
@@ -127,7 +126,7 @@ def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
     """Each term's weight, by how many memories have it. The look-up of one term is bounded, and so is their number."""
     total = int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0])
     own = list(terms_)[: 2 * MOST_TERMS]
-    near = {term: related(term) for term in own[:MOST_TERMS]}
+    near = {term: alike(term) for term in own[:MOST_TERMS]}
     others = [other for each in near.values() for other in each][:MOST_OTHERS]
     counts = {term: _count(tx, term) for term in dict.fromkeys((*own, *others))}
 
@@ -137,7 +136,10 @@ def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
 
     return _Wanted(
         {term: weight(term) for term in own},
-        {term: {other: OTHER * weight(other) for other in each if counts.get(other)} for term, each in near.items()},
+        {
+            term: {other: share * weight(other) for other, share in each.items() if counts.get(other)}
+            for term, each in near.items()
+        },
         tuple(term for term, number in counts.items() if number >= FREQUENT),
     )
 

@@ -23,7 +23,7 @@ from snell.memory.quality import LOWER, REJECT, quality
 from snell.memory.rows import now_ms
 from snell.memory.shapes import Draft, Kept, content_hash
 from snell.memory.shortlist import Shortlist
-from snell.memory.static_vectors import cosines, signature_of, vector_of
+from snell.memory.static_vectors import cosines, make, signature_of, vector_of, wording_of
 from snell.memory.words import terms
 from snell.model.ports import Transaction
 
@@ -54,7 +54,7 @@ def remember(
         taken_back(tx, known.id, draft.at or now)
         return known
     vector = vector_of(draft.content)
-    near = like(tx, vector, shortlist, project=draft.project) if similar <= 1 else []
+    near = like(tx, draft, vector, shortlist) if similar <= 1 else []
     same = next((each for each in near if agree(draft.content, each.content)), None)
     if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
         return refused
@@ -85,16 +85,18 @@ def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is
     return None
 
 
-def like(tx: Transaction, vector: bytes, shortlist: Shortlist, *, project: str) -> list["Like"]:
-    """The memories of this project that are most like this vector, the nearest first."""
-    seqs = shortlist.near(tx, vector, project=project, most=LOOKED_AT)
+def like(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["Like"]:
+    """The memories of its project whose wording is most like the draft's, the nearest first; `vector` is its own."""
+    seqs = shortlist.near(tx, vector, project=draft.project, most=LOOKED_AT)
     if not seqs:
         return []
     marks = ", ".join("?" for _ in seqs)
     rows = tx.rows(f"SELECT id, content, vector FROM memories WHERE seq IN ({marks})", *seqs)
     near = cosines(vector, [bytes(other) for _, _, other in rows])
-    found = [Like(str(id_), str(content), round(each, 4)) for (id_, content, _), each in zip(rows, near, strict=True)]
-    return sorted(found, key=lambda each: -each.similarity)[:COMPARED]
+    best = sorted(zip(near, rows, strict=True), key=lambda each: -each[0])[:COMPARED]
+    worded = cosines(wording_of(draft.content), [wording_of(str(content)) for _, (_, content, _) in best])
+    found = [Like(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)]
+    return sorted(found, key=lambda each: -each.similarity)
 
 
 class Like(Struct, frozen=True):
@@ -140,6 +142,7 @@ def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: s
         "id": id_,
         "vector": vector,
         "signature": signature_of(vector),
+        "vector_make": make(),
         "dense_model": "",
         "project": draft.project,
         "namespace": draft.namespace,

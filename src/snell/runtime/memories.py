@@ -6,6 +6,7 @@ that what a hook captured a moment ago is found. A model that makes vectors is a
 when it does not answer, the offline vectors do the work and the model's are added later.
 """
 
+import contextlib
 import hashlib
 import time
 from collections import Counter, deque
@@ -27,8 +28,9 @@ from snell.memory.inbox_file import decoded, draft_of
 from snell.memory.names import cleaned
 from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remembering import SIMILAR, add_dense, remember, without_dense
+from snell.memory.renewing import AT_ONCE, renew
 from snell.memory.shapes import Draft, Found, Kept, NotRememberedError
-from snell.memory.shortlist import shortlist_of
+from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
@@ -40,6 +42,7 @@ NOTICES = 100
 DRAIN_FILES, DRAIN_SECONDS = 200, 0.5  # at most, before somebody who waits gets an answer
 SLICE = 200, 0.2  # files and seconds of one look of the timer
 EMBEDDED_AT_ONCE, CATCH_UP_SECONDS = 32, 2.0
+RENEW_SECONDS, RENEW_AT_START = 1.0, 0.2  # for vectors of an earlier make: each time the timer looks, and at first use
 SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
 FOLDERS = 200  # whose project's name is known to be followed
 READ_SECONDS = 1.0  # of a transcript, each time the timer looks
@@ -65,6 +68,7 @@ class Memories:
         self.captures: Callable[[], bool] = lambda: True
         self.has_more = False  # of a transcript that is too long for one look
         self.is_behind = False  # more waits than one look took in, and looking again would help
+        self.is_renewed = False  # no offline vector is of an earlier make
         self._stuck: set[Path] = set()
         self._followed: dict[str, lineage.Checkout] = {}
         self._not_before = 0.0  # when a model that did not answer is asked again
@@ -161,8 +165,19 @@ class Memories:
         if self.inbox:
             self._read_on(self.inbox, is_first=is_first)
             drained.problems += self.inbox.tidy(_is_whole)
+        self.renew()
         self.catch_up()
         return drained
+
+    def renew(self, seconds: float = RENEW_SECONDS) -> int:
+        """Make offline vectors of an earlier make anew, for about so long; returns how many."""
+        until, number = time.monotonic() + seconds, 0
+        while not self.is_renewed and time.monotonic() < until:
+            done = self.run(renew)
+            number, self.is_renewed = number + done, done < AT_ONCE
+        if number:
+            self.run(bump)  # once: each list of signatures is then read again as a whole
+        return number
 
     def _read_on(self, inbox: Inbox, *, is_first: bool) -> None:
         """Transcripts that were too long for the time of one event; unless capturing was switched off since."""
@@ -269,10 +284,10 @@ def memories_of(house: Any) -> Memories:
     return known
 
 
-def has_model(house: Any) -> bool:
-    """Does this house's memory, if it was used already, ask a model?"""
+def has_to_catch_up(house: Any) -> bool:
+    """Does this house's memory, if it was used already, ask a model, or have vectors to make anew?"""
     known = _KNOWN.get(house)
-    return known is not None and known.embedder is not None
+    return known is not None and (known.embedder is not None or not known.is_renewed)
 
 
 _KNOWN: WeakKeyDictionary[Any, Memories] = WeakKeyDictionary()
@@ -290,6 +305,8 @@ def _made(house: Any) -> Memories:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)
     except EmbeddingError as error:
         memories.problem = str(error)  # the offline vectors do the work meanwhile
+    with contextlib.suppress(StoreError):  # whoever asks next is told
+        memories.renew(RENEW_AT_START)
     return memories
 
 

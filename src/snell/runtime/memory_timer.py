@@ -25,21 +25,21 @@ class MemoryTimer:
         self.problems: list[str] = []
 
     async def look(self, *, is_busy: bool = False) -> None:
-        """If it is time and there is an inbox, or a model to catch up; in a thread, since it waits for the disk."""
+        """If it is time and there is an inbox or something to catch up with; in a thread, since it waits for disks."""
         where = self._house.where
         is_time = time.monotonic() >= self._next
         if where is None or not (is_time or (self._has_more and not is_busy)):
             return
-        if not (where.state / "memory").is_dir() and not self._has_model():
+        if not (where.state / "memory").is_dir() and not self._has_to_catch_up():
             return
         if is_time:
             self._next = time.monotonic() + self._every
         await asyncio.to_thread(self._empty, not is_time)
 
-    def _has_model(self) -> bool:
+    def _has_to_catch_up(self) -> bool:
         """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
         memories = sys.modules.get("snell.runtime.memories")
-        return bool(memories and memories.has_model(self._house))
+        return bool(memories and memories.has_to_catch_up(self._house))
 
     def _empty(self, goes_on: bool) -> None:
         from snell.runtime.memories import memories_of  # many houses never remember anything

@@ -15,7 +15,7 @@ from msgspec import Struct
 from snell.machine.paths import Places
 from snell.model.errors import SnellError
 
-PARTS = ("shim", "folders", "store", "settings", "synthetic", "daemon", "activity", "clients")
+PARTS = ("shim", "folders", "store", "memory", "settings", "synthetic", "daemon", "activity", "clients")
 
 Status = Literal["ok", "warn", "fail"]
 

@@ -91,7 +91,7 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
         text=text,
         project=project_of(here.project_dir or event.cwd),
         limit=max(1, min(100, 2 * int(here.options.get("most", 5)))),
-        min_similarity=max(0.0, min(1.0, float(here.options.get("least", 0.25)))),
+        min_similarity=max(0.0, min(1.0, float(here.options.get("least", 0.3)))),
     )
 
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")

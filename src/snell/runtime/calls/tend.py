@@ -11,6 +11,7 @@ from snell.memory.names import check_namespace
 from snell.memory.shapes import LONGEST, Draft
 from snell.memory.shortlist import shortlist_of
 from snell.memory.statements import statements
+from snell.memory.word_table import word_table
 from snell.model.errors import SnellError
 from snell.runtime.calls.aside import aside
 from snell.runtime.calls.memory import project
@@ -66,7 +67,7 @@ def consolidate(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 def health(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     """verbose -> status, problems, how many captures wait to be taken in, details."""
     memories, place = memories_of(house), project(arguments, env)
-    problems = [*getattr(house.database, "problems", ()), *([memories.problem] if memories.problem else [])]
+    problems = [*getattr(house.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     waiting = memories.inbox.count() if memories.inbox else 0

@@ -1,0 +1,103 @@
+"""
+What words mean, from a table that comes with Snell: for each of some 15,000 stems a direction and the nearest stems.
+
+`word_table.bin` is made by `scripts/build_word_table.py`. It is read once, when something is remembered or recalled for
+the first time. Without it, or when it is damaged, a word is only itself and its groups; `problem` says so.
+
+    a line of JSON that tells what follows | stems, a line each | a direction each | the nearest stems of each
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+FILE = Path(__file__).with_name("word_table.bin")
+KIND = "snell-words-1"
+MOST_WORDS = 2**14  # the number of a stem and how near it is share two bytes
+LEAST_NEAR, NEARER = 0.4, 0.075  # cosines: what the lowest of the four degrees of nearness means, and each step
+_HALVES = {number: (number >> 4) - 8 for number in range(256)}, {number: (number & 15) - 8 for number in range(256)}
+
+
+class Header(Struct):
+    """The first line of the file."""
+
+    kind: str
+    about: str  # what it was made of, and under which licence
+    words: int
+    size: int  # numbers of a direction, half a byte each
+    near: int  # neighbours of each stem, two bytes each
+    step: float  # what one in such a number means; a direction then has a length of about one
+    checksum: int = 0  # of everything after this line
+
+
+class WordTable(Struct, frozen=True):
+    header: Header
+    stems: tuple[str, ...] = ()
+    places: Mapping[str, int] = {}
+    rows: bytes = b""
+    neighbours: bytes = b""
+    problem: str = ""
+
+    def direction(self, stem: str) -> tuple[float, ...]:
+        """The stem's direction, shorter where the word is frequent; empty for a stem that the table lacks."""
+        at = self.places.get(stem)
+        if at is None:
+            return ()
+        width = 1 + self.header.size // 2
+        weight, *halves = self.rows[at * width : (at + 1) * width]
+        unit = self.header.step * weight / 255
+        return tuple(unit * half[each] for each in halves for half in _HALVES)
+
+    def nearest(self, stem: str) -> dict[str, float]:
+        """The stems nearest to this one and the cosine that they have at least, the nearest first."""
+        at = self.places.get(stem)
+        if at is None:
+            return {}
+        width = 2 * self.header.near
+        row = self.neighbours[at * width : (at + 1) * width]
+        numbers = (int.from_bytes(row[each : each + 2], "big") for each in range(0, width, 2))
+        found = {self.stems[each >> 2]: LEAST_NEAR + NEARER * (each & 3) for each in numbers}
+        return {other: near for other, near in found.items() if other != stem}  # itself stands for nobody
+
+
+@cache
+def word_table() -> WordTable:
+    """The table of this installation; an empty one that says why, if it cannot be read."""
+    try:
+        return decoded(FILE.read_bytes())
+    except OSError as error:
+        return WordTable(_NOTHING, problem=f"the table of words cannot be read: {error}")
+    except ValueError as error:
+        return WordTable(_NOTHING, problem=f"the table of words `{FILE}` is damaged: {error}")
+
+
+def decoded(data: bytes) -> WordTable:
+    """A table from its bytes. Raises ValueError."""
+    line, _, rest = data.partition(b"\n")
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"its first line is wrong: {error}") from None
+    if header.kind != KIND:
+        raise ValueError(f"it is a `{header.kind[:40]}`, not a `{KIND}`")
+    if zlib.crc32(rest) != header.checksum:
+        raise ValueError("its checksum is wrong")
+    own, others = header.words * (1 + header.size // 2), header.words * header.near * 2
+    names = len(rest) - own - others
+    stems = tuple(rest[:names].decode("utf-8").split())
+    places = dict(zip(stems, range(len(stems)), strict=True))
+    return WordTable(header, stems, places, rest[names : names + own], rest[names + own :])
+
+
+def encoded(header: Header, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
+    """The bytes of a table, for the script that makes one."""
+    rest = "".join(f"{stem}\n" for stem in stems).encode() + rows + neighbours
+    header = msgspec.structs.replace(header, checksum=zlib.crc32(rest))
+    return msgspec.json.encode(header) + b"\n" + rest
+
+
+_NOTHING = Header(KIND, "", 0, 0, 0, 0.0)
