@@ -8,7 +8,7 @@ kinds are compared: they have the places of words and letters in common, and wor
 from snell.memory.static_vectors import earlier_makes, make, signature_of, vector_of
 from snell.model.ports import Transaction
 
-AT_ONCE = 100
+AT_ONCE = 25  # very long ones take tens of milliseconds each, and others may wait to write
 
 
 def renew(tx: Transaction, limit: int = AT_ONCE) -> int:

@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("word_table.bin")
 KIND = "snell-words-1"
 MOST_WORDS = 2**14  # the number of a stem and how near it is share two bytes
 LEAST_NEAR, NEARER = 0.4, 0.075  # cosines: what the lowest of the four degrees of nearness means, and each step
-_HALVES = {number: (number >> 4) - 8 for number in range(256)}, {number: (number & 15) - 8 for number in range(256)}
+_HALVES = tuple(((byte >> 4) - 8, (byte & 15) - 8) for byte in range(256))
 
 
 class Header(Struct):
@@ -48,9 +48,9 @@ class WordTable(Struct, frozen=True):
         if at is None:
             return ()
         width = 1 + self.header.size // 2
-        weight, *halves = self.rows[at * width : (at + 1) * width]
+        weight, *numbers = self.rows[at * width : (at + 1) * width]
         unit = self.header.step * weight / 255
-        return tuple(unit * half[each] for each in halves for half in _HALVES)
+        return tuple(unit * half for byte in numbers for half in _HALVES[byte])
 
     def nearest(self, stem: str) -> dict[str, float]:
         """The stems nearest to this one and the cosine that they have at least, the nearest first."""
