@@ -6,8 +6,9 @@ placeholder that says what it was, `[redacted:github-token]`, and nothing of the
 a secret, so redacting twice changes nothing more.
 
 How it works: `scan` finds places worth a look, in one pass over the text for all formats and one for all surroundings;
-`rules` knows the formats, which `formats/` lists one per line, `contexts` the surroundings and `programs` the ways
-of command lines. `encodings`, `joins` and `rewritten` are for secrets that were encoded, broken over lines or escaped.
+`rules` knows the formats, which `formats/` lists one per line, `contexts` the surroundings, `setting` and
+`named` the values that names are given, and `programs` the ways of command lines. `encodings`, `joins` and `rewritten`
+are for secrets that were encoded, broken over lines or escaped.
 """
 
 from collections.abc import Iterable, Iterator

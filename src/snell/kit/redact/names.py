@@ -12,7 +12,19 @@ def words_in(text: str) -> frozenset[str]:
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "psk")
+_PASSWORDS = (
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "userpass",
+    "dbpass",
+    "storepass",
+    "keypass",
+    "psk",
+)
 _SECRETS = ("secret", "secrets", "token", "tokens", "apikey", "apikeys", "credential", "credentials", "accesskey")
 _SECRETS_ALONE = frozenset({"cookie", "cookies", "authorization", "creds", "authkey", "secretkey", "privatekey", "jwt"})
 _WEAK = frozenset({"key", "keys", "auth", "cred", "pass", "salt", "seed", "pat", "pw", "bearer", "basic"})

@@ -12,24 +12,39 @@ Match = Callable[[str, int], Span | None]
 WORDS = (
     *("mysql", "mariadb", "sshpass", "redis-cli", "curl", "wget", "docker", "podman", "sqlcmd", "isql", "bcp", "mongo"),
     *("htpasswd", "ldap", "smbclient", "openssl", "unzip", "zip", "7z", "sqlplus", "machine", "jdbc:oracle", "lftp"),
-    *("keytool", "rabbitmqctl", "requirepass", "masterauth", "identified", "mnemonic", "phrase"),
+    *(
+        "keytool",
+        "rabbitmqctl",
+        "http -a",
+        "az login",
+        "twine",
+        "cargo login",
+        "vault login",
+        "net use",
+        "requirepass",
+        "masterauth",
+        "identified",
+        "mnemonic",
+        "phrase",
+    ),
 )
 _OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
 PROGRAMS = re.compile(
     rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{2,128}})"""
     rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
     rf"""|redis-cli\b[^\n;|&]{{0,100}}?\s(?:-a|--pass){_OPTION}"""
-    rf"""|(?:curl|wget)\b[^\n;|]{{0,400}}?\s(?:-u|--user"""
+    rf"""|(?:curl|wget)\b[^\n;|]{{0,400}}?\s(?:-[a-z]{{0,4}}u|--user"""
     rf"""|--proxy-user)[\s=]{{0,3}}["']?[^\s:"'<$]{{1,64}}:([^\s"']{{1,128}})"""
     rf"""|(?:docker|podman)\s{{1,3}}login\b[^\n;|&]{{0,200}}?\s-p\s{{1,3}}["']?([^\s"';|&]{{3,512}})"""
     rf"""|(?:sqlcmd|isql|bcp)\b[^\n;|&]{{0,200}}?\s-P{_OPTION}"""
-    rf"""|mongo(?:sh)?\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
+    rf"""|mongo(?:sh|dump|restore|export|import)?\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
     rf"""|htpasswd\s{{1,3}}-\w{{0,4}}b\w{{0,4}}\s{{1,3}}\S{{1,200}}\s{{1,3}}\S{{1,64}}\s{{1,3}}["']?([^\s"';"""
     rf"""|&]{{2,128}})"""
     rf"""|ldap(?:search|add)\b[^\n;|&]{{0,300}}?\s-w{_OPTION}"""
     rf"""|smbclient\b[^\n;|&]{{0,200}}?\s(?:-U|--user)[\s=]["']?[^\s%"']{{1,64}}%([^\s"';|&]{{2,128}})"""
-    rf"""|openssl\b[^\n;|]{{0,300}}?\s-(?:passin|passout|pass|k)\s{{1,3}}["']?(?:pass:)?([^\s"';|&:]{{4,128}})"""
-    rf"""|(?:unzip|zip|7z)\b[^\n;|&]{{0,200}}?\s(?:-P\s?|-p)["']?([^\s"';|&]{{4,128}})"""
+    rf"""|openssl\b[^\n;|]{{0,300}}?\s-(?:passin|passout|pass|k)\s{{1,3}}["']?(?!env:|file:|fd:|stdin\b)(?:pass:)?([^\s"';|&:]{{4,128}})"""
+    rf"""|(?:unzip|zip)\b[^\n;|&]{{0,200}}?\s(?-i:-P)\s?["']?([^\s"';|&]{{4,128}})"""
+    rf"""|7z\w?\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{4,128}})"""
     rf"""|sqlplus\s{{1,3}}(?:-\w\s{{1,3}})?["']?[^\s/"']{{1,64}}/([^\s@"']{{2,128}})@"""
     rf"""|machine\s{{1,3}}\S{{1,256}}\s{{1,8}}login\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}(\S{{1,256}})"""
     rf"""|lftp\b[^\n;|&]{{0,200}}?\s(?:-u|--user)[\s=]{{0,3}}["']?[^\s,"']{{1,64}},([^\s"';|&]{{2,128}})"""
@@ -41,6 +56,10 @@ PROGRAMS = re.compile(
     rf"""([a-z]{{3,8}}(?:[ ,]{{1,2}}[a-z]{{3,8}}){{11,23}})(?![a-z ,])"""
     rf"""|jdbc:oracle:\w{{1,10}}:[^\s/@"']{{1,64}}/([^\s@"']{{2,128}})@"""
     rf"""|sig(?:nature)?(?:=|%3d)((?=[A-Za-z%+/_-]{{0,60}}[0-9])[A-Za-z0-9%+/_-]{{16,512}}={{0,2}})"""
+    rf"""|http\s-a\s{{1,3}}["']?[^\s:"'<$]{{1,64}}:([^\s"']{{1,128}})"""
+    rf"""|(?:az\slogin|twine)\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
+    rf"""|(?:cargo|vault)\slogin\s{{1,3}}(?!-)([^\s"';|&]{{12,512}})"""
+    rf"""|net\suse\b[^\n;|&]{{0,200}}?\s/user:\S{{1,64}}\s{{1,3}}(?!/)([^\s"';|&]{{4,128}})"""
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
 )

@@ -24,25 +24,36 @@ _WORD = f"{_SAYS_SO}|{_MAY_SAY}"
 _NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
 _PROGRAMS = (
     "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
-    "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth"
+    "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth|mongodump"
+    "|mongorestore|mongoexport|mongoimport|http -a|az login|twine|cargo login|vault login|net use"
 )
-_SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
+_SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[?]?[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
 _PART = "[^ \\t\\r\\n\"'`,;()]"
 _NEXT = "(?:,[ \\t\\r\\n]{0,24}|[ \\t\\r\\n]{1,24})"
 _PAIR = rf"\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']"
+_FLAGS = rf"(?:[/-][a-z-]{{1,12}}{_GAP}{{1,3}}){{0,3}}"
 SURROUNDINGS = (
     rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
     rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
     rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}{_NEXT}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
     rf"(?:name|key){_PAIR}{_NAME}{{0,60}}(?:{_WORD}){_NAME}{{0,24}}[\\\"']",
-    rf"setx?{_GAP}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"setx?{_GAP}{_FLAGS}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"']?{_GAP}{{1,3}}-value{_GAP}",
     rf"(?:env|arg){_GAP}{{1,3}}[A-Za-z0-9_]{{0,60}}(?:{_WORD})[A-Za-z0-9_]{{0,24}}{_GAP}{{1,3}}[^ \t=]",
     rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
     rf"with{_GAP}{{1,3}}(?:the{_GAP})?(?:password|passphrase|passwd|pwd){_GAP}{{1,3}}[^ \t]",
     rf"a[ks]ia[a-z0-9]{{16}}[\"']?[,;:|]{_GAP}{{0,3}}[\"']?[A-Za-z0-9+/]{{40}}",
     # Without any sign between them only what is quoted, or long.
     rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
+    rf"-[a-z]{{0,16}}(?:{_SAYS_SO})[a-z]{{0,8}}{_GAP}{{1,3}}[^ \t-]",
+    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_GAP}[a-z&*][a-z.<>]{{0,20}}{_GAP}{{1,2}}={_GAP}{{1,2}}[\"'`]",
+    rf"variable{_GAP}{{1,3}}\"{_NAME}{{0,60}}(?:{_SAYS_SO})",
+    rf"secrets?{_GAP}{{1,3}}(?:set|put|add|create){_GAP}",
+    rf"env{_GAP}{{1,3}}add{_GAP}",
+    r"type=\\?[\"']?password\\?[\"']?[^<>]{1,160}value=",
+    rf"auth{_GAP}?=?{_GAP}?\({_GAP}{{0,3}}[\"']",
+    r"(?:getconnection|networkcredential)\(",
     rf"identified{_GAP}{{1,3}}by{_GAP}",
     r"(?:mnemonic|phrase)[\"'\\]{0,4}[ \t]{0,3}[:=]",
     r"\|[ \t]{0,3}(?:sudo[ \t]{1,3})?chpasswd",
