@@ -14,7 +14,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from snell.machine.files import FileError, locked
@@ -26,6 +26,7 @@ LARGEST = 1_048_576
 MOST_WAITING = 200_000
 COUNT_EVERY = 256  # deliveries between two looks at how many wait
 STRIKES = 3
+SYNCED_AT_ONCE = 8  # files that the disk is asked to keep
 RECOVER_AFTER, ORPHAN_AFTER = 5 * 60.0, 3600.0  # seconds in tmp
 KEEP_PROCESSED, STALE_AFTER = 7 * 86_400.0, 86_400.0
 KEEP_STATE = 90 * 86_400.0  # where a session's transcript was left; a session that old is read from its beginning
@@ -50,22 +51,36 @@ class Inbox:
 
     def deliver(self, data: bytes) -> Path:
         """Put a file into the inbox; when this returns, it survives a crash of the machine."""
-        if len(data) > LARGEST:
-            raise InboxFullError(f"is longer than {LARGEST:,} bytes", where="a capture")
+        return self.deliver_all([data])[0]
+
+    def deliver_all(self, files: Sequence[bytes]) -> list[Path]:
+        """Put files into the inbox, in this order. They wait for the disk together."""
+        for data in files:
+            if len(data) > LARGEST:
+                raise InboxFullError(f"is longer than {LARGEST:,} bytes", where="a capture")
         self._make()
-        self._count()
+        names: list[str] = []
+        try:
+            for data in files:
+                self._count()
+                names.append(_written(self.root / "tmp", data))
+            _sync_all([self.root / "tmp" / name for name in names])
+            targets = [self._linked(name) for name in names]
+        finally:
+            for name in names:
+                _remove(self.root / "tmp" / name)
+        if targets:
+            _sync(self.root / "new")
+        return targets
+
+    def _linked(self, name: str) -> Path:
         while True:
-            name = _new_name()
-            temporary, target = self.root / "tmp" / name, self.root / "new" / name
+            target = self.root / "new" / name
             try:
-                _write(temporary, data)
-                os.link(temporary, target)
+                os.link(self.root / "tmp" / name, target)
             except FileExistsError:
+                name = _new_name()
                 continue
-            finally:
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
-            _sync(target.parent)
             return target
 
     def waiting(self, most: int) -> list[Path]:
@@ -175,13 +190,43 @@ def _new_name() -> str:
         return f"{_last_ns:020d}-{os.getpid()}-{next(_counter):08x}.json"
 
 
-def _write(path: Path, data: bytes) -> None:
+def _written(folder: Path, data: bytes) -> str:
+    """A new file in the folder; its name."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    while True:
+        name = _new_name()
+        try:
+            descriptor = os.open(folder / name, flags, 0o600)
+        except FileExistsError:
+            continue
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        except OSError:
+            _remove(folder / name)
+            raise
+        finally:
+            os.close(descriptor)
+        return name
+
+
+def _sync_all(paths: Sequence[Path]) -> None:
+    """Several at a time: a file system writes those together that are asked for together."""
+    if len(paths) < SYNCED_AT_ONCE:
+        for path in paths:
+            _sync_file(path)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # most deliveries are of one file
+
+    with ThreadPoolExecutor(SYNCED_AT_ONCE) as threads:
+        for _ in threads.map(_sync_file, paths):
+            pass
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -42,7 +42,7 @@ class _Part:
 
     def _by_numpy(self, np: Any, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
         kind = np.uint64 if len(wanted) % 8 == 0 else np.uint8
-        table = np.frombuffer(bytes(self.bits), dtype=kind).reshape(len(self.seqs), -1)
+        table = np.frombuffer(self.bits, dtype=kind).reshape(len(self.seqs), -1)
         apart = (table ^ np.frombuffer(wanted, dtype=kind)) & np.frombuffer(mask, dtype=kind)
         distances = np.bitwise_count(apart).sum(axis=1, dtype=np.int32)
         best = np.argpartition(distances, most)[:most] if len(distances) > most else np.arange(len(distances))

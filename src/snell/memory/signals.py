@@ -7,6 +7,7 @@ or a mere mention.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -28,7 +29,7 @@ class Signal(msgspec.Struct, frozen=True):
 
 def classify(text: str) -> Signal:
     """What kind of thing the text says, if it is worth keeping."""
-    found = _found(text, [row for row in ROWS if row.is_possible(text.lower())])
+    found = _found(text, _possible(ROWS, text))
     score = max((row.score for row in found), default=0.0)
     return Signal(tier_of(score), score, tuple(dict.fromkeys(row.type for row in ROWS if row in found)))
 
@@ -58,25 +59,31 @@ _NAMESPACES = (
 )
 
 
+def _possible(rows: Iterable[Row], text: str) -> list[Row]:
+    lowered = text.lower()
+    return [row for row in rows if row.is_possible(lowered)]
+
+
 def _found(text: str, rows: list[Row]) -> list[Row]:
     found: list[Row] = []
     printed = ToolOutput(text)
-    for line in text.split("\n") if rows else ():
-        left = [row for row in rows if row not in found and row.is_possible(line.lower())]
+    lines = text.split("\n") if rows else []
+    for line in lines:
+        left = [row for row in rows if row not in found]
+        left = _possible(left, line) if len(lines) > 1 else left
         if left and not _is_code(line) and not printed.holds(line):
-            found += [row for row in left if any(_says(row, sentence) for sentence in _sentences(line))]
+            for sentence in _sentences(line):
+                found += [row for row in _possible(left, sentence) if row not in found and _says(row, sentence)]
     return found
 
 
 def _says(row: Row, sentence: str) -> bool:
     """As a statement; what is asked or supposed has not been said, and what is done just now does not last."""
-    if sentence.endswith("?") and not row.may_ask:
+    if (sentence.endswith("?") and not row.may_ask) or row.pattern.search(sentence) is None:
         return False
-    if row.type in _STATED and (
-        _SUPPOSED.search(sentence) or (_NARRATED.search(sentence) and not _GROUNDS.search(sentence))
-    ):
-        return False
-    return row.pattern.search(sentence) is not None
+    if row.type not in _STATED or not (_SUPPOSED.search(sentence) or _NARRATED.search(sentence)):
+        return True
+    return not _SUPPOSED.search(sentence) and _GROUNDS.search(sentence) is not None
 
 
 _STATED = ("decision", "error", "solution", "procedure")

@@ -71,6 +71,7 @@ class Memories:
         self.is_renewed = False  # no offline vector is of an earlier make
         self._stuck: set[Path] = set()
         self._followed: dict[str, lineage.Checkout] = {}
+        self._folders: dict[str, _Folder] = {}  # as they are while the inbox is being emptied
         self._not_before = 0.0  # when a model that did not answer is asked again
 
     def run(self, work: Callable[[Transaction], T]) -> T:
@@ -141,6 +142,7 @@ class Memories:
         if not self.inbox:
             return drained
         until = time.monotonic() + seconds
+        self._folders = {}
         with self.inbox.emptying() as is_ours:
             waiting = self.inbox.waiting(files) if is_ours else []
             for path in waiting:
@@ -163,7 +165,7 @@ class Memories:
         if goes_on and self.is_behind:
             return drained
         if self.inbox:
-            self._read_on(self.inbox, is_first=is_first)
+            self.read_on(is_first=is_first)
             drained.problems += self.inbox.tidy(_is_whole)
         self.renew()
         self.catch_up()
@@ -179,10 +181,12 @@ class Memories:
             self.run(bump)  # once: each list of signatures is then read again as a whole
         return number
 
-    def _read_on(self, inbox: Inbox, *, is_first: bool) -> None:
+    def read_on(self, *, is_first: bool = False) -> None:
         """Transcripts that were too long for the time of one event; unless capturing was switched off since."""
         from snell.packs.remember._transcripts import forget_the_rest, read_the_rest
 
+        inbox = self.inbox
+        assert inbox
         self.has_more = inbox.count("unread") > 0
         if is_first or not self.has_more:
             return
@@ -239,14 +243,23 @@ class Memories:
         from snell.memory.inbox_file import LARGEST
 
         waiting = decoded(read_capped(path, LARGEST, follow_links=False))
-        folder = waiting.project_root_dir
-        if self._followed.get(folder) != (checkout := checkout_of(folder)):
-            self.come_along(folder)  # before anything is kept under a new name
-            self._followed = {**self._followed, folder: checkout} if len(self._followed) < FOLDERS else {}
+        folder = self._folder(waiting.project_root_dir)
         if waiting.project and self.run(lambda tx: _was_called(tx, folder, waiting.project)):
             waiting = replace(waiting, project="")  # the project got another name while it waited
         # Any program may put a file here, so what it says is redacted like everything else.
-        return self.redacted(draft_of(waiting, project_of(folder)))
+        return self.redacted(draft_of(waiting, folder.project))
+
+    def _folder(self, path: str) -> "_Folder":
+        """Where a capture was made; looked up once for all that wait, since that reads files."""
+        known = self._folders.get(path)
+        if known:
+            return known
+        checkout = checkout_of(path)
+        if self._followed.get(path) != checkout:
+            self.come_along(path)  # before anything is kept under a new name
+            self._followed = {**self._followed, path: checkout} if len(self._followed) < FOLDERS else {}
+        self._folders[path] = folder = _Folder(checkout, project_of(path), earlier_name(path))
+        return folder
 
     def _moved(self, path: Path, move: Callable[[Path], object]) -> bool:
         """A file that can be read and not moved must not be taken up for ever."""
@@ -272,8 +285,14 @@ class Memories:
         return vectors
 
 
-def _was_called(tx: Transaction, folder: str, name: str) -> bool:
-    return name == earlier_name(folder) or lineage.was_called(tx, checkout_of(folder).repository, name)
+class _Folder(Struct, frozen=True):
+    checkout: lineage.Checkout
+    project: str
+    earlier: str
+
+
+def _was_called(tx: Transaction, folder: _Folder, name: str) -> bool:
+    return name == folder.earlier or lineage.was_called(tx, folder.checkout.repository, name)
 
 
 def memories_of(house: Any) -> Memories:
@@ -300,7 +319,7 @@ def _made(house: Any) -> Memories:
 
     memories = Memories(house.database, house.where.state / "memory" if house.where else None)
     where, env = house.where, dict(house.crew.around.env)
-    memories.captures = lambda: _is_wanted(_options(where, env))
+    memories.captures = lambda: is_captured(where, env)
     try:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)
     except EmbeddingError as error:
@@ -310,8 +329,9 @@ def _made(house: Any) -> Memories:
     return memories
 
 
-def _is_wanted(options: Mapping[str, Any]) -> bool:
+def is_captured(where: Places | None, env: Mapping[str, str]) -> bool:
     """A project may switch the pack on, so only a clear word of the user is a no."""
+    options = _options(where, env)
     return bool(options.get("capture", True)) and options.get("enabled") is not False
 
 

@@ -1,15 +1,20 @@
 """
 The daemon's part in remembering: every half minute, what hooks captured becomes memories.
 
-Where more waits than one look takes in, the next look comes with the daemon's next round, unless it is busy.
+Where more waits than one look takes in, the next look comes with the daemon's next round, unless it is busy; where
+very much does, a process beside the daemon takes it in.
 """
 
 import asyncio
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from snell.model.errors import SnellError
 from snell.runtime.house import House
+
+if TYPE_CHECKING:
+    from snell.runtime.memory_catch_up import CatchUp
 
 EVERY = 30.0  # seconds
 
@@ -23,6 +28,7 @@ class MemoryTimer:
         self._has_more = False  # to take in or to read
         self.is_behind = False  # captures wait, and each look takes some in: a daemon stays until it is done
         self.problems: list[str] = []
+        self._catch_up: CatchUp | None = None
 
     async def look(self, *, is_busy: bool = False) -> None:
         """If it is time and there is an inbox or something to catch up with; in a thread, since it waits for disks."""
@@ -46,10 +52,21 @@ class MemoryTimer:
 
         try:
             memories = memories_of(self._house)
+            if not self._is_first and memories.inbox and self._is_left_to_others(memories.inbox.count()):
+                self.is_behind, self._has_more, self.problems = True, False, []
+                return
             self.problems = memories.look_after(is_first=self._is_first, goes_on=goes_on).problems
+            self.problems += [self._catch_up.problem] if self._catch_up and self._catch_up.problem else []
             self._is_first = False
             self.is_behind = memories.is_behind
             self._has_more = memories.is_behind or memories.has_more
         except SnellError as error:
             self.is_behind = self._has_more = False
             self.problems = [str(error)]  # the files stay where they are, and it is tried again
+
+    def _is_left_to_others(self, waiting: int) -> bool:
+        from snell.runtime.memory_catch_up import CatchUp
+
+        assert self._house.where
+        self._catch_up = self._catch_up or CatchUp(self._house.where, self._house.crew.around.env)
+        return self._catch_up.is_running or self._catch_up.started(waiting)

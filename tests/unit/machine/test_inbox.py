@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.inbox import Inbox, InboxFullError
+from snell.machine.inbox import LARGEST, Inbox, InboxFullError
 
 HOUR = 3_600.0
 
@@ -37,6 +37,28 @@ def test_files_of_many_threads_have_names_of_their_own_and_each_thread_keeps_its
     assert len({name for each in delivered for name in each}) == 80
     assert all(each == sorted(each) for each in delivered)
     assert len(inbox.waiting(100)) == 80
+
+
+def test_many_at_once_wait_in_the_order_in_which_they_were_given(inbox: Inbox) -> None:
+    given = [f"{number}".encode() for number in range(40)]
+    paths = inbox.deliver_all(given)
+    assert ([path.read_bytes() for path in inbox.waiting(100)], inbox.waiting(100)) == (given, paths)
+    assert (names(inbox, "tmp"), {path.stat().st_mode & 0o777 for path in paths}) == ([], {0o600})
+    assert inbox.deliver_all([]) == []
+
+
+def test_where_one_of_many_cannot_be_delivered_none_is(inbox: Inbox) -> None:
+    with pytest.raises(InboxFullError, match="is longer than"):
+        inbox.deliver_all([b"x", b"x" * (LARGEST + 1)])
+    inbox.deliver(b"first")
+    (inbox.root / "new").chmod(0o500)
+    try:
+        if not os.access(inbox.root / "new", os.W_OK):  # for the system's own user it is
+            with pytest.raises(PermissionError):
+                inbox.deliver_all([b"x"] * 20)
+    finally:
+        (inbox.root / "new").chmod(0o700)
+    assert (names(inbox, "tmp"), inbox.count()) == ([], 1)
 
 
 def test_the_oldest_come_first_and_only_as_many_as_are_wanted(inbox: Inbox) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from snell.kit.here import Here
 from snell.kit.redact import find, is_too_secret, redact, redacted
@@ -18,7 +19,7 @@ from snell.machine.project_identity import project_of
 from snell.memory.extraction import whole_words
 from snell.memory.inbox_file import LARGEST, Waiting, decoded, encoded, stamp
 from snell.memory.shapes import NotRememberedError, content_hash
-from snell.memory.signals import classify, importance_of, namespace_of
+from snell.memory.signals import Signal, classify, importance_of, namespace_of
 from snell.model.events import Event
 
 PIECE = 5_000  # characters of one capture
@@ -47,53 +48,66 @@ def inbox_of(here: Here) -> Inbox | None:
     return Inbox(here.state / "memory") if here.state else None
 
 
-def capture(
-    text: str,
-    event: Event,
-    here: Here,
-    *,
-    tag: str,
-    context: dict[str, Any],
-    known: set[str] | None = None,
-    inbox: Inbox | None = None,
-) -> Captured:
+class Source(Struct, frozen=True, kw_only=True):
+    """Where texts come from: what their files say besides the text. Looked up once for all of them."""
+
+    event: Event
+    place: str
+    project: str
+    tag: str
+    context: dict[str, str]
+
+
+def source_of(event: Event, here: Here, *, tag: str, context: dict[str, Any]) -> Source:
+    place = here.project_dir or event.cwd
+    safe = {name: redacted(str(value), 1000) for name, value in context.items() if value}
+    return Source(event=event, place=place[:1024], project=project_of(place), tag=tag.lower()[:100], context=safe)
+
+
+def capture(text: str, source: Source, inbox: Inbox | None, known: set[str] | None = None) -> Captured:
     """Put a text into the inbox, if it is worth it; `known` holds the hashes of what is there."""
+    told, data = prepared(text, source, known)
+    if not data:
+        return told
+    if inbox is None:
+        return replace(told, queued=False, reason="this house keeps no files")
+    return replace(told, path=str(inbox.deliver(data)))
+
+
+def prepared(text: str, source: Source, known: set[str] | None = None) -> tuple[Captured, bytes]:
+    """What becomes of a text, and the file for the inbox; that is empty where there is none."""
     signal = classify(text)
-    told: dict[str, Any] = {"tier": signal.tier, "score": signal.score, "patterns": signal.types, "length": len(text)}
+    told = Captured(tier=signal.tier, score=signal.score, patterns=signal.types, length=len(text))
     if signal.tier == 3:
-        return Captured(reason="no signal", **told)
+        return replace(told, reason="no signal"), b""
     secrets = find(text)
+    told = replace(told, redactions=len(secrets))
     if is_too_secret(text, secrets):
-        return Captured(reason="too secret", redactions=len(secrets), **told)
-    safe = redact(text)
+        return replace(told, reason="too secret"), b""
+    safe = redact(text) if secrets else text
     digest = content_hash(safe)
     if known is not None and digest in known:
-        return Captured(reason="there already", redactions=len(secrets), **told)
-    inbox = inbox or inbox_of(here)
-    if inbox is None:
-        return Captured(reason="this house keeps no files", **told)
-    place = here.project_dir or event.cwd
-    path = inbox.deliver(
-        encoded(
-            Waiting(
-                content=safe,
-                source_hook=event.name,
-                timestamp=stamp(time.time()),
-                project_root_dir=place[:1024],
-                project=project_of(place),
-                suggested_namespace=namespace_of(signal.types),
-                suggested_tags=(tag.lower()[:100], *signal.types),
-                suggested_importance=importance_of(signal),
-                signal_tier=signal.tier,
-                signal_patterns_matched=signal.types,
-                context={name: redacted(str(value), 1000) for name, value in context.items() if value},
-                client=event.client,
-            )
-        )
-    )
+        return replace(told, reason="there already"), b""
     if known is not None:
         known.add(digest)
-    return Captured(queued=True, path=str(path), redactions=len(secrets), **told)
+    return replace(told, queued=True), encoded(_waiting(safe, signal, source))
+
+
+def _waiting(safe: str, signal: Signal, source: Source) -> Waiting:
+    return Waiting(
+        content=safe,
+        source_hook=source.event.name,
+        timestamp=stamp(time.time()),
+        project_root_dir=source.place,
+        project=source.project,
+        suggested_namespace=namespace_of(signal.types),
+        suggested_tags=(source.tag, *signal.types),
+        suggested_importance=importance_of(signal),
+        signal_tier=signal.tier,
+        signal_patterns_matched=signal.types,
+        context=source.context,
+        client=source.event.client,
+    )
 
 
 def hashes_in(inbox: Inbox) -> set[str]:

@@ -7,26 +7,28 @@ What does not fit into the time of one event is noted down and read with the nex
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from snell.kit.here import Here
 from snell.machine.files import FileError, locked, read_capped, write_atomically
+from snell.machine.inbox import Inbox
 from snell.machine.paths import make_private
 from snell.machine.transcript_delta import is_session, is_transcript, keep_position, lines_since, position
 from snell.machine.transcript_formats import said_in
 from snell.model.events import Event, event_from
-from snell.packs.remember._pipeline import COMPARED, Captured, capture, hashes_in, inbox_of, pieces
+from snell.packs.remember._pipeline import COMPARED, Captured, Source, hashes_in, inbox_of, pieces, prepared, source_of
 
 RECENT = 50  # ids of messages by which one that is written again is recognised
 PORTION = 256 * 1024  # bytes, at most, between two positions
-SECONDS = 3.0  # for one event
+SECONDS = 1.0  # for one event
 LOCK_SECONDS = 1.0  # who reads this transcript now also reads what is new
 MOST_UNREAD = 1_000  # transcripts that are looked for at once
+
+Prepared = tuple[Captured, bytes]
 
 
 class Unread(Struct, frozen=True, kw_only=True):
@@ -48,18 +50,16 @@ def read_on(event: Event, here: Here, trigger: str, seconds: float = SECONDS) ->
     until = time.monotonic() + seconds
     for folder in (inbox.root, inbox.root / "state"):
         make_private(folder)
-    known = hashes_in(inbox)
-    context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
+    known, source = hashes_in(inbox), source_of_transcript(event, here, trigger)
 
-    def take(text: str) -> list[Captured]:
-        how: dict[str, Any] = {"tag": "transcript", "context": context, "known": known, "inbox": inbox}
-        return [capture(piece, event, here, **how) for piece in pieces(text)]
+    def take(text: str) -> Iterator[Prepared]:
+        return (prepared(piece, source, known) for piece in pieces(text))
 
     done: list[Captured] = []
-    if _is_long(event, inbox.root):
+    if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
         _note(inbox.root, event, here, trigger)  # first, so that a crash is survived as well
     try:
-        while more := _portion(event, inbox.root, take, until):
+        while more := _portion(event, inbox, take, until):
             done += more[0]
             if more[1]:
                 _forget(inbox.root, event.session_id)
@@ -89,14 +89,25 @@ def read_the_rest(state: Path, seconds: float) -> bool:
     return any(True for _ in _unread(root))
 
 
+def bytes_unread(state: Path) -> int:
+    """How much is left of the transcripts that were too long for one event."""
+    root = state / "memory"
+    return sum(_length_unread(root, unread.session_id, unread.transcript_path) for unread in _unread(root))
+
+
 def forget_the_rest(state: Path) -> None:
     """Nobody wants it any more."""
     for unread in _unread(state / "memory"):
         _forget(state / "memory", unread.session_id)
 
 
+def source_of_transcript(event: Event, here: Here, trigger: str) -> Source:
+    context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
+    return source_of(event, here, tag="transcript", context=context)
+
+
 def _portion(
-    event: Event, root: Path, take: Callable[[str], list[Captured]], until: float
+    event: Event, inbox: Inbox, take: Callable[[str], Iterable[Prepared]], until: float
 ) -> tuple[list[Captured], bool]:
     """
     A part of the transcript, and whether that was its end.
@@ -104,31 +115,31 @@ def _portion(
     INVARIANT: the position moves on after what was read is in the inbox, and no more goes there before it moves than
     a second look compares with; so a crash in between repeats nothing and loses nothing.
     """
-    state, done, queued, is_end = root / "state", [], 0, True
+    state, found, queued, is_end = inbox.root / "state", list[Prepared](), 0, True
     with locked(state / f"{event.session_id}.lock", LOCK_SECONDS):
         begin = position(state, event.session_id)
         offset, recent = begin.last_offset, list(begin.recent)
         for line, after in lines_since(event.transcript_path, begin.last_offset):
             said = said_in(line, event.client)
             if said and (not said.id or said.id not in recent):
-                new = take(said.text)
-                done += new
-                queued += sum(each.queued for each in new)
+                new = list(take(said.text))
+                found += new
+                queued += sum(told.queued for told, _ in new)
                 recent = [*recent, said.id][-RECENT:]
             offset, read = after, after - begin.last_offset
             if read >= PORTION or queued >= COMPARED // 2 or time.monotonic() >= until:
                 is_end = False
                 break
+        inbox.deliver_all([data for _, data in found if data])
         if offset != begin.last_offset or tuple(recent) != begin.recent:
             keep_position(state, event.session_id, offset, time.time(), tuple(recent))
-    return done, is_end
+    return [told for told, _ in found], is_end
 
 
-def _is_long(event: Event, root: Path) -> bool:
+def _length_unread(root: Path, session: str, transcript: str) -> int:
     with contextlib.suppress(OSError):
-        begin = position(root / "state", event.session_id).last_offset
-        return os.stat(event.transcript_path).st_size - begin > PORTION
-    return False
+        return os.stat(transcript).st_size - position(root / "state", session).last_offset
+    return 0
 
 
 def _note(root: Path, event: Event, here: Here, trigger: str) -> None:

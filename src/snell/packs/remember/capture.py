@@ -13,8 +13,8 @@ from snell.kit.here import Here
 from snell.machine.transcript_delta import is_session, is_transcript
 from snell.memory.extraction import content_of, is_skipped
 from snell.model.events import Event
-from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_of, pieces
-from snell.packs.remember._transcripts import read_on
+from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_of, pieces, source_of
+from snell.packs.remember._transcripts import read_on, source_of_transcript
 
 
 @watches("PostToolUse", timeout=30, waits=True)
@@ -45,7 +45,7 @@ def captured_from_tool(event: Event, here: Here) -> Captured:
         return Captured(reason="nothing to capture")
     path = event.tool_input.get("file_path") or event.tool_input.get("notebook_path")
     context = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
-    return capture(text, event, here, tag=event.tool, context=context)
+    return capture(text, source_of(event, here, tag=event.tool, context=context), inbox_of(here))
 
 
 def captured_from_transcript(event: Event, here: Here, *, trigger: str) -> list[Captured]:
@@ -58,6 +58,5 @@ def captured_from_transcript(event: Event, here: Here, *, trigger: str) -> list[
     last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
     if not isinstance(last, str):
         return []
-    known = hashes_in(inbox)
-    context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
-    return [capture(piece, event, here, tag="transcript", context=context, known=known) for piece in pieces(last)]
+    known, source = hashes_in(inbox), source_of_transcript(event, here, trigger)
+    return [capture(piece, source, inbox, known) for piece in pieces(last)]
