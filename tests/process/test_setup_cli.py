@@ -62,10 +62,10 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     before = snapshot(owner.user_home)
     assert "nothing was changed" in owner.on_terminal("setup", "claude-code", typed="n\n")
     assert snapshot(owner.user_home) == before
-    shown = owner.on_terminal("setup", "claude-code", typed="y\n")
+    shown = owner.on_terminal("setup", "claude-code", typed="y\n\n")
     assert '"PreToolUse"' in shown
     assert "next: start a new session" in shown
-    assert "memory: off. `[pack.remember] enabled = true`" in shown
+    assert "shall it? [y/N]" in shown
     settings = json.loads(owner.settings.read_bytes())
     assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]

@@ -40,6 +40,11 @@ AGENT_MARKERS = (
 WITHOUT_TERMINAL = "SNELL_SETUP_WITHOUT_TERMINAL"
 
 
+def is_agent(env: Mapping[str, str]) -> bool:
+    """Was this process started for an agent, or by a hook?"""
+    return any(env.get(name) for name in AGENT_MARKERS)
+
+
 def require_person(env: Mapping[str, str], what: str) -> None:
     """Refuse when this process was started for an agent, or by a hook."""
     marker = next((name for name in AGENT_MARKERS if env.get(name)), "")

@@ -30,6 +30,7 @@ class Position(Struct, frozen=True):
     last_offset: int = 0
     last_timestamp: str = ""
     recent: tuple[str, ...] = ()  # ids of the last messages, since some clients write one again when it grows
+    overlong: int = 0  # lines that were left out
 
 
 def is_session(name: str) -> bool:
@@ -57,13 +58,28 @@ def position(folder: Path, session: str) -> Position:
     return found if found.last_offset >= 0 else Position()
 
 
-def keep_position(folder: Path, session: str, offset: int, now: float, recent: tuple[str, ...] = ()) -> None:
+def keep_position(
+    folder: Path, session: str, offset: int, now: float, recent: tuple[str, ...] = (), overlong: int = 0
+) -> None:
     make_private(folder)
-    write_atomically(_file(folder, session), msgspec.json.encode(Position(offset, stamp(now), recent)))
+    write_atomically(_file(folder, session), msgspec.json.encode(Position(offset, stamp(now), recent, overlong)))
+
+
+def overlong_lines(folder: Path) -> int:
+    """How many lines of all transcripts were left out because they are too long."""
+    try:
+        names = [name.removesuffix(".json") for name in os.listdir(folder) if name.endswith(".json")]
+    except OSError:
+        return 0
+    return sum(position(folder, name).overlong for name in names if is_session(name))
 
 
 def lines_since(path: str, offset: int, most: int = MOST_BYTES) -> Iterator[tuple[bytes, int]]:
-    """Each whole line after the offset, and the offset after it. A file that has become shorter begins anew."""
+    """
+    Each whole line after the offset, and the offset after it. A file that has become shorter begins anew.
+
+    One that is too long comes as no bytes at all, so that whoever reads can say so.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if offset > os.fstat(descriptor).st_size:

@@ -58,6 +58,40 @@ def without(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) -> str:
     return "\n".join(kept)
 
 
+def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
+    """The text with this value in that table, wherever the table is; everything else stays. Raises WrongError."""
+    refuse_if_taken(checked(text), table)
+    lines = text.split("\n")
+    found = next((each for each in _tables(lines) if each.name == table and not each.is_entry), None)
+    line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
+    if found is None:
+        after = appended(text, toml_table(".".join(table), {name: value}))
+    elif at := next((n for n in range(found.first + 1, found.last + 1) if _is_given(lines[n], name)), 0):
+        remark = lines[at].find("#")
+        kept = f"  {lines[at][remark:].rstrip()}" if remark >= 0 else ""
+        after = "\n".join([*lines[:at], f"{line}{kept}{end}", *lines[at + 1 :]])
+    else:
+        after = "\n".join([*lines[: found.first + 1], f"{line}{end}", *lines[found.first + 1 :]])
+    return _meant(after, table, name, value)
+
+
+def _is_given(line: str, name: str) -> bool:
+    return re.match(rf"""[ \t]*["']?{re.escape(name)}["']?[ \t]*=""", line) is not None
+
+
+def _meant(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
+    try:
+        found: Any = tomllib.loads(text)
+        for each in (*table, name):
+            found = found[each]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        found = None
+    if found != value:
+        where = first_line_of(text, table[-1:])
+        raise WrongError(f"`{'.'.join(table)}` is written in a way that is not edited", where, "change it by hand")
+    return text
+
+
 def toml_table(name: str, values: Mapping[str, Any], *, is_entry: bool = False) -> str:
     """One table as text."""
     header = f"[[{name}]]" if is_entry else f"[{name}]"

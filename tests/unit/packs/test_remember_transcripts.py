@@ -9,11 +9,12 @@ import pytest
 
 from snell.machine.files import locked
 from snell.machine.paths import make_private
-from snell.machine.transcript_delta import position
+from snell.machine.transcript_delta import overlong_lines, position
 from snell.memory import rows
 from snell.memory.inbox_file import decoded
 from snell.memory.shapes import Draft
 from snell.packs.remember._transcripts import read_on, read_the_rest
+from snell.runtime.calls import call_for
 from snell.runtime.memories import memories_of
 from snell.runtime.memory_timer import MemoryTimer
 from tests.unit.machine import tiny_bert
@@ -71,6 +72,15 @@ def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> Non
     while read_the_rest(stage.where.state, 1.0):
         pass
     assert sorted(_all_captured(stage)) == sorted(texts)
+
+
+def test_a_line_that_is_too_long_is_left_out_and_counted(stage) -> None:
+    stage = stage()
+    stage.say(DECIDED, "x" * 1_100_000, "y" * 2_200_000, "The root cause was a stale lock in `cache.py`.")
+    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=60)
+    assert len(stage.captures()) == 2
+    assert overlong_lines(stage.inbox.root / "state") == 2
+    assert call_for("memory.stats", stage.house)({}, {"CWD": str(stage.folder)})["overlong_lines"] == 2
 
 
 def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 import msgspec
 
 from snell.doors.house_call import house_call
+from snell.doors.memory_switch import is_on
 from snell.doors.paint import Paint
 from snell.doors.person import require_person
+from snell.machine.paths import places
 from snell.memory.drawing import brief
 from snell.memory.names import one_line
 from snell.model.errors import SnellError
@@ -49,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     if args.verb in _FOR_PEOPLE and args.yes:
         require_person(os.environ, f"`snell memory {args.verb} --yes`")
     answer = _asked(args.verb, args, " ".join(args.what))
+    if args.verb == "stats":
+        answer = {**answer, "capturing": is_on(places(os.environ), Path.cwd(), os.environ)}
     if args.json:
         print(msgspec.json.encode(answer).decode())
     elif args.verb == "map" and args.what:
@@ -139,10 +143,15 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
     print(f"{answer['memories']} memories of {'all projects' if place == '*' else place}")
     for name, number in answer["namespaces"].items():
         print(f"  {number:6}  {name}")
+    print(
+        "capturing is on here" if answer["capturing"] else "capturing is off here; `snell setup --memory` turns it on"
+    )
     if answer["waiting"]:
         print(f"{answer['waiting']} captures wait; `snell memory drain` takes them in")
     if answer["quarantined"]:
         print(f"{answer['quarantined']} captures failed three times; `snell memory health` says where they are")
+    if answer["overlong_lines"]:
+        print(f"{answer['overlong_lines']} lines of transcripts were over 1 MB and were left out")
     if answer["problem"]:
         print(f"no vectors of the model: {answer['problem']}")
 

@@ -6,13 +6,14 @@ Only for a person at a terminal: whoever can change a client's hooks can switch 
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from snell.doors.memory_switch import asks, file_for, is_answered, switch
 from snell.doors.paint import Paint
-from snell.doors.person import asks_yes, require_terminal_nearby
+from snell.doors.person import asks_yes, is_agent, require_terminal_nearby
 from snell.doors.shown_changes import shown_change
 from snell.machine.paths import Places, places
 from snell.model.errors import SetupError
@@ -21,7 +22,6 @@ from snell.runtime.install import Options, Site, check_scope, found_here, genera
 from snell.runtime.install_files import Change, install, planned, uninstall
 from snell.runtime.install_plugin import plugin_files, write_plugin
 from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
-from snell.settings.load import load
 from snell.settings.locate import home_of
 
 EXAMPLE = "snell setup claude-code"
@@ -52,6 +52,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--include-rules",
         action=argparse.BooleanOptionalAction,
         help="write rules for the model too (default: where there are no hooks)",
+    )
+    parser.add_argument(
+        "--memory",
+        action=argparse.BooleanOptionalAction,
+        help="keep what sessions decide and find out (default: ask; without a terminal: off)",
     )
     parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
     parser.add_argument(
@@ -102,30 +107,46 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     if args.print:
         return 1 if has_problems else 0
     if not wanted and not args.uninstall:
-        _tell_of_memory(args, where, env)
+        is_settled = _settle_memory(args, where, site)
         has_nothing = bool(args.client) and not any(state.changes for state in states)
         is_well = not has_problems and not has_nothing and not any(state.off for state in states)
         print("everything is installed and current" if is_well else "nothing was changed")
-        return 0 if is_well else 1
+        return 0 if is_well and is_settled else 1
     require_terminal_nearby(env, "changing a client's configuration")
     if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
         print("nothing was changed")
         return 1
     touched: set[str] = set()
     failed = [state for state in states if not _write(args, state, where, touched)]
-    _tell_of_memory(args, where, env)
-    return 1 if has_problems or failed else 0
+    is_settled = _settle_memory(args, where, site)
+    return 1 if has_problems or failed or not is_settled else 0
 
 
-def _tell_of_memory(args: argparse.Namespace, where: Places, env: Mapping[str, str]) -> None:
-    """Nothing is captured before somebody who knows what and where switches it on."""
-    said = load(where, Path("/"), env).value("pack") or {}
-    if args.uninstall or "enabled" in said.get("remember", {}):
-        return
-    print(
-        "memory: off. `[pack.remember] enabled = true` in"
-        f" `{where.config / 'snell.toml'}` keeps what sessions decide and find out, without secrets, in `{where.state}`"
-    )
+def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
+    """Nothing is captured before somebody who knows what and where says so. Returns whether that could be written."""
+    env, scope = site.env, args.scope
+    project = None if scope == "user" else site.project
+    if args.uninstall or (args.memory is None and is_answered(where, env, project)):
+        return True
+    wanted = args.memory
+    if wanted is None and not args.yes and not is_agent(env):
+        wanted = asks(scope, where, site.project)
+    path = file_for(scope, where, site.project)
+    if wanted is None:
+        print(
+            f"memory: off. `snell setup --memory`, or `[pack.remember] enabled = true` in `{path}`, keeps what sessions"
+            f" decide and find out, without secrets, in `{where.state}`"
+        )
+        return True
+    require_terminal_nearby(env, "switching memory")
+    try:
+        switch(path, on=wanted)
+    except SetupError as error:
+        print(error)
+        return False
+    trust = " once `snell trust` has approved it" if wanted and scope != "user" else ""
+    print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
+    return True
 
 
 def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:

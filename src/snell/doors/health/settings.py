@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from snell.doors.health import Check, Status, Visit
+from snell.doors.memory_switch import is_on
 from snell.machine.processes import adopt_orphans
 from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
@@ -22,6 +23,14 @@ def checks(visit: Visit) -> Iterator[Check]:
     yield from _switches(loaded)
     yield from _problems(loaded, place)
     yield from _hooks(loaded, place)
+    yield _memory(visit)
+
+
+def _memory(visit: Visit) -> Check:
+    """Either is well; that nobody has to guess which is what matters."""
+    if is_on(visit.where, visit.cwd, visit.env):
+        return Check("memory", "ok", f"on: what sessions decide here is kept in {visit.where.state}")
+    return Check("memory", "ok", "off: nothing is captured here; `snell setup --memory` turns it on")
 
 
 def _switches(loaded: Loaded) -> Iterator[Check]:

@@ -118,8 +118,9 @@ def _portion(
     state, found, queued, is_end = inbox.root / "state", list[Prepared](), 0, True
     with locked(state / f"{event.session_id}.lock", LOCK_SECONDS):
         begin = position(state, event.session_id)
-        offset, recent = begin.last_offset, list(begin.recent)
+        offset, recent, overlong = begin.last_offset, list(begin.recent), begin.overlong
         for line, after in lines_since(event.transcript_path, begin.last_offset):
+            overlong += not line
             said = said_in(line, event.client)
             if said and (not said.id or said.id not in recent):
                 new = list(take(said.text))
@@ -132,7 +133,7 @@ def _portion(
                 break
         inbox.deliver_all([data for _, data in found if data])
         if offset != begin.last_offset or tuple(recent) != begin.recent:
-            keep_position(state, event.session_id, offset, time.time(), tuple(recent))
+            keep_position(state, event.session_id, offset, time.time(), tuple(recent), overlong)
     return [told for told, _ in found], is_end
 
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import to_builtins
 
 from snell.machine.project_identity import project_of
+from snell.machine.transcript_delta import overlong_lines
 from snell.memory import aging, rows
 from snell.memory.names import check_namespace
 from snell.memory.recalling import ALPHA, Question
@@ -152,7 +153,9 @@ def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     found = to_builtins(_run(house, lambda tx: rows.stats(tx, project=place)))
     inbox = memories.inbox
     waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
-    return {**found, "project": place, "waiting": waiting, "quarantined": failed, "problem": memories.problem}
+    left_out = overlong_lines(inbox.root / "state") if inbox else 0
+    told = {"waiting": waiting, "quarantined": failed, "overlong_lines": left_out, "problem": memories.problem}
+    return {**found, "project": place, **told}
 
 
 def drain(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:

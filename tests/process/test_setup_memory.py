@@ -1,0 +1,82 @@
+"""Memory is asked for at set-up: what is kept, where, for whom; and the answer is a line of a settings file."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.process.test_setup_cli import Owner
+
+OFF = "[pack.remember]\nenabled = false\n"
+ON = "[pack.remember]\nenabled = true\n"
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Owner:
+    return Owner(tmp_path)
+
+
+def user_settings(owner: Owner) -> Path:
+    return owner.home / "config" / "snell.toml"
+
+
+def stats(owner: Owner) -> str:
+    return owner.snell("memory", "stats")[1]
+
+
+@pytest.mark.parametrize(("typed", "written"), [("y\ny\n", ON), ("y\nn\n", OFF), ("y\n\n", OFF)])
+def test_a_person_is_told_and_asked_and_only_a_yes_is_one(owner: Owner, typed: str, written: str) -> None:
+    assert "capturing is off here" in stats(owner)
+    shown = owner.on_terminal("setup", "claude-code", typed=typed)
+    assert "secrets are taken out" in shown
+    assert str(owner.home / "state" / "memory") in shown
+    assert "in every project" in shown
+    assert user_settings(owner).read_text() == written
+    assert ("capturing is on here" in stats(owner)) == (written == ON)
+    assert ("memory: on:" if written == ON else "memory: off:") in " ".join(owner.snell("doctor")[1].split())
+    again = owner.on_terminal("setup", "claude-code")  # who has answered is not asked again
+    assert "shall it?" not in again
+    assert "everything is installed and current" in again
+
+
+def test_without_a_terminal_nothing_is_asked_and_memory_stays_off(owner: Owner) -> None:
+    code, out, _ = owner.snell("setup", "claude-code", "--yes")
+    assert (code, user_settings(owner).exists()) == (0, False)
+    assert "memory: off. `snell setup --memory`" in out
+    assert "capturing is off here" in stats(owner)
+
+
+def test_a_flag_is_an_answer_and_the_rest_of_the_file_stays(owner: Owner) -> None:
+    path = user_settings(owner)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("# mine\n[pack.remember]\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n")
+    code, out, _ = owner.snell("setup", "claude-code", "--yes", "--memory")
+    assert (code, f"memory: on, said in `{path}`" in out) == (0, True)
+    kept = "# mine\n[pack.remember]\nenabled = {}\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n"
+    assert path.read_text() == kept.format("true")
+    assert owner.snell("setup", "claude-code", "--yes", "--no-memory")[0] == 0
+    assert path.read_text() == kept.format("false")
+
+
+def test_a_project_has_its_own_answer(owner: Owner) -> None:
+    (owner.project / ".git").mkdir(exist_ok=True)
+    code, out, _ = owner.snell("setup", "claude-code", "--scope", "project", "--yes", "--memory")
+    assert (code, (owner.project / ".snell" / "snell.toml").read_text()) == (0, ON)
+    assert "once `snell trust` has approved it" in out
+    assert not user_settings(owner).exists()
+
+
+def test_a_file_that_cannot_be_edited_is_left_alone_and_told_of(owner: Owner) -> None:
+    path = user_settings(owner)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for text in ("[pack.remember\n", "pack = {remember = {budget = 900}}\n"):
+        path.write_text(text)
+        code, out, err = owner.snell("setup", "claude-code", "--yes", "--memory")
+        assert (code, path.read_text()) == (1, text)
+        assert "memory was not switched" in out + err
+
+
+def test_an_agent_cannot_switch_it(owner: Owner) -> None:
+    owner.snell("setup", "claude-code", "--yes")
+    said = owner.on_terminal("setup", "claude-code", "--memory", CLAUDECODE="1")
+    assert "needs a person" in said
+    assert not user_settings(owner).exists()
