@@ -1,5 +1,6 @@
 """Memories out of a store and into one: JSON or CSV, a row for each memory, without vectors (those are made anew)."""
 
+import contextlib
 import csv
 import io
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ class _File(Struct):
 
 def written(memories: Iterable[Memory], form: str) -> bytes:
     """The memories as the bytes of a file."""
-    _check(form)
+    check_form(form)
     if form == "json":
         return msgspec.json.format(msgspec.json.encode({"version": VERSION, "memories": list(memories)})) + b"\n"
     return _csv(memories).encode()
@@ -31,7 +32,7 @@ def written(memories: Iterable[Memory], form: str) -> bytes:
 
 def read(data: bytes, form: str) -> list[Memory]:
     """The memories in a file; a `NotRememberedError` says which row is wrong."""
-    _check(form)
+    check_form(form)
     return _from_json(data) if form == "json" else list(_from_csv(data))
 
 
@@ -55,7 +56,8 @@ def draft_of(memory: Memory) -> Draft:
     )
 
 
-def _check(form: str) -> None:
+def check_form(form: str) -> None:
+    """Raises NotRememberedError for a format that is not known."""
     if form not in FORMATS:
         hint = "; parquet needs a library that Snell does without" if form == "parquet" else ""
         raise NotRememberedError(f"`{form}` is not a format for memories{hint}", advice=f"use {' or '.join(FORMATS)}")
@@ -65,12 +67,25 @@ def _from_json(data: bytes) -> list[Memory]:
     try:
         file = msgspec.json.decode(data, type=_File | list[Memory])
     except (msgspec.DecodeError, RecursionError) as error:
+        _check_version(data)
         raise NotRememberedError(f"the file does not hold memories: {error}") from None
     if isinstance(file, list):
         return file
-    if file.version != VERSION:
-        raise NotRememberedError(f"the file is of version {file.version}, and this program reads {VERSION}")
+    _check_version(data)
     return file.memories
+
+
+class _Head(Struct):
+    version: int = VERSION
+
+
+def _check_version(data: bytes) -> None:
+    """Another version explains whatever else seems wrong."""
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        found = msgspec.json.decode(data, type=_Head).version
+        if found != VERSION:
+            advice = "upgrade Snell, or export it anew with this one"
+            raise NotRememberedError(f"the file is of version {found}, and this program reads {VERSION}", advice=advice)
 
 
 def _csv(memories: Iterable[Memory]) -> str:

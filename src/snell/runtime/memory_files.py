@@ -1,6 +1,7 @@
 """Memories to a file and back. A file that is there is not replaced; nothing is taken in before all of it is read."""
 
 import contextlib
+import errno
 import os
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from snell.machine.files import FileError, read_capped, write_atomically
 from snell.memory import rows
-from snell.memory.exchange import LARGEST, draft_of, form_of, read, written
+from snell.memory.exchange import LARGEST, check_form, draft_of, form_of, read, written
 from snell.memory.names import checked, is_id
 from snell.memory.remembering import remember
 from snell.memory.shapes import ANY, NotRememberedError
@@ -21,12 +22,35 @@ from snell.runtime.memories import Memories
 
 def exported(memories: Memories, path: str, *, project: str, namespace: str = "", form: str = "") -> dict[str, Any]:
     """Write all memories of a project, or of all (`*`), to a new file."""
-    target = _absolute(path)
+    target, form = _absolute(path), form_of(path, form)
+    check_form(form)
+    _check_target(target)
+    found = memories.run(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
+    try:
+        write_atomically(target, written(found, form))
+    except OSError as error:
+        advice = (
+            "make room, or name a file on another disk" if error.errno in _FULL else "name a file that you may write"
+        )
+        raise NotRememberedError(f"cannot be written: {_why(error)}", where=f"`{target}`", advice=advice) from None
+    return {"path": str(target), "memories": len(found)}
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _check_target(target: Path) -> None:
+    """Before anything is read: what is there is not replaced, and no folder is made."""
+    if target.is_dir():
+        raise NotRememberedError("is a folder", where=f"`{target}`", advice="name a new file in it")
     if target.exists() or target.is_symlink():
         raise NotRememberedError("is there already", where=f"`{target}`", advice="name a new file")
-    found = memories.run(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
-    write_atomically(target, written(found, form_of(path, form)))
-    return {"path": str(target), "memories": len(found)}
+    if not target.parent.is_dir():
+        raise NotRememberedError("is no folder", where=f"`{target.parent}`", advice="make it, or name another")
+
+
+def _why(error: OSError) -> str:
+    return error.strerror.lower() if error.strerror else str(error)
 
 
 def imported(
@@ -40,9 +64,15 @@ def imported(
     source = _absolute(path)
     try:
         found = read(read_capped(source, LARGEST), form_of(path, form))
-    except (OSError, FileError) as error:
-        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
-        raise NotRememberedError(f"cannot be read: {why}", where=f"`{source}`") from None
+    except OSError as error:
+        advice = "name a file that `snell memory export` wrote"
+        raise NotRememberedError(f"cannot be read: {_why(error)}", where=f"`{source}`", advice=advice) from None
+    except FileError as error:
+        raise NotRememberedError(error.message, where=f"`{source}`", advice=error.advice) from None
+    except NotRememberedError as error:  # which says what is wrong, and perhaps in which line
+        where = f"`{source}`, {error.where}" if error.where else f"`{source}`"
+        advice = error.advice or "nothing was taken in; mend it, or export it anew with `snell memory export`"
+        raise NotRememberedError(error.message, where=where, advice=advice) from None
     pairs = [(checked(memories.redacted(draft_of(memory))), memory) for memory in found]
     if project != ANY:
         pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]

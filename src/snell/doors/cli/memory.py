@@ -70,6 +70,10 @@ def _check(args: argparse.Namespace) -> None:
         raise SnellError(f"the limit is {args.limit}, and one is the least")
     if args.verb == "journey" and len(args.what) != 2:
         raise SnellError("a journey has a start and an end", advice="name two ids, as `snell memory list` shows them")
+    if args.verb in ("export", "import") and not (len(args.what) == 1 and args.what[0].strip()):
+        raise SnellError(
+            f"`snell memory {args.verb}` needs the name of one file", advice="name it, such as memories.json"
+        )
     if args.verb == "map" and len(args.what) > 1:
         raise SnellError("a map goes into one file", advice="name one, or none to see it here")
 
