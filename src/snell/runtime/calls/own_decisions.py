@@ -15,6 +15,7 @@ from snell.memory.shapes import ANY
 from snell.model.ports import Database, Transaction
 from snell.work import decisions
 from snell.work.decisions import SEARCHED, Row
+from snell.work.retention import folder_of
 from snell.work.session_reports import SessionSummary, recent_sessions
 
 PAGE = 200
@@ -67,8 +68,14 @@ class OwnDecisions:
 
     def _of_session(self, session_id: str) -> str | None:
         if session_id not in self._sessions:
-            self._sessions[session_id] = _project_in([body for (body,) in self._tx.rows(_OF_SESSION, session_id)])
+            self._sessions[session_id] = self._looked_up(session_id)
         return self._sessions[session_id]
+
+    def _looked_up(self, session_id: str) -> str | None:
+        kept = folder_of(self._tx, session_id)  # of traces that are gone; they were the first
+        if kept:
+            return project_of(kept)
+        return _project_in([body for (body,) in self._tx.rows(_OF_SESSION, session_id)])
 
     def _of_one(self, decision_id: str) -> str | None:
         trace = decisions.trace(self._tx, decision_id)
