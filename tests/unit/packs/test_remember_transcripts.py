@@ -39,6 +39,8 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
     read_on(event, stage.here, "session_end", seconds=0.0)
     first = _all_captured(stage)
     begin = position(stage.inbox.root / "state", "s1")
+    unread = call_for("memory.stats", stage.house)({}, {"CWD": str(stage.folder)})["unread_bytes"]
+    assert unread == stage.transcript.stat().st_size - begin.last_offset
     assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
     rounds = 0
     while read_the_rest(stage.where.state, 0.05):  # as the daemon's timer does

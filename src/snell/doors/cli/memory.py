@@ -150,6 +150,8 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
     print(
         "capturing is on here" if answer["capturing"] else "capturing is off here; `snell setup --memory` turns it on"
     )
+    if answer["unread_bytes"]:
+        print(f"{answer['unread_bytes'] / 1e6:,.1f} MB of transcripts are still to be read; the daemon does it")
     if answer["waiting"]:
         print(f"{answer['waiting']} captures wait; `snell memory drain` takes them in")
     if answer["quarantined"]:

@@ -149,13 +149,16 @@ def reinforce(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """project -> how many memories, and how it stands with what is still to be read and taken in."""
+    from snell.packs.remember._transcripts import bytes_unread
+
     memories, place = memories_of(house), project(arguments, env)
     found = to_builtins(_run(house, lambda tx: rows.stats(tx, project=place)))
     inbox = memories.inbox
     waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
-    left_out = overlong_lines(inbox.root / "state") if inbox else 0
-    told = {"waiting": waiting, "quarantined": failed, "overlong_lines": left_out, "problem": memories.problem}
-    return {**found, "project": place, **told}
+    left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root.parent)) if inbox else (0, 0)
+    told = {"waiting": waiting, "quarantined": failed, "overlong_lines": left_out, "unread_bytes": unread}
+    return {**found, "project": place, **told, "problem": memories.problem}
 
 
 def drain(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
