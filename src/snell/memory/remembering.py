@@ -55,7 +55,8 @@ def remember(
         return known
     vector = vector_of(draft.content)
     near = like(tx, draft, vector, shortlist) if similar <= 1 else []
-    same = next((each for each in near if agree(draft.content, each.content)), None)
+    least = min(similar, MAYBE) if is_gated else similar  # one that is less alike is no reason to refuse
+    same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
     if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
         return refused
     score = quality(draft)

@@ -7,6 +7,7 @@ no harm. A server with pgvector finds them itself.
 """
 
 import heapq
+import sys
 from collections import defaultdict
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -46,8 +47,11 @@ class _Part:
         distances = np.zeros(len(self.seqs), dtype=np.uint16)
         for at in range(table.shape[1]):  # column by column: adding up along short rows takes several times as long
             distances += np.bitwise_count((table[:, at] ^ ours[at]) & told[at])
-        best = np.argpartition(distances, most)[:most] if len(distances) > most else np.arange(len(distances))
-        return sorted((int(distances[at]), int(at)) for at in best)
+        if len(distances) <= most:
+            best = np.arange(len(distances))
+        else:  # also those that are as far as the last one: of these the first count, as without numpy
+            best = np.flatnonzero(distances <= np.partition(distances, most - 1)[most - 1])
+        return sorted((int(distances[at]), int(at)) for at in best)[:most]
 
     def _by_numbers(self, wanted: bytes, mask: bytes, most: int) -> list[tuple[int, int]]:
         width = len(wanted)
@@ -79,7 +83,8 @@ class Shortlist:
         self._refresh(tx)
         wanted, mask = signature_of(vector), telling_bits(vector)
         found: list[tuple[int, int]] = []
-        numpy = numpy_with_bits() if sum(len(part.seqs) for part in self._parts.values()) >= MANY else None
+        number = sum(len(part.seqs) for part in self._parts.values())
+        numpy = numpy_with_bits() if number >= MANY or "numpy" in sys.modules else None
         for (its_project, its_namespace, width), part in self._parts.items():
             if project in (ANY, its_project) and namespace in ("", its_namespace) and width == len(wanted):
                 found += part.near(wanted, mask, most, numpy)

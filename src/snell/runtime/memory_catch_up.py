@@ -88,9 +88,11 @@ def main() -> None:
 
 def catch_up(where: Places, parent: int) -> None:
     """Take in and read by turns, so that few captures wait however long the transcript is."""
+    from snell.memory.static_vectors import numpy_with_bits
     from snell.runtime.house import database_of
     from snell.runtime.memories import Memories, is_captured
 
+    numpy_with_bits()  # for so many it is worth loading, where it is installed
     database = database_of(where)
     memories = Memories(database, where.state / "memory")
     memories.captures = lambda: is_captured(where, dict(os.environ))
