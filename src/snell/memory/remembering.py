@@ -31,6 +31,7 @@ SIMILAR = 0.85  # from here on it is the same thing said again
 MAYBE = 0.80  # from here on it could be
 LOOKED_AT = 40  # memories whose vectors are compared
 COMPARED = 5  # memories that are compared word by word
+WORTH_A_LOOK = 0.5  # of the vectors: texts that mean less of the same are not worded alike either
 
 
 def remember(
@@ -94,7 +95,10 @@ def like(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> 
     marks = ", ".join("?" for _ in seqs)
     rows = tx.rows(f"SELECT id, content, vector FROM memories WHERE seq IN ({marks})", *seqs)
     near = cosines(vector, [bytes(other) for _, _, other in rows])
-    best = sorted(zip(near, rows, strict=True), key=lambda each: -each[0])[:COMPARED]
+    alike = [pair for pair in zip(near, rows, strict=True) if pair[0] >= WORTH_A_LOOK]
+    best = sorted(alike, key=lambda each: -each[0])[:COMPARED]
+    if not best:
+        return []
     worded = cosines(wording_of(draft.content), [wording_of(str(content)) for _, (_, content, _) in best])
     found = [Like(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)]
     return sorted(found, key=lambda each: -each.similarity)

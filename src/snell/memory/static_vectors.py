@@ -27,6 +27,7 @@ from snell.memory.words import STOP_WORDS, stem, terms
 # How vectors were made, the best last: by hashes with other weights; without the table; with it.
 MAKES = ("static-1", "static-2 without table", "static-2")
 SIZE = 256
+SHORT = 2_000  # characters of a text that is worth remembering
 MASK = 0.5
 MEANING, ITSELF, GROUPS, LETTERS = 2.0, 0.6, 0.9, 0.4  # how much each says about a word
 _COMMON_WORDS = "file code make run add new work set thing way time change data value line name problem project"
@@ -49,7 +50,14 @@ def wording_of(text: str) -> bytes:
     The same by its words and their parts alone, whatever they mean. Whether one text repeats another is seen by these:
     `tea` and `coffee` are near each other, and two memories.
     """
+    return _short_wording(text) if len(text) <= SHORT else _wording(text)
+
+
+def _wording(text: str) -> bytes:
     return quantized(_held(_weighted(terms(text))))
+
+
+_short_wording = lru_cache(maxsize=4_096)(_wording)  # who is near one text is often near the next one, too
 
 
 def make() -> str:
