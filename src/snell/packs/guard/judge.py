@@ -60,14 +60,20 @@ def judge(
     if budget.troubles:
         findings.extend(find_unread(command))
     findings.extend(UNREADABLE.ask(f"it could not be read to the end: {why}") for why in budget.troubles)
-    kept = tuple(dict.fromkeys(findings))[:MOST_FINDINGS]
+    kept = _strictest_first(findings)
     return Judgement(verdict_of(kept), kept, tuple(walk.steps), scene.files)
 
 
 def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What these steps would do, where a tool other than a shell does them."""
-    findings = tuple(dict.fromkeys(_found(list(steps), Ground(cwd, home, project or cwd, own), {})))[:MOST_FINDINGS]
+    findings = _strictest_first(_found(list(steps), Ground(cwd, home, project or cwd, own), {}))
     return Judgement(verdict_of(findings), findings, steps)
+
+
+def _strictest_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Each once; what there is no room for is never what counts most."""
+    ordered = sorted(dict.fromkeys(findings), key=lambda finding: -_ORDER[finding.verdict])
+    return tuple(ordered[:MOST_FINDINGS])
 
 
 def strictest(judgements: list[Judgement]) -> Judgement:

@@ -65,7 +65,6 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
         yield verdict(f"it deletes whatever is found in {place}")
-        return
 
 
 def _own_words(args: tuple[str, ...]) -> list[str]:

@@ -132,11 +132,9 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         place = place_of(ground.absolute(everything.partition(UNKNOWN)[0] or "."), ground)
         verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
         yield verdict(f"it deletes everything that a search without a filter finds in {place}")
-        return
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
     if found and not step.sweeps and not _is_remade_or_temporary(found, ground):
         yield RULE.ask("it deletes whatever a search finds")
-        return
     recursive = (
         given.has("-r", "-R", "--recursive", "-Recurse", "-recurse")
         or _is_windows(step)
@@ -144,10 +142,9 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     )
     before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
     for operand in (*given.operands, *before):  # what was moved away first is still what it was
-        finding = _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force"))
-        if finding:
+        # All of them: behind one that is asked about may stand one that is denied.
+        if finding := _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force")):
             yield finding
-            return
     if not recursive and any(map(is_unset, step.words[1:])):
         yield from _with_unknown_options(given.operands, step, ground)
 

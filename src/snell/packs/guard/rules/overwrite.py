@@ -128,7 +128,6 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
             continue
         if endless:
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
-            return
         place, name = place_of(path, ground), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
             yield RULE.deny(f"it writes over whatever is found in {place}")
@@ -136,10 +135,9 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
         empties = noise or step.program in ("truncate", "fallocate") or _says_nothing(step)
         if empties and "*" in name and place in (PROJECT, SOURCES) and not is_artefact(path):
             yield RULE.ask(f"it empties files of {place}: `{path}`")
-            return
+            continue
         if empties and place == HOME_PART and UNKNOWN not in path:
             yield RULE.ask(f"it empties a file of {place}: `{path}`")
-            return
 
 
 def _moved(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             yield (RULE.deny if at_home else RULE.ask)(
                 f"`chmod {mode}` lets others read `{target}`, which holds secrets"
             )
-            return
+            continue
         place = place_of(ground.absolute(target), ground)
         if target.startswith(("/usr/local/", "/dev/kvm")):
             continue

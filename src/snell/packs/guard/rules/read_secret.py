@@ -75,7 +75,6 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
             yield verdict(f"`{secret}` holds secrets")
-            return
     yield from _written(step, ground)
     yield from _printed(step)
     yield from _copied(step)
@@ -167,7 +166,6 @@ def _written(step: Step, ground: Ground) -> Iterator[Finding]:
         if secret and not path.startswith("/tmp/"):
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
-            return
 
 
 def _printed(step: Step) -> Iterator[Finding]:

@@ -88,7 +88,6 @@ def _stored(step: Step, ground: Ground) -> Iterator[Finding]:
         kept_out = any(arg.startswith(("--exclude", "--include", "-x")) for arg in step.args)
         if place in (ROOT, HOME, ABOVE) or (place == PROJECT_ROOT and not kept_out):
             yield (RULE.ask if place == PROJECT_ROOT else RULE.deny)(f"it copies {place} to `{operands[-1]}`")
-            return
 
 
 def _is_folder(name: str) -> bool:

@@ -61,7 +61,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
             yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
                 f"`{path}` is run later, without being asked for"
             )
-            return
+            continue
         if _shadows(path):
             yield RULE.deny(f"`{path}` then runs in the place of a program of the system")
             return
@@ -95,7 +95,6 @@ def _searched_first(step: Step) -> Iterator[Finding]:
     for name, value in (*step.env, *told):
         if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADS and _TEMPORARY.search(value)):
             yield RULE.ask(f"{name} puts programs from `{value.partition(':')[0]}` in the place of the usual ones")
-            return
 
 
 _TEMPORARY = late(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")

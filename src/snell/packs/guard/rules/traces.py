@@ -70,4 +70,3 @@ def _destroyed(step: Step, ground: Ground) -> Iterator[Finding]:
         if _LOGS.match(path) and step.program not in ("cp", "mv", "tee", "ln", "dd"):
             verdict = RULE.deny if _WHO.search(path) else RULE.ask
             yield verdict(f"it empties or deletes records of the system: `{path}`")
-            return

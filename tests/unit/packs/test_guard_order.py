@@ -1,0 +1,33 @@
+"""What counts most decides, wherever in the line it stands."""
+
+from itertools import permutations
+
+import pytest
+
+from snell.packs.guard.judge import judge
+
+LINES = [
+    ("rm -rf", ("$D", "/", "build"), "deny"),
+    ("rm -rf", ("$(find . -name '*.x')", "~", "dist"), "deny"),
+    ("rm -r", ("src", "/etc", "$X"), "deny"),
+    ("grep x", (".env", "~/.ssh/id_rsa"), "deny"),
+    ("truncate -s 0", ("~/notes.txt", "/etc/passwd"), "deny"),
+    ("find", ("/tmp/x", "/", "build"), "deny"),
+    ("rm -rf", ("$D", "build"), "ask"),
+    ("rm -rf", ("build", "dist"), "allow"),
+]
+
+
+@pytest.mark.parametrize(("program", "operands", "verdict"), LINES)
+def test_the_order_of_operands_does_not_matter(program: str, operands: tuple[str, ...], verdict: str):
+    ending = " -name '*.x' -delete" if program == "find" else ""
+    for order in permutations(operands):
+        found = judge(f"{program} {' '.join(order)}{ending}", "/home/dev/p", "/home/dev", "/home/dev/p")
+        assert (order, found.verdict) == (order, verdict)
+        assert not found.findings or found.findings[0].verdict == verdict
+
+
+def test_what_there_is_no_room_for_is_not_what_counts():
+    many = " ".join(f"$D{number}" for number in range(40))
+    found = judge(f"rm -rf {many} /", "/home/dev/p", "/home/dev", "/home/dev/p")
+    assert (found.verdict, found.findings[0].why) == ("deny", "it deletes the whole disk: `/`")
