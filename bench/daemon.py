@@ -83,8 +83,9 @@ def _medians(taken: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _quietest(kind: str, ours: str, theirs: str, field: int) -> tuple[float, dict[str, float]]:
+    best = min(groups(kind), key=lambda group: sum(wall for wall, _ in group.values()))
     by_ratio = sorted(groups(kind), key=lambda group: group[ours][field] / group[theirs][field])
-    best, middle = by_ratio[0], by_ratio[len(by_ratio) // 2]
+    middle = by_ratio[len(by_ratio) // 2]
     times = {
         name: group[each][field]
         for group, word in ((best, ""), (middle, " (middle)"))

@@ -32,6 +32,12 @@ class Listener:
         self.path = path
         self._identity = _identity(path)
 
+    @property
+    def is_reachable(self) -> bool:
+        """Is the socket still there? Whoever deletes its folder has no more use for us."""
+        found = _identity(self.path)
+        return found is not None and self._identity is not None and found[:2] == self._identity[:2]
+
     def withdraw(self) -> None:
         """
         Take the name away: whoever comes now starts another daemon.

@@ -144,7 +144,8 @@ class Daemon:
                     house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
             await memory.look(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not front.is_busy
-            if (is_idle and not self._annexes.must_stay and not memory.is_behind) or self._program.is_gone():
+            has_reasons = self._annexes.must_stay or memory.is_behind
+            if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
                 self._leaving.set()
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:

@@ -39,7 +39,7 @@ from snell.runtime.callbacks import Registration, event_named, hooks_from
 from snell.runtime.crew import Crew
 from snell.runtime.deliveries import Deliveries, delivery_of
 from snell.runtime.drive import Deciding, drive, drive_async
-from snell.runtime.journal import Journal, NoJournal
+from snell.runtime.journal import Journal, NoJournal, new_id
 from snell.runtime.marks import StoredMarks
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.registry import OnSuccess, Registry
@@ -194,7 +194,7 @@ class House:
         key, size = delivery_of(event, request_id)
         earlier = self._deliveries.earlier(key)
         # What was decided before need not be decided anywhere.
-        place = Place(NO_HOOKS, self.crew) if earlier else self.place_of(event, self.journal.id_for(key), env)
+        place = Place(NO_HOOKS, self.crew) if earlier else self.place_of(event, new_id(), env)
         return Work(self, event, key, place, earlier, size)
 
     def settle(self, work: "Work", decision: Decision) -> Decision:

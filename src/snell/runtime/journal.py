@@ -10,9 +10,7 @@ Record = dict[str, Any]
 
 
 class Journal(Protocol):
-    """`id_for` names a decision; `commit` comes before the answer and is brief; `record` has the whole story."""
-
-    def id_for(self, key: str) -> str: ...
+    """`commit` comes before the answer and is brief; `record` has the whole story, afterwards."""
 
     def commit(self, decision: Decision, key: str) -> None: ...
 
@@ -25,10 +23,6 @@ class Journal(Protocol):
 
 class NoJournal:
     """For embedded houses and tests that look at decisions themselves."""
-
-    def id_for(self, key: str) -> str:
-        """Every decision is a new one."""
-        return new_id()
 
     def commit(self, decision: Decision, key: str) -> None:
         """Forget it."""

@@ -123,13 +123,6 @@ def found_in(folder: Path) -> Iterator[list[Found]]:
                     file.path.unlink()
 
 
-def decided_by_the_dead(folder: Path) -> dict[str, str]:
-    """By delivery, the ids of decisions in files that were left behind. Whoever sent one may send it again."""
-    with contextlib.ExitStack() as held:
-        files = [_found(path, held) for path in _files(folder)]
-    return {row.request_key: row.id for file in files if file.is_left_behind for row in file.rows if row.request_key}
-
-
 def _files(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:

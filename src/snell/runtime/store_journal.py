@@ -25,8 +25,7 @@ from snell.model.decision import QUIET, Decision
 from snell.model.effects import Verdict
 from snell.model.errors import StoreError
 from snell.model.ports import Database, Transaction
-from snell.runtime.journal import new_id
-from snell.runtime.pending_rows import FOLDER, PendingRows, decided_by_the_dead, found_in
+from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
 from snell.work import decisions, left_behind
 from snell.work.decisions import Record, Row
 from snell.work.migrations import put_meta
@@ -64,15 +63,8 @@ class StoreJournal:
         self.lost = 0  # rows for which there was no room anywhere
         self._unsaved: list[Row] = []
         self._lock = threading.RLock()  # late hooks finish in threads of their own
-        self._interrupted: dict[str, str] | None = None  # decisions whose answers may never have arrived
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
-
-    def id_for(self, key: str) -> str:
-        """The id for a decision on this delivery: a new one, unless a process that was killed had decided it."""
-        if self._interrupted is None:
-            self._interrupted = decided_by_the_dead(self._folder) if self._pending and self._folder else {}
-        return self._interrupted.pop(key, "") or new_id()
 
     def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""

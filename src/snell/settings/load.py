@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from snell.engine.book import Switches
 from snell.machine.paths import POLICY_FILE, Places
-from snell.model.hooks import Hook
+from snell.model.hooks import Hook, PythonFile
 from snell.settings.complaints import Complaint
 from snell.settings.effective import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
@@ -111,6 +111,9 @@ class _Gathering(Struct):
 
     def take(self, parsed: Parsed) -> None:
         self.hooks += [each.hook for each in parsed.declared]
+        # Those of a project are watched with its other files: they count only as they were approved.
+        handlers = (each.hook.handler for each in parsed.declared)
+        self.watch(watched(each.path) for each in handlers if isinstance(each, PythonFile))
         self.values += parsed.values
         self.problems += parsed.complaints
 

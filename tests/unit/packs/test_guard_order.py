@@ -1,4 +1,4 @@
-"""What counts most decides, wherever in the line it stands."""
+"""What counts most decides, wherever in the line it stands; and what is a project."""
 
 from itertools import permutations
 
@@ -31,3 +31,16 @@ def test_what_there_is_no_room_for_is_not_what_counts():
     many = " ".join(f"$D{number}" for number in range(40))
     found = judge(f"rm -rf {many} /", "/home/dev/p", "/home/dev", "/home/dev/p")
     assert (found.verdict, found.findings[0].why) == ("deny", "it deletes the whole disk: `/`")
+
+
+@pytest.mark.parametrize("cwd", ["/", "/home", "/home/dev"])
+def test_a_folder_that_takes_in_the_home_is_no_project(cwd: str):
+    denied = ("rm -rf ~", "rm -rf /etc", "rm -rf /usr/lib", "rm -rf /home", "rm -rf ~/Documents", "rm -rf ~/bin")
+    fine = ("rm -rf build dist", "rm -rf node_modules && npm ci", "rm -rf .venv", "rm -rf /tmp/x", "rm notes.txt")
+    told = {line: judge(line, cwd, "/home/dev").verdict for line in (*denied, *fine)}
+    assert told == {**dict.fromkeys(denied, "deny"), **dict.fromkeys(fine, "allow")}
+
+
+def test_a_home_that_somebody_made_a_project_is_one():
+    assert judge("rm -rf notes", "/home/dev", "/home/dev", "/home/dev").verdict == "allow"
+    assert judge("rm -rf ~", "/home/dev", "/home/dev", "/home/dev").verdict == "deny"

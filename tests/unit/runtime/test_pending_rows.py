@@ -8,7 +8,7 @@ import pytest
 from snell.model.decision import Decision
 from snell.model.events import event_from
 from snell.runtime import pending_rows
-from snell.runtime.pending_rows import FOLDER, PendingRows, decided_by_the_dead, found_in
+from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
 from snell.runtime.store_journal import StoreJournal
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions
@@ -91,24 +91,6 @@ def test_a_journal_answers_for_a_pending_row_whoever_asks(tmp_path: Path) -> Non
     assert in_database(theirs) == ["1"]
     journal.close()
     assert os.listdir(tmp_path / FOLDER) == []
-
-
-def test_what_a_killed_process_had_decided_keeps_its_id_when_it_is_asked_again(tmp_path: Path) -> None:
-    dead, living = PendingRows(tmp_path / FOLDER), PendingRows(tmp_path / FOLDER)
-    dead.append(Row(id="1", at=0, request_key="one"))
-    dead.append(Row(id="2", at=0, request_key=""))
-    living.append(Row(id="3", at=0, request_key="three"))
-    assert decided_by_the_dead(tmp_path / FOLDER) == {}
-    dead.close()  # as when it is killed: its lock is gone, its file stays
-    database = SqliteDatabase(tmp_path / "snell.db")
-    journal = StoreJournal(database, pending=PendingRows(tmp_path / FOLDER))
-    assert journal.id_for("one") == "1"
-    assert {journal.id_for("one"), journal.id_for("three"), journal.id_for("")}.isdisjoint("123")
-    journal.commit(Decision(event=EVENT, id="1"), "one")
-    journal.take_in()
-    assert sorted(in_database(database)) == ["1", "2", "3"]
-    living.close()
-    journal.close()
 
 
 def test_a_row_that_was_left_behind_is_in_the_journal_once(tmp_path: Path) -> None:

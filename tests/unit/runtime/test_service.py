@@ -9,7 +9,6 @@ from snell.machine.wire import Request
 from snell.model.decision import Decision
 from snell.runtime import service
 from snell.runtime.house import House
-from snell.runtime.journal import new_id
 from snell.runtime.service import MANY, TOGETHER, Service
 
 
@@ -19,9 +18,6 @@ class Kept:
     def __init__(self) -> None:
         self.committed: list[str] = []
         self.recorded: list[str] = []
-
-    def id_for(self, key: str) -> str:
-        return new_id()
 
     def commit(self, decision: Decision, key: str) -> None:
         self.committed.append(decision.id)

@@ -125,7 +125,7 @@ def _key(line: str, event: Event) -> tuple[str, ...]:
 
 def _ground(event: Event, here: Here) -> tuple[str, str, str]:
     cwd = event.cwd or here.project_dir or "/"
-    return cwd, here.env.get("HOME") or os.path.expanduser("~"), here.project_dir or cwd
+    return cwd, here.env.get("HOME") or os.path.expanduser("~"), here.project_dir
 
 
 def _answer(judgement: Judgement, here: Here) -> Deny | Ask | Tell | None:

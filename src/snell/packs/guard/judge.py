@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from snell.packs.guard.own import NOWHERE, Own
-from snell.packs.guard.places import Ground
+from snell.packs.guard.places import Ground, project_in
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
 from snell.packs.guard.rules.windows import find_unread
@@ -51,7 +51,7 @@ def judge(
     if "\0" in command:
         command = command.replace("\0", "")  # as shells do
         budget.trouble("it holds characters that a shell leaves out")
-    ground = Ground(cwd, home, project or cwd, own)
+    ground = Ground(cwd, home, project_in(cwd, home, project), own)
     walk, scene = _walked(command, ground, files or {}, budget)
     if "mkfifo" in command or (" & " in command and scene.files):
         # What one side of a pipe or background job reads may be written further right.
@@ -66,7 +66,7 @@ def judge(
 
 def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What these steps would do, where a tool other than a shell does them."""
-    findings = _strictest_first(_found(list(steps), Ground(cwd, home, project or cwd, own), {}))
+    findings = _strictest_first(_found(list(steps), Ground(cwd, home, project_in(cwd, home, project), own), {}))
     return Judgement(verdict_of(findings), findings, steps)
 
 

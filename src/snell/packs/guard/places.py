@@ -34,6 +34,7 @@ _ARTEFACT_FILE = late(
     ),
     re.IGNORECASE,
 )
+_OF_A_HOME = names("bin public pkg vendor site logs log cache tmp temp")
 _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
 _LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
 _REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
@@ -49,6 +50,16 @@ _BLOAT = late(
 )
 _GIT_REMADE = late(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
 _SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
+
+
+NO_PROJECT = "/\0"  # there is no path in it
+
+
+def project_in(cwd: str, home: str, project: str = "") -> str:
+    """The project that counts: the folder itself where none is known, but none where it takes in the whole home."""
+    folder = f"{(project or cwd).rstrip('/')}/"
+    takes_in_home = f"{home.rstrip('/')}/".startswith(folder) and not (project and folder == f"{home.rstrip('/')}/")
+    return NO_PROJECT if folder == "/" or takes_in_home else project or cwd
 
 
 class Ground:
@@ -92,6 +103,14 @@ def is_artefact(path: str) -> bool:
     return any(part in _ARTEFACTS for part in parts) or _ARTEFACT_FILE.search(name) is not None
 
 
+def _is_made_here(head: str, ground: Ground) -> bool:
+    """Where there is no project, what a build makes right here; a home's own `bin` and its like are no such thing."""
+    folder = f"{ground.cwd.rstrip('/')}/"
+    name = head.removeprefix(folder).partition("/")[0]
+    is_of_the_system = folder == "/" and _SYSTEM.match(head) is not None
+    return head.startswith(folder) and is_artefact(name) and name not in _OF_A_HOME and not is_of_the_system
+
+
 def is_remade(name: str) -> bool:
     """A name pattern that only finds what a build or an editor makes again, all of it."""
     plain = name.strip("*/").lower()
@@ -111,6 +130,8 @@ def _inside(head: str) -> str:
 
 
 def _elsewhere(path: str, head: str, ground: Ground) -> str:
+    if ground.project == NO_PROJECT and _is_made_here(head, ground):
+        return BUILD
     if ground.home and (head == ground.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
         return HOME
     if ground.project and (ground.project + "/").startswith(head.rstrip("/") + "/"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping
-from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -62,8 +61,8 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
         return path
     real = _on_disk(head)
     for place in (project, home):
-        if place and f"{real}/".startswith(_of_place(place) + "/"):
-            real = place + real[len(_of_place(place)) :]
+        if place and f"{real}/".startswith((really := _on_disk(place)) + "/"):
+            real = place + real[len(really) :]
             break
     return real + tail
 
@@ -121,6 +120,3 @@ def _on_disk(path: str) -> str:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return path
-
-
-_of_place = lru_cache(maxsize=256)(_on_disk)  # a home or a project stays where it is

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from snell.kit import shell_ansi
 from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
+from snell.packs.guard.places import NO_PROJECT
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.copies import copied, packed, unpacked
 from snell.packs.guard.shell.inits import is_init
@@ -211,7 +212,7 @@ def _names(call: Call, args: list[str], scene: Scene) -> Value:
 
 def _git(call: Call, args: list[str], scene: Scene) -> Value:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
-        return Value(scene.project or scene.cwd)
+        return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
     if args[:1] in (["archive"], ["bundle"]):
         return Value(UNKNOWN, frozenset((ARCHIVE,)))
     if args[:1] == ["ls-files"]:  # all that is kept, or a part of it
