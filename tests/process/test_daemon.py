@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -197,11 +198,27 @@ def test_remote_calls_are_lines_of_json_and_mistakes_leave_the_connection_usable
     ]
 
 
+def test_a_python_file_that_the_settings_name_is_read_again_when_it_changes(machine):
+    machine.write("own.py", PACK.format(reason="one"))
+    machine.write("snell.toml", '[[hooks]]\nevent="PreToolUse"\n[hooks.python]\nfile="own.py"\nfunction="no_bad"\n')
+    bad = {"tool_input": {"command": "bad"}}
+    before = machine.reason(bad)
+    machine.write("own.py", PACK.format(reason="two"))
+    assert [before, machine.reason(bad)] == ["one", "two"]
+
+
 def test_a_daemon_with_nothing_to_do_leaves_and_takes_its_socket_along(machine):
     machine.hook(SNELL_IDLE="0.2")
     wait_until(lambda: not machine.daemons())
     assert not (machine.home / "run/snell.sock").exists()
     assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
+
+
+def test_a_daemon_that_nobody_can_reach_any_more_leaves(machine):
+    machine.hook()
+    assert machine.daemons()
+    shutil.rmtree(machine.home)
+    wait_until(lambda: not machine.daemons())
 
 
 def test_a_stop_waits_for_the_hook_that_is_running(machine, tmp_path):
