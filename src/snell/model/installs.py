@@ -32,11 +32,16 @@ class Entries(Struct, frozen=True):
 
 
 class Wrapped(Struct, frozen=True):
-    """A command setting that runs ours, which runs the one that was there before, if there was one."""
+    """
+    A command setting that runs ours, which runs the one that was there before, if there was one.
+
+    `test` is what a shell asks to find out whether ours is there: without it, the one from before runs by itself.
+    """
 
     at: tuple[str, ...]
     command: str
     only_existing: bool = False
+    test: str = ""
 
 
 class Block(Struct, frozen=True):

@@ -244,12 +244,11 @@ def _is_closed(file: FileEdit) -> bool:
 
 
 def _status_line(programs: Programs) -> tuple[Wrapped, ...]:
-    def command(name: str) -> str:
-        return programs.joined([programs.snell, name])
-
+    line, line_test = programs.display("statusline")
+    files, files_test = programs.display("suggest-files")
     return (
-        Wrapped(("statusLine",), command("statusline")),
-        Wrapped(("fileSuggestion",), command("suggest-files"), only_existing=True),
+        Wrapped(("statusLine",), line, test=line_test),
+        Wrapped(("fileSuggestion",), files, only_existing=True, test=files_test),
     )
 
 

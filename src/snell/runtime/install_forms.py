@@ -40,12 +40,11 @@ class Programs(Struct, frozen=True):
         shell does where the shim is not: to many clients a command that is not found is a refusal of everything.
         """
         line = self.joined(self.words(client, event))
-        return f"{self._test()} || {missing}; {line}" if missing and not self.is_windows else line
+        return f"{_test(self.shim)} || {missing}; {line}" if missing and not self.is_windows else line
 
-    def _test(self) -> str:
-        """Is the shim there? Only what shells have built in: this runs on every event."""
-        is_named = "/" not in self.shim
-        return f"command -v {self.shim} >/dev/null" if is_named else f"[ -x {shlex.quote(self.shim)} ]"
+    def display(self, name: str) -> tuple[str, str]:
+        """The command of ours that makes a status line or the like, and how a shell finds out whether it is there."""
+        return self.joined([self.snell, name]), "" if self.is_windows else _test(self.snell)
 
     def joined(self, words: Sequence[str]) -> str:
         if self.is_windows:
@@ -64,6 +63,12 @@ class Programs(Struct, frozen=True):
         """The same as program and arguments."""
         program, *args = self.server_words()
         return {name: program, "args": args}
+
+
+def _test(program: str) -> str:
+    """Is the program there? Only what shells have built in: this runs on every event."""
+    is_named = "/" not in program
+    return f"command -v {program} >/dev/null" if is_named else f"[ -x {shlex.quote(program)} ]"
 
 
 Form = Callable[[Install, str, Sequence[str], Programs], list[FileEdit]]

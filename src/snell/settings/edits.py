@@ -4,7 +4,6 @@ What set-up wants of a file, applied to its bytes: put in, taken out, looked for
 Pure functions from bytes to bytes. Doing the same twice changes nothing, and taking out leaves what others wrote.
 """
 
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from snell.settings.edit_json import JsonText, Span
 from snell.settings.edit_markdown import has_block, with_block, without_block
 from snell.settings.edit_toml import appended, checked, first_line_of, refuse_if_taken, toml_table, without
 from snell.settings.edit_yaml import with_entry, without_entry, yaml_values
-from snell.settings.our_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command
+from snell.settings.our_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
 from snell.settings.tree import text_of
 
 BOM = "\ufeff"
@@ -137,14 +136,14 @@ def _put_wrapped(document: JsonText, edit: Any) -> None:
     span = document.find(edit.at)
     if span is None:
         if not edit.only_existing:
-            document.put(edit.at, {"type": "command", "command": edit.command})
+            document.put(edit.at, {"type": "command", "command": wrapping(edit.command, "", edit.test)})
         return
     command = span.value.get("command") if isinstance(span.value, dict) else None
     if not isinstance(command, str):
         raise WrongError(f"`{'.'.join(edit.at)}` has no `command`", 1, "mend it, or remove it")
     inner = wrapped_command(command)
     inner = command if inner is None else inner
-    document.put((*edit.at, "command"), f"{edit.command} --then {shlex.quote(inner)}" if inner else edit.command)
+    document.put((*edit.at, "command"), wrapping(edit.command, inner, edit.test))
 
 
 def _cut_wrapped(document: JsonText, edit: Any) -> None:

@@ -10,6 +10,8 @@ _WORD = r"""(?:'(?:[^'\n]|'"'"')*'|[^\s;&|'"]+)"""
 _ELSE = r"""(?:exit 0|\{ echo '[^'\n]*'(?: >&2)?; exit [02]; \})"""
 _GUARD = rf"""(?:(?:\[ -x {_WORD} \]|command -v snell-hook >/dev/null) \|\| {_ELSE}; )?"""
 _FOLDER = r"""(?:'(?:[^'\n]|'"'"')*/|["']?(?:[^"'\n;&|<>()`]*[/\\])?)"""
+_QUOTED = r"""(?:'(?:[^']|'"'"')*'|[^\s;&|'"]+)"""  # a word as `shlex.quote` writes it, over several lines too
+_WRAP_GUARD = re.compile(rf"\[ -x {_QUOTED} \] \|\| (?:exit 0|exec /bin/sh -c {_QUOTED}); ")
 _SHIM = re.compile(rf"""^{_GUARD}(?:exec )?{_FOLDER}snell-hook(?:-[a-z]+)?(?:\.exe|\.cmd|\.sh)?(?:["' ]|$)""")
 _CLOSED = re.compile(rb"snell-hook(?:(?!command)[^{}]){0,300}?--fail-closed")
 
@@ -24,10 +26,19 @@ def runs_shim(value: Any) -> bool:
     return any(_SHIM.match(command) for command in commands_in(value))
 
 
+def wrapping(ours: str, inner: str, test: str = "") -> str:
+    """Our command around one that was there before; where `test` finds that ours is gone, that one runs by itself."""
+    inside = shlex.quote(inner)
+    line = f"{ours} --then {inside}" if inner else ours
+    alone = f"exec /bin/sh -c {inside}" if inner else "exit 0"
+    return f"{test} || {alone}; {line}" if test else line
+
+
 def wrapped_command(command: str) -> str | None:
     """The command that one of ours wraps, empty when it wraps none; None when it is not ours at all."""
+    guard = _WRAP_GUARD.match(command)
     try:
-        words = shlex.split(command)
+        words = shlex.split(command[guard.end() :] if guard else command)
     except ValueError:
         return None
     words = words[1:] if words[:1] == ["exec"] else words

@@ -57,7 +57,10 @@ def test_claude_code_calls_the_shim_without_a_shell_on_every_event_but_worktrees
     short = {"SessionEnd": 10, "MessageDisplay": 10}
     events = [name for name in CATALOGUE if not name.startswith("Worktree")]
     expected = {name: [{"hooks": [{**entry, "timeout": short.get(name, 600)}]}] for name in events}
-    line = {"type": "command", "command": "exec '/opt/my tools/snell' statusline"}
+    line = {
+        "type": "command",
+        "command": "[ -x '/opt/my tools/snell' ] || exit 0; exec '/opt/my tools/snell' statusline",
+    }
     found = written("claude_code", site_in(tmp_path))
     assert found == {".claude/settings.json": {"hooks": expected, "statusLine": line}}
 

@@ -1,9 +1,12 @@
 """Edits of other people's files: only what is ours changes, twice is once, and out again is as before."""
 
 import json
+import shlex
+import subprocess
 import time
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,6 +152,39 @@ def test_an_existing_status_line_is_wrapped_and_given_back() -> None:
     moved = file("json", Wrapped(("statusLine",), "exec /new/snell statusline"))
     assert wrapped_command(json.loads(put_in(after, moved))["statusLine"]["command"]) == 'it\'s "mine" | cat'
     assert taken_out(after, wrapped) == before
+
+
+@pytest.mark.parametrize("inner", ["echo hi", "my-line", "it's \"mine\" | cat; echo 'two'", "echo one\necho two # end"])
+def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inner: str) -> None:
+    ours = tmp_path / "my tools" / "snell"
+    test = f"[ -x {shlex.quote(str(ours))} ]"
+    wrapped = file("json", Wrapped(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
+    before = json.dumps({"statusLine": {"type": "command", "command": inner}}).encode()
+    older = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    after = put_in(before, wrapped)
+    command = json.loads(after)["statusLine"]["command"]
+    assert wrapped_command(command) == inner
+    assert put_in(after, wrapped) == put_in(put_in(before, older), wrapped) == after
+    assert taken_out(after, wrapped) == before
+    assert run_in_shell(command) == run_in_shell(inner)
+    ours.parent.mkdir()
+    ours.write_text('#!/bin/sh\necho ours "$@"\n', encoding="utf-8")
+    ours.chmod(0o755)
+    assert run_in_shell(command) == (0, f"ours statusline --then {inner}\n")
+
+
+def test_without_ours_a_status_line_that_was_ours_alone_is_nothing(tmp_path: Path) -> None:
+    gone = str(tmp_path / "snell")
+    wrapped = file("json", Wrapped(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
+    after = put_in(b"{}", wrapped)
+    command = json.loads(after)["statusLine"]["command"]
+    assert (wrapped_command(command), run_in_shell(command)) == ("", (0, ""))
+    assert taken_out(after, wrapped) == b"{}"
+
+
+def run_in_shell(command: str) -> tuple[int, str]:
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=30, check=False)
+    return done.returncode, done.stdout
 
 
 def test_a_file_suggestion_is_wrapped_only_where_there_is_one() -> None:
