@@ -11,6 +11,7 @@ Mark = Callable[[str], str]  # makes a text stand out, where that is possible
 
 WIDTH = 80
 LONGEST_VALUE = 400
+NAME_WIDTH = 32  # of the column of hooks; a longer name has a line of its own
 
 _PASSES = {
     "rewrite": "rewriters, in turn",
@@ -18,6 +19,7 @@ _PASSES = {
     "chain": "undeclared rewriters, in turn on what the one before left",
     "again": "again, on the rewritten input",
 }
+_IN_TURN = ("rewrite", "chain")  # each hook is a round of its own there
 
 
 def explained(record: Record, mark: Mark = str) -> str:
@@ -110,8 +112,11 @@ def _texts(record: Record) -> Iterator[str]:
 
 
 def _rounds(record: Record) -> Iterator[str]:
+    before = ""
     for each in record.get("rounds", ()):
-        yield f"  {_PASSES.get(each['pass'], each['pass'])}"
+        if each["pass"] != before or before not in _IN_TURN:
+            yield f"  {_PASSES.get(each['pass'], each['pass'])}"
+        before = each["pass"]
         yield from _runs(each["runs"], record)
 
 
@@ -126,7 +131,11 @@ def _late(record: Record) -> Iterator[str]:
 
 def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> Iterator[str]:
     for run in runs:
-        row = f"    {run['hook']:<32} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
+        name = run["hook"]
+        if len(name) > NAME_WIDTH:
+            yield f"    {name}"
+            name = ""
+        row = f"    {name:<{NAME_WIDTH}} {run['role']:<10} {run.get('ms', 0):>8.1f} ms"
         said = _said(run, is_late=is_late)
         if len(row) + 2 + len(said) <= WIDTH:
             yield f"{row}  {said}"

@@ -156,6 +156,19 @@ def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_termina
     assert [line for line in lines if line.startswith("    word")] != []
 
 
+def test_rewriters_have_one_title_and_a_long_name_a_line_of_its_own() -> None:
+    names = ("first", "a_pack_with_a_long_name/a_hook_with_one", "last")
+    decision = decided(call(cwd="/project"), *(hook(name, role="rewrites") for name in names))
+    told = [line for line in explained(record_of(decision)).splitlines() if "from run time" not in line]
+    assert told[3:7] == [
+        "  rewriters, in turn",
+        "    first                            rewrites        0.0 ms  no opinion",
+        "    a_pack_with_a_long_name/a_hook_with_one",
+        "                                     rewrites        0.0 ms  no opinion",
+    ]
+    assert told[7:] == ["    last                             rewrites        0.0 ms  no opinion"]
+
+
 def test_what_cannot_be_broken_stays_whole() -> None:
     path = f"/{'very' * 30}/long.py"
     source = Source("user", path, 7)
