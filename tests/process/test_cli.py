@@ -306,20 +306,6 @@ def test_every_command_has_help_with_an_example(snell, command):
     assert (code, "example:\n  snell " in out) == (0, True)
 
 
-def test_log_lists_decisions_by_what_is_asked_for(snell):
-    snell.settings(GUARD)
-    snell("fire", "--command", "ls", "--session", "one")
-    snell("fire", "PreToolUse", "--tool", "Read", "--input", '{"file_path": "x"}', "--session", "two")
-    everything = [json.loads(line) for line in snell("log", "--json")[1].splitlines()]
-    assert [(row["session_id"], row["verdict"]) for row in everything] == [("one", "deny"), ("two", "silent")]
-    assert [
-        snell("log", *words)[1].count("\n")
-        for words in (["--verdict", "deny"], ["--session", "two"], ["--hook", "guard"])
-    ] == [1, 1, 1]
-    assert snell("log", "--session", "three")[1] == "there is no such decision yet\n"
-    assert snell("log", "-n", "0")[0] == 1
-
-
 def test_bytes_that_are_no_text_and_a_deleted_folder_are_no_bugs(snell):
     code, _, err = snell("fire", "--command", b"ls \xff", "--tool", b"B\xfe")
     assert (code, err) == (0, "")

@@ -69,13 +69,18 @@ ALIASES: Mapping[str, str] = {
 
 def client_named(name: str) -> Client:
     """The client module of this name or alias; only that one is loaded."""
-    wanted = _folded(name)
-    wanted = wanted if wanted in CLIENTS else _BY_FOLDED.get(wanted, "")
-    if not wanted:
+    wanted = own_name(name)
+    if wanted not in CLIENTS:
         near = nearest(name, (*CLIENTS, *ALIASES))
         known = f"known are {', '.join(sorted(CLIENTS))}"
         raise ClientError(f"no client `{name}`", advice=f"did you mean `{near}`?" if near else known)
     return cast(Client, import_module(CLIENTS[wanted]))
+
+
+def own_name(name: str) -> str:
+    """How a client that somebody names, by whatever spelling or alias, is called in the journal."""
+    folded = _folded(name)
+    return folded if folded in CLIENTS else _BY_FOLDED.get(folded, name)
 
 
 def _folded(name: str) -> str:

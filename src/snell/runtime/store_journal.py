@@ -141,6 +141,9 @@ class StoreJournal:
         """The last decisions, newest first; asked for as in `work.decisions.recent`."""
         if asked.get("session"):
             asked["session"] = _safe_id(asked["session"])
+        begins = asked.get("session_begins", "")
+        if not begins.startswith("#"):  # what stands for an id that is none is shown, and so it is asked for
+            asked["session_begins"] = _safe_id(begins)
         self.take_in()
         return self._database.run(lambda tx: decisions.recent(tx, **asked), only_reads=True)
 

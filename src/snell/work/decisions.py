@@ -98,6 +98,7 @@ def recent(
     tx: Transaction,
     *,
     session: str = "",
+    session_begins: str = "",
     hook: str = "",
     verdict: str = "",
     client: str = "",
@@ -105,16 +106,24 @@ def recent(
     limit: int = 20,
     before: int | None = None,
 ) -> list[Row]:
-    """The last decisions, newest first; `before` is the `seq` of the last one on the page before this one."""
+    """
+    The last decisions, newest first; `before` is the `seq` of the last one on the page before this one.
+
+    A hook may be named without its pack.
+    """
     asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
     where = [f"d.{column} = ?" for column, value in asked if value]
     values: list[Any] = [value for _, value in asked if value]
+    if session_begins:
+        where += ["d.session_id >= ? AND d.session_id < ?"]
+        values += [session_begins, f"{session_begins}\x7f"]  # as in `find`
     joined = ""
     if hook:
         joined = " JOIN traces t ON t.decision_id = d.id"
         where += [f"d.seq > (SELECT COALESCE(MAX(seq), 0) - {SEARCHED} FROM decisions)"]
-        where += ["(t.body LIKE ? ESCAPE '!' OR t.late LIKE ? ESCAPE '!')"]
-        values += [_ran(hook)] * 2
+        looks = [(column, pattern) for column in ("t.body", "t.late") for pattern in _ran(hook)]
+        where += ["(" + " OR ".join(f"{column} LIKE ? ESCAPE '!'" for column, _ in looks) + ")"]
+        values += [pattern for _, pattern in looks]
     if before is not None:
         where += ["d.seq < ?"]
         values += [before]
@@ -179,9 +188,10 @@ def _trace(values: Sequence[Any]) -> Trace:
     return Trace(seq=seq, decision_id=decision_id, body=body, late=late)
 
 
-def _ran(hook: str) -> str:
-    """How a run of this hook looks in a trace, as a LIKE pattern."""
+def _ran(hook: str) -> tuple[str, str]:
+    """How a run of this hook looks in a trace, by its whole name and by the end of it, as LIKE patterns."""
     text = msgspec.json.encode(hook).decode()
     for special in "!%_":
         text = text.replace(special, f"!{special}")
-    return f'%"hook":{text},"role":%'  # a hook that was only considered has no role there
+    # A hook that was only considered has no role there.
+    return f'%"hook":{text},"role":%', f'%/{text[1:]},"role":%'

@@ -1,0 +1,55 @@
+"""`snell log`: which decisions it shows, and what it says when there is none."""
+
+import json
+
+import pytest
+
+from tests.process.test_cli import CALL, GUARD
+
+pytestmark = pytest.mark.process
+
+
+def test_log_lists_decisions_by_what_is_asked_for(snell):
+    snell.settings(GUARD)
+    snell("fire", "--command", "ls", "--session", "one")
+    snell("fire", "PreToolUse", "--tool", "Read", "--input", '{"file_path": "x"}', "--session", "two")
+    everything = [json.loads(line) for line in snell("log", "--json")[1].splitlines()]
+    assert [(row["session_id"], row["verdict"]) for row in everything] == [("one", "deny"), ("two", "silent")]
+    assert [
+        snell("log", *words)[1].count("\n")
+        for words in (["--verdict", "deny"], ["--session", "two"], ["--hook", "guard"])
+    ] == [1, 1, 1]
+    assert snell("log", "-n", "0")[0] == 1
+
+
+def test_log_knows_sessions_by_their_beginning_clients_by_any_spelling_and_hooks_without_their_pack(snell):
+    assert snell("log")[1] == "there is no decision yet\n"
+    snell("hook", "--client", "claude", given=CALL | {"session_id": "4f2a9c10-aaaa"})
+    snell("hook", "--client", "claude", given=CALL | {"session_id": "zwölf"})
+    shown = snell("log", "--json")[1].splitlines()
+    stand_in = json.loads(shown[1])["session_id"]
+    first, second = ("--session", "4f2a9c10"), ("--session", stand_in[:8])
+    assert [snell("log", "--json", *words)[1].splitlines() for words in (first, second)] == [shown[:1], shown[1:]]
+    for words in (
+        ("--client", "claude-code"),
+        ("--client", "claude_code"),
+        ("--client", "Claude"),
+        ("--hook", "guard/command"),
+        ("--hook", "command"),
+    ):
+        assert (words, snell("log", "--json", *words)[1].splitlines()) == (words, shown)
+
+
+def test_log_says_which_filter_finds_nothing(snell):
+    snell.settings(GUARD)
+    snell("fire", "--command", "ls", "--session", "one")
+    nothing = {
+        ("--session", "three"): "no decision fits `--session three`\n",
+        ("--hook", "ommand"): "no decision fits `--hook ommand`\n",
+        ("--verdict", "deny", "--client", "codex"): "no decision fits `--client codex`\n",
+    }
+    assert {words: snell("log", *words)[1] for words in nothing} == nothing
+    snell("fire", "Stop", "--session", "two")
+    both = ("--session", "two", "--verdict", "deny")
+    assert snell("log", *both)[1] == "no decision fits `--session two` and `--verdict deny` together\n"
+    assert "''" not in snell("log", "--verdict", "nope")[2]
