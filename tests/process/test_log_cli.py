@@ -40,6 +40,16 @@ def test_log_knows_sessions_by_their_beginning_clients_by_any_spelling_and_hooks
         assert (words, snell("log", "--json", *words)[1].splitlines()) == (words, shown)
 
 
+def test_log_leaves_the_doctors_own_events_out_unless_they_are_asked_for(snell):
+    own = {"hook_event_name": "SnellDoctor", "session_id": "doctor-1"}
+    snell("hook", "--client", "generic", given=own)
+    assert snell("log")[1] == "there is no decision yet\n"
+    snell("hook", "--client", "claude", given=CALL)
+    snell("hook", "--client", "generic", given=own)
+    filters = [(), ("--client", "generic"), ("--event", "SnellDoctor"), ("--session", "doctor")]
+    assert [len(snell("log", "--json", *words)[1].splitlines()) for words in filters] == [1, 0, 2, 2]
+
+
 def test_log_says_which_filter_finds_nothing(snell):
     snell.settings(GUARD)
     snell("fire", "--command", "ls", "--session", "one")

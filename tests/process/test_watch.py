@@ -29,9 +29,9 @@ class Watcher:
         (folder / "h/config").mkdir(parents=True)
         (folder / "h/config/snell.toml").write_text(HOOKS, encoding="utf-8")
 
-    def fire(self, tool: str, session: str) -> None:
+    def fire(self, tool: str, session: str, event: str = "PreToolUse") -> None:
         given = {"command": "ls"} if tool == "Bash" else {"file_path": "/etc/hosts"}
-        payload = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given, "session_id": session}
+        payload = {"hook_event_name": event, "tool_name": tool, "tool_input": given, "session_id": session}
         command = [sys.executable, "-m", "snell", "hook", "--client", "generic"]
         subprocess.run(command, input=json.dumps(payload).encode(), env=self.env, capture_output=True, timeout=BOUND)
 
@@ -91,6 +91,18 @@ def test_programs_get_one_object_for_each_decision_of_the_session(watcher: Watch
     seen = [json.loads(line) for line in screen.text.split("\r\n") if line.startswith("{")]
     shown = [(each["session_id"], each["tool"], each["verdict"], loud(each)) for each in seen]
     assert shown == [("mine-1", "Read", "silent", []), ("mine-2", "Bash", "deny", ["stop-it"])]
+
+
+def test_the_doctors_own_events_are_left_out_unless_its_session_is_asked_for(watcher: Watcher) -> None:
+    watcher.fire("Read", "mine-1")
+    watcher.fire("Read", "doctor-1", "SnellDoctor")
+    with watcher.watching("--json") as screen, watcher.watching("--json", "--session", "doctor") as of_the_doctor:
+        screen.wait_for("mine-1")
+        watcher.fire("Read", "doctor-2", "SnellDoctor")
+        watcher.fire("Read", "mine-2")
+        screen.wait_for("mine-2")
+        of_the_doctor.wait_for("doctor-2")
+    assert ("doctor" in screen.text, of_the_doctor.text.count("doctor-1")) == (False, 1)
 
 
 def loud(seen: dict) -> list[str]:

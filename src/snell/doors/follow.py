@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.ports import Transaction
+from snell.runtime.store_journal import session_beginning
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions
 from snell.work.decisions import Row
@@ -43,7 +44,7 @@ class Follower:
 
     def __init__(self, database: SqliteDatabase, session: str = "") -> None:
         self._database = database
-        self._session = session
+        self._session = session_beginning(session)
         self._at = 0
 
     def earlier(self, number: int) -> list[Seen]:
@@ -55,16 +56,9 @@ class Follower:
         return self._database.run(self._new, only_reads=True)
 
     def _earlier(self, tx: Transaction, number: int) -> list[Seen]:
-        newest = decisions.find(tx)
-        self._at = newest.seq if newest else 0
-        found: list[Row] = []
-        before: int | None = None
-        while len(found) < number and (page := decisions.recent(tx, limit=AT_ONCE, before=before)):
-            found += [row for row in page if self._is_wanted(row)]
-            before = page[-1].seq
-            if page[-1].seq < self._at - decisions.SEARCHED:
-                break
-        return [_seen(tx, row) for row in reversed(found[:number])]
+        self._at = decisions.newest_seq(tx)
+        found = decisions.recent(tx, session_begins=self._session, limit=number)
+        return [_seen(tx, row) for row in reversed(found)]
 
     def _new(self, tx: Transaction) -> list[Seen]:
         seen = []
@@ -77,7 +71,8 @@ class Follower:
         return seen
 
     def _is_wanted(self, row: Row) -> bool:
-        return row.session_id.startswith(self._session)
+        is_asked_for = bool(self._session) or row.event != decisions.SELF_TEST
+        return is_asked_for and row.session_id.startswith(self._session)
 
 
 def _seen(tx: Transaction, row: Row) -> Seen:

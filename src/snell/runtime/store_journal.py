@@ -141,9 +141,8 @@ class StoreJournal:
         """The last decisions, newest first; asked for as in `work.decisions.recent`."""
         if asked.get("session"):
             asked["session"] = _safe_id(asked["session"])
-        begins = asked.get("session_begins", "")
-        if not begins.startswith("#"):  # what stands for an id that is none is shown, and so it is asked for
-            asked["session_begins"] = _safe_id(begins)
+        if asked.get("session_begins"):
+            asked["session_begins"] = session_beginning(asked["session_begins"])
         self.take_in()
         return self._database.run(lambda tx: decisions.recent(tx, **asked), only_reads=True)
 
@@ -313,6 +312,11 @@ def _record_from(row: Row) -> Record:
 def _found(tx: Transaction, wanted: str) -> tuple[Row | None, decisions.Trace | None]:
     row = decisions.find(tx, wanted)
     return row, decisions.trace(tx, row.id) if row else None
+
+
+def session_beginning(text: str) -> str:
+    """The beginning of an id as rows have it. What stands for an id that is none is shown, so it is asked for too."""
+    return text if text.startswith("#") and _SAFE.fullmatch(text[1:]) else _safe_id(text)
 
 
 _SAFE = re.compile(r"[\w.:/@ -]{0,128}", re.ASCII)

@@ -109,11 +109,14 @@ def recent(
     """
     The last decisions, newest first; `before` is the `seq` of the last one on the page before this one.
 
-    A hook may be named without its pack.
+    A hook may be named without its pack. What `snell doctor` sent is left out unless its event or session is asked for.
     """
     asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
     where = [f"d.{column} = ?" for column, value in asked if value]
     values: list[Any] = [value for _, value in asked if value]
+    if not (session or session_begins or event):
+        where += ["d.event <> ?"]
+        values += [SELF_TEST]
     if session_begins:
         where += ["d.session_id >= ? AND d.session_id < ?"]
         values += [session_begins, f"{session_begins}\x7f"]  # as in `find`
@@ -130,6 +133,11 @@ def recent(
     clause = f" WHERE {' AND '.join(where)}" if where else ""
     found = tx.rows(f"{_SELECT}{joined}{clause} ORDER BY d.seq DESC LIMIT ?", *values, limit)
     return [_row(each) for each in found]
+
+
+def newest_seq(tx: Transaction) -> int:
+    """The place of the last row, 0 when there is none."""
+    return int(tx.rows("SELECT COALESCE(MAX(seq), 0) FROM decisions")[0][0])
 
 
 def after(tx: Transaction, seq: int, limit: int) -> list[Row]:
