@@ -69,7 +69,7 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     settings = json.loads(owner.settings.read_bytes())
     assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
-    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: yes\n")
+    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and current\n")
     assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and current\n")
     assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
     assert snapshot(owner.user_home) == before
@@ -198,8 +198,8 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     code, out, _ = owner.snell("setup", "claude-code", "--check")
     assert code == 1
     assert out.splitlines() == [
-        "Claude Code: no",
-        f"  {owner.settings} (hooks, status line) is not as it should be",
+        "Claude Code: not installed",
+        f"  {owner.settings}: hooks, status line to be written",
         "  beside ours: Stop: say done",
     ]
 
@@ -208,8 +208,17 @@ def test_a_malformed_file_is_refused_with_its_line_and_others_are_set_up_all_the
     owner.settings.write_text('{\n  "model" "x"\n}', encoding="utf-8")
     code, out, _ = owner.snell("setup", "--yes")
     assert code == 1
-    assert f"{owner.settings}:2: a `:` is missing after the key `model`; mend it first; nothing was changed" in out
+    assert f"{owner.settings}:2: a `:` is missing after the key `model`; mend it first" in out
     assert "Codex CLI: written" in out
+    code, out, _ = owner.snell("setup", "--check")
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            "Claude Code: cannot tell",
+            f"  {owner.settings}:2: a `:` is missing after the key `model`; mend it first",
+            "Codex CLI: installed and current",
+        ],
+    )
     assert owner.settings.read_text(encoding="utf-8") == '{\n  "model" "x"\n}'
 
 

@@ -129,7 +129,7 @@ def _taken_out(file: FileEdit, before: bytes | None) -> bytes | None:
 
 
 def _with_line(wrong: WrongError, path: str) -> SetupError:
-    return SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=f"{wrong.advice}; nothing was changed")
+    return SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice)
 
 
 def _holds_nothing(data: bytes, file: FileEdit) -> bool:

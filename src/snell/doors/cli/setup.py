@@ -177,16 +177,26 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
 
 def _check(states: Sequence[ClientState]) -> int:
     for state in states:
-        print(f"{state.install.title}: {state.problem or state.installed}")
+        print(f"{state.install.title}: {_IN_WORDS.get(state.installed, state.installed)}")
+        if state.problem:
+            print(f"  {state.problem}")
         for change in state.changes:
             if change.changes:
-                print(f"  {change.file.path} ({change.file.purpose}) is not as it should be")
+                print(f"  {change.file.path}: {change.file.purpose} to be written")
         if state.off:
             print(f"  hooks are off there: {state.off}")
         for name in state.foreign:
             print(f"  beside ours: {name}")
     current = ("yes", "nothing to install")
     return 0 if all(state.installed in current for state in states) else 1
+
+
+_IN_WORDS = {
+    "yes": "installed and current",
+    "off": "installed and current, and switched off",
+    "outdated": "installed, not current: `snell setup` brings it up to date",
+    "no": "not installed",
+}
 
 
 def _show(state: ClientState) -> None:
