@@ -33,7 +33,7 @@ def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
 def approve_redirected(call: ShellCall, event: Event, here: Here) -> Allow | None:
-    """In `seed` mode: approve what was redirected, as that mode always did."""
+    """In `seed` mode, which drops arguments and knows no languages: approve what was redirected."""
     scope = f"session:{event.session_id}"
     made: Any = here.marks.get(scope, _mark(event))
     if not isinstance(made, dict):
