@@ -323,6 +323,8 @@ def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell):
     assert costs["one"] > costs["/bin/true,"]  # an interpreter cannot start faster than a program that does nothing
     assert "\x1b" not in out  # no colours where nobody looks
     assert "    Edit app.py\n" in out
+    assert f"\n{len(re.findall('^- ', out, re.MULTILINE))} events told" in out
+    assert "looks incomplete" not in out  # who is refused anyway needs no advice on the length of it
     assert out.index("set up the redis cache") < out.rindex("We decided to use Valkey instead of Redis")  # remembered
     assert "snell-demo" not in out  # paths are short
     assert max(map(len, out.splitlines()[:-1])) <= 80

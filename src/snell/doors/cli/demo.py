@@ -39,7 +39,7 @@ SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     (
         "the agent writes a secret where it does not belong",
-        {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "TOKEN=..."}},
+        {"tool_name": "Write", "tool_input": {"file_path": ".env", "content": "API_TOKEN=..."}},
     ),
     (
         "a deletion in disguise",
@@ -100,10 +100,10 @@ def _tell(folder: Path, paint: Paint) -> int:
         record = records[-1]
         print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
         print(explained(record, paint.of(record)).replace(f"{stage.project}/", ""))
-        _show_memory(stage, paint)
+        told = len(records) + _show_memory(stage, paint)
         hooks = sum(len(each["runs"]) for each in stage.send(MEASURED)[0]["rounds"])
         _show_costs(stage.costs(MEASURED), hooks, paint)
-        print(f"\n{len(SESSION)} events told, {time.perf_counter() - start:.1f} s in all; the daemon is sent home now.")
+        print(f"\n{told} events told, {time.perf_counter() - start:.1f} s in all; the daemon is sent home now.")
     finally:
         stage.close()
     print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
@@ -112,13 +112,16 @@ def _tell(folder: Path, paint: Paint) -> int:
     return 0
 
 
-def _show_memory(stage: Stage, paint: Paint) -> None:
+def _show_memory(stage: Stage, paint: Paint) -> int:
+    """Returns how many events were told."""
     print(
         paint.bold("\nWhat a session finds out is known to the next one") + paint.dim("      once that is switched on")
     )
     _scene(stage, *LEARNED, paint)
-    if stage.until_remembered():
-        _scene(stage, *ASKED, paint)
+    if not stage.until_remembered():
+        return 1
+    _scene(stage, *ASKED, paint)
+    return 2
 
 
 def _introduce(stage: Stage, paint: Paint) -> None:
