@@ -120,13 +120,13 @@ def test_the_page_on_testing_works_as_it_stands(tmp_path):
 
 
 @pytest.mark.process
-def test_the_three_lines_of_the_readme_connect_claude_code(tmp_path):
+def test_what_the_readme_says_connects_claude_code(tmp_path):
     fenced = [block for block in blocks(ROOT / "README.md", "") if "snell setup" in block]
     typed = [line.partition("#")[0].split() for line in fenced[0].splitlines()]
-    assert typed == [["pip", "install", "."], ["snell", "setup", "claude-code"], ["claude"]]
+    assert typed == [["snell", "setup", "claude-code"], ["claude"]]
     project = tmp_path / "project"
     project.mkdir()
-    snell(project, *typed[1][1:], "--yes")
+    snell(project, *typed[0][1:], "--yes")
     settings = json.loads((tmp_path / ".claude/settings.json").read_bytes())
     (handler,) = settings["hooks"]["PreToolUse"][0]["hooks"]
     payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}

@@ -107,8 +107,8 @@ def _tell(folder: Path, paint: Paint) -> int:
     finally:
         stage.close()
     print(f"Write your own: {paint.bold('snell new hook NAME')}, then {paint.bold('snell test')}.")
-    if activate := _activation():
-        print(f"The `snell` command is not on your path yet: {paint.bold(activate)}")
+    if not _is_on_path():
+        print("The `snell` command is not on your path yet: README.md says how to install it.")
     return 0
 
 
@@ -182,14 +182,8 @@ def _show_costs(costs: Mapping[str, float], hooks: int, paint: Paint) -> None:
     print(f"  Ours ran {hooks} hooks, the script is one, and takes {times:.0f} times as long.")
 
 
-def _activation() -> str:
-    """How to get the command onto the path, where it is not and we know how."""
-    program = Path(sys.executable)
-    script = program.with_name("activate")
-    if shutil.which("snell", path=_path_of_the_shell(program.parent)) or not script.is_file():
-        return ""
-    here = os.path.relpath(script)
-    return f"source {script if here.startswith('..') else here}"
+def _is_on_path() -> bool:
+    return bool(shutil.which("snell", path=_path_of_the_shell(Path(sys.executable).parent)))
 
 
 def _path_of_the_shell(added: Path) -> str:
