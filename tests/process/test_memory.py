@@ -118,6 +118,17 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
     assert (code, "needs a person" in err) == (1, True)
 
 
+def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_path: Path) -> None:
+    root = tmp_path / "home/state/memory"
+    waiting = Waiting(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
+    Inbox(root).deliver(encoded(waiting))
+    (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
+    assert len(os.listdir(root / "processed")) == 1
+    said = snell("memory", "forget", memory["id"])[1]
+    assert said == f"forgotten: {memory['id']}\n1 capture of the same text went too\n"
+    assert os.listdir(root / "processed") == []
+
+
 def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_path: Path) -> None:
     waiting = Waiting(
         content=f"{DECIDED}\nSecond \x1b[2Jline",

@@ -92,10 +92,10 @@ class Inbox:
         wanted = (name for name in names if ".json" in name and not name.startswith("."))
         return [self.root / "new" / name for name in heapq.nsmallest(most, wanted)]
 
-    def newest(self, most: int) -> list[Path]:
+    def newest(self, most: int, folders: Sequence[str] = ("new", "processed")) -> list[Path]:
         """The files that came last, waiting or done."""
         found: list[tuple[str, Path]] = []
-        for folder in ("new", "processed"):
+        for folder in folders:
             with contextlib.suppress(OSError):
                 found += [(name, self.root / folder / name) for name in os.listdir(self.root / folder)]
         return [path for _, path in heapq.nlargest(most, found)]
@@ -122,15 +122,15 @@ class Inbox:
         return False
 
     @contextlib.contextmanager
-    def emptying(self) -> Iterator[bool]:
-        """One at a time empties it; False when somebody else does."""
+    def emptying(self, wait: float = 0.0) -> Iterator[bool]:
+        """One at a time empties it; False when somebody else does, for longer than one would wait."""
         if not self.root.is_dir():
             yield False
             return
         held = contextlib.ExitStack()
         try:
             self._make()
-            held.enter_context(locked(self.root / "drain.lock", 0.0))
+            held.enter_context(locked(self.root / "drain.lock", wait))
         except FileError:
             yield False
             return

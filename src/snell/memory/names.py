@@ -55,11 +55,16 @@ def cleaned(draft: Draft) -> Draft:
     """
     return msgspec.structs.replace(
         draft,
-        content=_CONTROL.sub("", draft.content),
+        content=without_controls(draft.content),
         tags=tuple(map(one_line, draft.tags)),
         source=one_line(draft.source),
         agent=one_line(draft.agent),
     )
+
+
+def without_controls(text: str) -> str:
+    """A text without characters that steer a terminal."""
+    return _CONTROL.sub("", text)
 
 
 def one_line(text: str) -> str:

@@ -142,6 +142,19 @@ def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
     return f"{paint.dim(one_line(head))}\n  {one_line(memory['content'][:400])}"
 
 
+def _show_forgotten(answer: Mapping[str, Any]) -> None:
+    _show_table({name: answer[name] for name in ("forgotten", "missing")})
+    if answer.get("captures"):
+        print(f"{_counted(answer['captures'], 'capture')} of the same text went too")
+    if answer.get("not_searched"):
+        older, folder = _counted(answer["not_searched"], "older capture"), places(os.environ).state / "memory"
+        print(f"not looked at: {older} in `{folder}`; what was taken in goes after a week")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _show_stats(answer: Mapping[str, Any]) -> None:
     place = answer["project"] or "no project"
     print(f"{answer['memories']} memories of {'all projects' if place == '*' else place}")
@@ -261,7 +274,7 @@ _VERBS: Mapping[str, tuple[str, Show, _Given]] = {
     "nearby": ("nearby", _show_memories, lambda _args, text: {"memory_id": text}),
     "list": ("list", _show_memories, lambda _args, _text: {}),
     "show": ("get", _show_table, lambda _args, text: {"memory_id": text}),
-    "forget": ("forget_batch", _show_table, lambda args, _text: {"memory_ids": args.what}),
+    "forget": ("forget_batch", _show_forgotten, lambda args, _text: {"memory_ids": args.what}),
     "namespaces": ("namespaces", _show_table, lambda _args, _text: {}),
     "rename-namespace": ("rename_namespace", _show_table, _names),
     "delete-namespace": (

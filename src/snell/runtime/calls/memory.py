@@ -18,7 +18,7 @@ from snell.memory import aging, rows
 from snell.memory.names import check_namespace
 from snell.memory.recalling import ALPHA, Question
 from snell.memory.shapes import Draft, Found, Kept, NotRememberedError
-from snell.runtime import memory_files
+from snell.runtime import memory_files, memory_forgetting
 from snell.runtime.house import House
 from snell.runtime.memories import Memories, memories_of
 
@@ -85,21 +85,22 @@ def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_id, within -> forgotten. An id that is not there is a problem."""
+    """memory_id, within -> forgotten, captures, not_searched. An id that is not there is a problem."""
     memory_id = _given(arguments, "memory_id", str)
     _run(house, lambda tx: rows.get(tx, memory_id))
     _check_within(house, arguments, [memory_id])
-    return {"forgotten": _run(house, lambda tx: rows.forget(tx, [memory_id]))}
+    return dict(to_builtins(memory_forgetting.forget(memories_of(house), [memory_id])))
 
 
 def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_ids, within -> forgotten, missing."""
+    """memory_ids, within -> forgotten, missing, captures, not_searched."""
     wanted = _given(arguments, "memory_ids", list[str])
     if not wanted:
         raise NotRememberedError("no id was given", advice="`snell memory list` shows them")
     _check_within(house, arguments, wanted)
-    gone = _run(house, lambda tx: rows.forget(tx, wanted))
-    return {"forgotten": gone, "missing": [each for each in dict.fromkeys(wanted) if each not in gone]}
+    gone = memory_forgetting.forget(memories_of(house), wanted)
+    missing = [each for each in dict.fromkeys(wanted) if each not in gone.forgotten]
+    return {**to_builtins(gone), "missing": missing}
 
 
 def namespaces(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Recalled(Answer, frozen=True, kw_only=True):
 class Forgotten(Answer, frozen=True, kw_only=True):
     forgotten: list[str]
     missing: list[str] = []
+    captures: int = 0  # of the same texts, which went with them
+    not_searched: int = 0  # older captures that may hold them too
 
 
 class Healthy(Answer, frozen=True, kw_only=True):

@@ -60,10 +60,18 @@ TOOLS: tuple[McpTool, ...] = (
         "memory.recall",
     ),
     McpTool("nearby", "The memories that are most like one.", arguments.Nearby, answers.Recalled, "memory.nearby"),
-    McpTool("forget", "Delete a memory for good.", arguments.Forget, answers.Forgotten, "memory.forget", "destroys"),
+    McpTool(
+        "forget",
+        "Delete a memory for good, with the captures of its text. What the trace of an event and the ledger of tool"
+        " calls say is another record.",
+        arguments.Forget,
+        answers.Forgotten,
+        "memory.forget",
+        "destroys",
+    ),
     McpTool(
         "forget_batch",
-        "Delete several memories for good; ids that are not there are named.",
+        "Delete several memories for good, as `forget` does; ids that are not there are named.",
         arguments.ForgetBatch,
         answers.Forgotten,
         "memory.forget_batch",
