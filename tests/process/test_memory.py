@@ -118,6 +118,18 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
     assert (code, "needs a person" in err) == (1, True)
 
 
+def test_a_memory_that_was_corrected_is_shown_with_the_one_that_corrects_it(snell) -> None:
+    text = "The queue worker retries a failed job {} times before it gives up"
+    older = snell("memory", "remember", text.format(3))[1].split()[1]
+    newer, _, replaced = snell("memory", "remember", text.format(5))[1].removeprefix("remembered ").partition(", ")
+    assert replaced == f"in place of {older}\n"
+    for words in (["list"], ["recall", "queue worker retries"], ["browse"]):
+        lines = snell("memory", *words, given=b"retries\nq\n")[1].splitlines()
+        heads = {each: [line for line in lines if f"{each} default" in line] for each in (older, newer)}
+        assert [f"corrected by {newer}" in line for line in heads[older]] == [True], words
+        assert ["corrected" in line for line in heads[newer]] == [False], words
+
+
 def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_path: Path) -> None:
     root = tmp_path / "home/state/memory"
     waiting = Waiting(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)

@@ -16,6 +16,7 @@ from snell.doors.memory_switch import is_on
 from snell.doors.paint import Paint
 from snell.doors.person import require_person
 from snell.machine.paths import places
+from snell.memory.corrections import MARK as CORRECTED_BY
 from snell.memory.drawing import brief
 from snell.memory.names import one_line
 from snell.model.errors import SnellError
@@ -138,7 +139,9 @@ def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
     days = max(0.0, now - memory["created_at"] / 1000) / 86_400
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
     tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
-    head = f"{fit}{memory['id']}  {memory['namespace']}  {days:.0f} days old, from {memory['source']}{tags}"
+    newer = memory.get("metadata", {}).get(CORRECTED_BY)
+    corrected = f", corrected by {newer}" if newer else ""
+    head = f"{fit}{memory['id']}  {memory['namespace']}  {days:.0f} days old{corrected}, from {memory['source']}{tags}"
     return f"{paint.dim(one_line(head))}\n  {one_line(memory['content'][:400])}"
 
 
