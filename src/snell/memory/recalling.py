@@ -33,6 +33,7 @@ USUAL_LENGTH = 40  # terms
 PASSAGE = 80  # terms; a text that has more is as good as the best of so many
 MOST_PASSAGES = 50
 IN_A_LONG_TEXT = 0.95  # how much a passage counts, compared with a text that says nothing else
+UNRELATED = 0.075  # a memory that shares no word with the question and scores less is about something else
 STEPPED_BACK = 0.8  # how much one counts that was corrected since
 
 
@@ -60,7 +61,7 @@ class _Row(Struct):
 def recall(
     tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None
 ) -> list[Found]:
-    """The memories that answer best, the best first."""
+    """The memories that answer best, the best first; none where all are about something else."""
     _check(question)
     wanted = _wanted(tx, telling_terms(question.text))
     vector = vector_of(question.text, wanted.own)
@@ -74,7 +75,7 @@ def recall(
     newest = sorted(rows.values(), key=lambda row: -row.seq)
     meanings = _meanings(newest, question, vector)
     ranked = sorted(map(partial(_ranked, question, wanted), newest, meanings), key=lambda each: -each[0])
-    return [found for _, found in ranked if found.similarity >= max(question.min_similarity, 1e-9)][: question.limit]
+    return [found for _, found in ranked if found.similarity >= _least(question, found)][: question.limit]
 
 
 def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Found]:
@@ -221,6 +222,14 @@ def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> t
     by = "both" if len(row.by) == 2 else "".join(row.by)
     standing = (0.9 + 0.1 * memory.importance) * (STEPPED_BACK if is_superseded(memory) else 1.0)
     return similarity * standing, Found(memory, similarity, by)
+
+
+def _least(question: Question, found: Found) -> float:
+    """
+    How well a memory must answer to be told. By vectors alone any will do, since then a name is far from everything.
+    """
+    is_far = found.by == "meaning" and question.alpha < 1
+    return max(question.min_similarity, UNRELATED if is_far else 1e-9)
 
 
 def _word_score(text: str, wanted: _Wanted) -> float:

@@ -80,6 +80,42 @@ def test_what_is_forgotten_is_not_found(database) -> None:
     assert "login" not in found(database, "sid_v2 cookie")
 
 
+FEW = (
+    "We use uv, since pip was too slow for CI",
+    "We use pnpm as the package manager because npm filled the disk",
+    "The login page keeps its token in a cookie named `sid_v2`",
+    "test_queue_drain needs QUEUE_WAIT=5 in the environment",
+    "Deploys go out on Tuesday after the smoke suite on staging is green",
+)
+
+
+def scores(database: Database, text: str, texts: tuple[str, ...]) -> dict[str, float]:
+    for each in texts:
+        draft = Draft(content=each, project="few")
+        database.run(lambda tx, draft=draft: remember(tx, draft, shortlist_of(database), similar=2.0, is_gated=False))
+    answers = database.run(lambda tx: recall(tx, Question(text=text, project="few"), shortlist_of(database)))
+    return {each.memory.content: each.similarity for each in answers}
+
+
+@pytest.mark.parametrize("text", ["volcano eruption", "recipe for banana bread", "quantum physics"])
+@pytest.mark.parametrize("number", [1, 2, len(FEW)])
+def test_a_question_about_something_else_finds_nothing(database, text: str, number: int) -> None:
+    assert scores(database, text, FEW[:number]) == {}
+
+
+def test_also_among_few_memories_one_with_the_telling_words_scores_clearly_higher(database) -> None:
+    assert scores(database, "which package manager", FEW[:1])[FEW[0]] > 0.1  # `pip` is one, in other words
+    found = scores(database, "which package manager", FEW[1:])
+    assert found.pop(FEW[1]) > 0.8
+    assert max(found.values()) < 0.4
+
+
+def test_by_vectors_alone_the_nearest_is_told_however_far_it_is(database) -> None:
+    fill(database)
+    assert found(database, "volcano eruption") == []
+    assert len(found(database, "volcano eruption", alpha=1.0)) > 0
+
+
 @pytest.mark.parametrize(
     "text", ["the and of it is", '"', "a OR b NOT (", "*", "💥", "x" * 50_000, "'; DROP TABLE", "\x00"]
 )

@@ -153,6 +153,15 @@ def call(house: House, verb: str, **arguments):
     return found(arguments, {"CWD": "/srv/p"})
 
 
+def test_where_nothing_is_known_the_answer_says_so(house: House) -> None:
+    memories_of(house).remember(Draft(content=TEXT, project="p"))
+    remark = "nothing is known about that here; project `*` asks everywhere"
+    here = call(house, "recall", query="volcano eruption", project="p")
+    assert here == {"memories": [], "project": "p", "remark": remark}
+    assert call(house, "recall", query="volcano eruption", project="*")["remark"] == "nothing is known about that"
+    assert "remark" not in call(house, "recall", query="uv packages", project="p")
+
+
 def test_calls_mean_the_callers_project_unless_they_name_one(house: House) -> None:
     assert call(house, "remember", content=TEXT)["status"] == "stored"
     assert [each["content"] for each in call(house, "recall", query="uv packages")["memories"]] == [TEXT]

@@ -47,7 +47,7 @@ def remember_batch(house: House, arguments: Arguments, env: Env) -> dict[str, An
 
 
 def recall(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """query, limit, namespace, min_similarity, alpha, project -> memories, the best first."""
+    """query, limit, namespace, min_similarity, alpha, project -> memories, the best first; a remark without any."""
     memories = memories_of(house)
     question = Question(
         text=_given(arguments, "query", str),
@@ -57,8 +57,14 @@ def recall(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
         min_similarity=_given(arguments, "min_similarity", float, 0.0),
         alpha=_given(arguments, "alpha", float, ALPHA),
     )
-    answer = {"memories": [_shown(each) for each in memories.recall(question)], "project": question.project}
+    found = memories.recall(question)
+    answer: dict[str, Any] = {"memories": [_shown(each) for each in found], "project": question.project}
+    if not found:
+        answer["remark"] = _NOTHING if question.project == "*" else f"{_NOTHING} here; project `*` asks everywhere"
     return _with_notices(answer, memories)
+
+
+_NOTHING = "nothing is known about that"
 
 
 def nearby(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:

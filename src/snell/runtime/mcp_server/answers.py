@@ -39,6 +39,7 @@ class Recollection(Memory, frozen=True, kw_only=True):
 class Recalled(Answer, frozen=True, kw_only=True):
     memories: list[Recollection]
     project: str = ""
+    remark: str = ""  # where nothing was found
 
 
 class Forgotten(Answer, frozen=True, kw_only=True):
