@@ -75,6 +75,22 @@ def test_a_file_that_cannot_be_edited_is_left_alone_and_told_of(owner: Owner) ->
         assert "memory was not switched" in out + err
 
 
+def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None:
+    owner.settings.unlink()
+    for folder in (".claude", ".codex"):
+        (owner.user_home / folder).rmdir()
+    path = user_settings(owner)
+    assert owner.snell("setup")[0] == 1
+    assert owner.snell("setup", "--memory", "--print")[0] == 1
+    assert "needs a person" in owner.on_terminal("setup", "--memory", CLAUDECODE="1")
+    assert not path.exists()
+    for flag, word, text in (("--memory", "on", ON), ("--no-memory", "off", OFF)):
+        code, out, _ = owner.snell("setup", flag)
+        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, said in `{path}`"])
+        assert (out.startswith("no client was found on this machine"), path.read_text()) == (True, text)
+        assert f"capturing is {word} here" in stats(owner)
+
+
 def test_an_agent_cannot_switch_it(owner: Owner) -> None:
     owner.snell("setup", "claude-code", "--yes")
     said = owner.on_terminal("setup", "claude-code", "--memory", CLAUDECODE="1")

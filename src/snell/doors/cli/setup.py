@@ -74,14 +74,13 @@ def run(args: argparse.Namespace) -> int:
         return _plugin(args, where, env)
     chosen = [resolved(name) for name in args.client]
     installs = list({each.name: each for each in chosen}.values()) or found_here(site)
-    if not installs:
-        print("no client was found on this machine; `snell clients` lists those that Snell knows")
-        return 1
     for each in chosen:
         check_scope(each, args.scope)
     if args.scope != "user" and os.path.realpath(site.project) == os.path.realpath(home_of(env)):
         advice = "change to a project, or use --scope user"
         raise SetupError(f"`{site.project}` is your home directory, not a project", advice=advice)
+    if not installs:
+        return _without_clients(args, where, site)
     options = _options(args, where, env)
     if args.json:
         return _json(args, installs, site)
@@ -93,6 +92,13 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         return _check(states)
     return _go(args, states, where, site)
+
+
+def _without_clients(args: argparse.Namespace, where: Places, site: Site) -> int:
+    """Nothing to set up; a word about memory counts all the same, for the client that comes later."""
+    print("no client was found on this machine; `snell clients` lists those that Snell knows")
+    is_look = args.print or args.check or args.json or args.uninstall
+    return 0 if args.memory is not None and not is_look and _settle_memory(args, where, site) else 1
 
 
 def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
