@@ -19,8 +19,8 @@ snell mcp
 ```
 
 The server lives in the daemon, so a second client costs nothing and the first answer comes after a few milliseconds.
-It needs the extra `mcp`; without it the client is told what to install. It speaks all versions of the protocol, those
-that begin with a handshake and the one of 2026 that does not.
+It needs the extra `mcp`; without it, set-up, `snell doctor` and the server tell what to install. It speaks all versions
+of the protocol, those that begin with a handshake and the one of 2026 that does not.
 
 A call that names no project is about the one in whose folder the client was started; `*` means all of them. Answers
 are structured, each with its schema. What a tool refuses comes back as an error that says what to do.

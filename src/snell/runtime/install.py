@@ -151,14 +151,20 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
     """Every file that setting this client up touches, one entry each."""
     files = _hook_files(install, options, site) if install.form else []
     wants_mcp = options.mcp if options.mcp is not None else not install.form
-    if wants_mcp and (path := _place(install, install.mcp, options.scope, site)):
-        files.append(mcp_file(install, path, _programs(options.scope, site)))
+    if wants_mcp and (file := planned_mcp(install, options.scope, site)):
+        files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _place(install, install.rules, options.scope, site)):
         files.append(FileEdit(path, "markdown", (Block(RULES),), "rules"))
     if options.status_line and (path := _place(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
     return _joined(files)
+
+
+def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | None:
+    """The file in which this client looks for MCP servers, with ours; None where it has none at this scope."""
+    path = _place(install, install.mcp, scope, site)
+    return mcp_file(install, path, _programs(scope, site)) if path else None
 
 
 def find(install: Install, site: Site) -> Found:

@@ -92,10 +92,13 @@ def with_rewakes(install: Install, files: list[FileEdit], events: Sequence[str],
     return [replace(file, edits=(replace(edit, lists={**edit.lists, **second}),))]
 
 
+MCP_PURPOSE = "MCP server"
+
+
 def mcp_file(install: Install, path: str, programs: Programs) -> FileEdit:
     """The file that names our MCP server."""
     at, value = MCP_FORMS[install.mcp_form](programs)
-    return FileEdit(path, install.mcp_format, (Member(at, value),), "MCP server")
+    return FileEdit(path, install.mcp_format, (Member(at, value),), MCP_PURPOSE)
 
 
 def _exec_groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:

@@ -15,6 +15,7 @@ from snell.model.installs import Install
 from snell.model.ports import Capabilities, tier_of
 from snell.runtime.install import Found, Options, Site, capabilities_of, find, plan
 from snell.runtime.install_files import Change, foreign, planned, planned_removal
+from snell.runtime.install_mcp import MCP_ADVICE, MCP_MISSING, has_mcp, names_our_server
 from snell.runtime.install_switches import switched_off
 from snell.settings.edits import taken_out
 from snell.settings.load import load
@@ -89,6 +90,7 @@ def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str,
         install = install_of(name)
         if find(install, site).is_here:
             rows += _checks(state_of(install, Options(), site))
+            rows += _mcp_checks(install, site)
     if site.programs.is_windows:
         detail = "on Windows, configuration is written, but hooks do not run yet"
         rows.append(("clients: windows", "warn", detail, "use WSL"))
@@ -148,6 +150,13 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
     if missing := _cannot(install):
         rows.append((name, "ok", f"cannot {missing}", ""))
     return rows
+
+
+def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
+    if has_mcp() or not names_our_server(install, site):
+        return []
+    name = f"client: {install.name.replace('_', '-')}"
+    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", MCP_ADVICE)]
 
 
 def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:

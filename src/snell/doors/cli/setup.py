@@ -20,6 +20,7 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.runtime.install import Options, Site, check_scope, found_here, generate, resolved
 from snell.runtime.install_files import Change, install, planned, uninstall
+from snell.runtime.install_mcp import MCP_ADVICE, MCP_MISSING, has_mcp, names_mcp
 from snell.runtime.install_plugin import plugin_files, write_plugin
 from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
 from snell.settings.locate import home_of
@@ -106,8 +107,8 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     env = site.env
     for state in states:
         _show(state)
-    if args.scope == "project" and not args.uninstall and not site.programs.is_on_path:
-        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
+    if not args.uninstall:
+        _warn(args, states, site)
     wanted = [state for state in states if any(change.changes for change in state.changes)]
     has_problems = any(state.problem for state in states)
     if args.print:
@@ -126,6 +127,14 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
     failed = [state for state in states if not _write(args, state, where, touched)]
     is_settled = _settle_memory(args, where, site)
     return 1 if has_problems or failed or not is_settled else 0
+
+
+def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -> None:
+    """What is written as asked for, and will not do everywhere."""
+    if args.scope == "project" and not site.programs.is_on_path:
+        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
+    if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
+        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {MCP_ADVICE}")
 
 
 def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:

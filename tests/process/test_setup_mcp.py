@@ -1,0 +1,51 @@
+"""Our MCP server needs an extra: who sets a client up for it without that is told, then and by the doctor."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.process.test_setup_cli import Owner
+
+WARNING = "warning: the MCP server that these files name cannot start: the `mcp` extra is not installed"
+ADVICE = "run `pip install 'snell[mcp]'`"
+
+
+class WithoutLibrary(Owner):
+    """An owner whose Python has no `mcp`."""
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**super().env, "PYTHONPATH": str(self.user_home / "without")}
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> WithoutLibrary:
+    owner = WithoutLibrary(tmp_path)
+    folder = owner.user_home / "without"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n", encoding="utf-8")
+    return owner
+
+
+def said_by_doctor(owner: Owner) -> list[str]:
+    lines = owner.snell("doctor")[1].splitlines()
+    told = [at for at, line in enumerate(lines) if "MCP server" in line]
+    return [" ".join(each.split()) for at in told for each in lines[at : at + 2]]
+
+
+def test_a_server_that_cannot_start_is_written_with_a_warning_and_the_doctor_repeats_it(owner: WithoutLibrary) -> None:
+    assert "MCP" not in owner.snell("setup", "claude-code", "--yes")[1]
+    assert said_by_doctor(owner) == []
+    for words in (["--print"], ["--yes"]):
+        code, out, _ = owner.snell("setup", "claude-code", "--include-mcp", *words)
+        assert (code, f"{WARNING}; {ADVICE}\n" in out) == (0, True)
+    doctor = "warn client: claude-code: is set up to start our MCP server, which cannot start:"
+    assert said_by_doctor(owner) == [f"{doctor} the `mcp` extra is not installed", ADVICE]
+    assert WARNING not in owner.snell("setup", "claude-code", "--uninstall", "--yes")[1]
+    assert said_by_doctor(owner) == []
+
+
+def test_with_the_library_nobody_is_warned(tmp_path: Path) -> None:
+    owner = Owner(tmp_path)
+    assert WARNING not in owner.snell("setup", "claude-code", "--include-mcp", "--yes")[1]
+    assert said_by_doctor(owner) == []
