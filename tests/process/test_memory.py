@@ -64,7 +64,7 @@ def test_session_two_knows_what_session_one_decided_without_any_daemon(snell) ->
     answer = json.loads(snell("memory", "recall", "which package manager did we choose", "--json")[1])
     assert [DECIDED in each["content"] for each in answer["memories"]] == [True]
     start = fire(snell, "SessionStart", source="startup", session_id="two")
-    assert "1 memories of this project" in start["hookSpecificOutput"]["additionalContext"]
+    assert "1 memory of this project is kept" in start["hookSpecificOutput"]["additionalContext"]
     prompt = fire(snell, "UserPromptSubmit", prompt="add packages: do we use uv or pip?", session_id="two")
     assert DECIDED in prompt["hookSpecificOutput"]["additionalContext"]
 
@@ -109,7 +109,7 @@ def test_a_person_remembers_recalls_and_forgets_at_the_terminal(snell, tmp_path:
     memory_id = out.split()[1]
     assert DECIDED in snell("memory", "recall", "pip or uv")[1]
     assert DECIDED in snell("memory", "browse", given=b"uv\n1\nq\n")[1]
-    assert snell("memory", "stats")[1].startswith("1 memories of ")
+    assert snell("memory", "stats")[1].startswith("1 memory of ")
     assert snell("memory", "export", str(tmp_path / "out.csv"))[0] == 0
     assert snell("memory", "forget", memory_id)[1] == f"forgotten: {memory_id}\n"
     assert "nothing is known" in snell("memory", "recall", "pip or uv")[1]
@@ -133,7 +133,9 @@ def test_a_memory_that_was_corrected_is_shown_with_the_one_that_corrects_it(snel
 def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_path: Path) -> None:
     root = tmp_path / "home/state/memory"
     waiting = Waiting(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
+    assert snell("memory", "drain")[:2] == (0, "no capture was waiting\n")
     Inbox(root).deliver(encoded(waiting))
+    assert snell("memory", "drain")[:2] == (0, "1 capture taken up\n       1  stored\n")
     (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
     assert len(os.listdir(root / "processed")) == 1
     said = snell("memory", "forget", memory["id"])[1]
@@ -168,6 +170,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("remember", "ok"), "not stored: it tells too little"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
+        ((), "`snell memory` needs a verb: browse, consolidate, "),
         (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
         (("forget", "nope"), "missing: nope"),

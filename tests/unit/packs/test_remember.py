@@ -348,5 +348,5 @@ def test_a_remote_that_is_added_later_hides_nothing(stage) -> None:
     keep(stage, DECIDED)
     (stage.folder / ".git").mkdir()
     (stage.folder / ".git/config").write_text('[remote "origin"]\n\turl = https://example.com/team/work\n')
-    assert "1 memories of this project" in stage.fire("SessionStart", source="startup").notes[0].text
+    assert "1 memory of this project is kept" in stage.fire("SessionStart", source="startup").notes[0].text
     assert len(stage.fire("UserPromptSubmit", prompt="which package manager did we choose, pip or uv?").notes) == 1

@@ -27,7 +27,7 @@ Show = Callable[[Mapping[str, Any]], None]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("verb", choices=sorted(_VERBS), help="what to do")
+    parser.add_argument("verb", nargs="?", choices=sorted(_VERBS), help="what to do")
     parser.add_argument("what", nargs="*", help="the text, the question, the ids, the file or the namespace")
     parser.add_argument("--project", default="", help="whose memories (default: this folder's; `*`: everybody's)")
     parser.add_argument("--namespace", default="", help="only this namespace; for `remember`: where to put it")
@@ -67,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """What can be told before anybody is asked."""
+    if args.verb is None:
+        raise SnellError(f"`snell memory` needs a verb: {', '.join(sorted(_VERBS))}", advice=f"try `{EXAMPLE}`")
     if args.limit is not None and args.limit < 1:
         raise SnellError(f"the limit is {args.limit}, and one is the least")
     if args.verb == "journey" and len(args.what) != 2:
@@ -92,7 +94,7 @@ def _drain(args: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             print(f"\r{left} left ", end="", file=sys.stderr, flush=True)
     told = {"statuses": dict(statuses), "problems": answer["problems"], "left": answer["left"]}
-    print(msgspec.json.encode(told).decode()) if args.json else _show_table(told)
+    print(msgspec.json.encode(told).decode()) if args.json else _show_drained(told)
     return 1 if answer["left"] else 0
 
 
@@ -136,13 +138,22 @@ def _show_memories(answer: Mapping[str, Any]) -> None:
 
 def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
     """One memory on two lines."""
-    days = max(0.0, now - memory["created_at"] / 1000) / 86_400
+    age = _counted(round(max(0.0, now - memory["created_at"] / 1000) / 86_400), "day")
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""
     tags = f"  #{' #'.join(memory['tags'])}" if memory["tags"] else ""
     newer = memory.get("metadata", {}).get(CORRECTED_BY)
     corrected = f", corrected by {newer}" if newer else ""
-    head = f"{fit}{memory['id']}  {memory['namespace']}  {days:.0f} days old{corrected}, from {memory['source']}{tags}"
+    head = f"{fit}{memory['id']}  {memory['namespace']}  {age} old{corrected}, from {memory['source']}{tags}"
     return f"{paint.dim(one_line(head))}\n  {one_line(memory['content'][:400])}"
+
+
+def _show_drained(answer: Mapping[str, Any]) -> None:
+    statuses = answer["statuses"]
+    print(f"{_counted(sum(statuses.values()), 'capture')} taken up" if statuses else "no capture was waiting")
+    print("".join(f"{_row(name, number)}\n" for name, number in statuses.items()), end="")
+    print("".join(f"problem: {_plain(each)}\n" for each in answer["problems"]), end="")
+    if answer["left"]:
+        print(f"{_counted(answer['left'], 'capture')} still waiting")
 
 
 def _show_forgotten(answer: Mapping[str, Any]) -> None:
@@ -154,13 +165,13 @@ def _show_forgotten(answer: Mapping[str, Any]) -> None:
         print(f"not looked at: {older} in `{folder}`; what was taken in goes after a week")
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _show_stats(answer: Mapping[str, Any]) -> None:
     place = answer["project"] or "no project"
-    print(f"{answer['memories']} memories of {'all projects' if place == '*' else place}")
+    print(f"{_counted(answer['memories'], 'memory', 'memories')} of {'all projects' if place == '*' else place}")
     for name, number in answer["namespaces"].items():
         print(f"  {number:6}  {name}")
     print(
@@ -169,11 +180,11 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
     if answer["unread_bytes"]:
         print(f"{answer['unread_bytes'] / 1e6:,.1f} MB of transcripts are still to be read; the daemon does it")
     if answer["waiting"]:
-        print(f"{answer['waiting']} captures wait; `snell memory drain` takes them in")
+        print(f"{_counted(answer['waiting'], 'capture')} to be taken in; `snell memory drain` does it")
     if answer["quarantined"]:
-        print(f"{answer['quarantined']} captures failed three times; `snell memory health` says where they are")
+        print(f"{_counted(answer['quarantined'], 'capture')} failed three times; `snell memory health` says more")
     if answer["overlong_lines"]:
-        print(f"{answer['overlong_lines']} lines of transcripts were over 1 MB and were left out")
+        print(f"left out: {_counted(answer['overlong_lines'], 'line')} of transcripts over 1 MB")
     if answer["problem"]:
         print(f"no vectors of the model: {answer['problem']}")
 
@@ -288,7 +299,7 @@ _VERBS: Mapping[str, tuple[str, Show, _Given]] = {
     "reinforce": ("reinforce", _show_table, lambda args, _text: {"memory_ids": args.what}),
     "decay": ("decay", _show_dry, lambda args, _text: {"dry_run": not args.yes}),
     "stats": ("stats", _show_stats, lambda _args, _text: {}),
-    "drain": ("drain", _show_table, lambda _args, _text: {}),
+    "drain": ("drain", _show_drained, lambda _args, _text: {}),
     "export": ("export", _show_table, lambda args, text: {"output_path": text, "format": args.format}),
     "import": (
         "import",

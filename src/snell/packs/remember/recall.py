@@ -42,7 +42,8 @@ def nudge(session: Session, event: Event, here: Here) -> Note | None:
     if not here.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
     known = _count(event, here)
-    there = f"{known} memories of this project are" if known else "No memories of this project are"
+    several = f"{known or 'No'} memories of this project are"
+    there = "1 memory of this project is" if known == 1 else several
     return Note(
         f"{there} kept by Snell. Before you start, recall what is known about the task: use the tool `recall` of the"
         " MCP server `snell`, or run `snell memory recall QUERY`. What you find out that should last, such as a"
