@@ -33,14 +33,16 @@ def test_what_there_is_no_room_for_is_not_what_counts():
     assert (found.verdict, found.findings[0].why) == ("deny", "it deletes the whole disk: `/`")
 
 
-@pytest.mark.parametrize("cwd", ["/", "/home", "/home/dev"])
+@pytest.mark.parametrize("cwd", ["/", "/home"])
 def test_a_folder_that_takes_in_the_home_is_no_project(cwd: str):
-    denied = ("rm -rf ~", "rm -rf /etc", "rm -rf /usr/lib", "rm -rf /home", "rm -rf ~/Documents", "rm -rf ~/bin")
+    denied = ("rm -rf ~", "rm -rf /etc", "rm -rf /usr/lib", "rm -rf /home", "rm -rf ~/Documents", "rm -rf ~/work")
     fine = ("rm -rf build dist", "rm -rf node_modules && npm ci", "rm -rf .venv", "rm -rf /tmp/x", "rm notes.txt")
     told = {line: judge(line, cwd, "/home/dev").verdict for line in (*denied, *fine)}
     assert told == {**dict.fromkeys(denied, "deny"), **dict.fromkeys(fine, "allow")}
 
 
-def test_a_home_that_somebody_made_a_project_is_one():
-    assert judge("rm -rf notes", "/home/dev", "/home/dev", "/home/dev").verdict == "allow"
-    assert judge("rm -rf ~", "/home/dev", "/home/dev", "/home/dev").verdict == "deny"
+def test_who_works_right_in_the_home_keeps_what_every_home_has():
+    denied = ("rm -rf ~", "rm -rf ~/Documents", "rm -rf Downloads", "rm -rf ~/.config", "rm -rf .ssh", "rm -rf bin")
+    fine = ("rm -rf build", "rm -rf x", "rm -rf out/x", "rm -rf .venv")
+    told = {line: judge(line, "/home/dev", "/home/dev").verdict for line in (*denied, *fine)}
+    assert told == {**dict.fromkeys(denied, "deny"), **dict.fromkeys(fine, "allow")}

@@ -34,6 +34,11 @@ _ARTEFACT_FILE = late(
     ),
     re.IGNORECASE,
 )
+_PERSONAL = names(
+    "documents desktop downloads pictures photos music videos movies library applications dropbox onedrive bin .ssh "
+    ".gnupg .aws .azure .gcloud .config .local .kube .docker .mozilla .thunderbird .password-store .bashrc .zshrc "
+    ".profile .bash_profile .gitconfig .vim .emacs.d .claude .codex .gemini .cursor .mail mail"
+)
 _OF_A_HOME = names("bin public pkg vendor site logs log cache tmp temp")
 _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
 _LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
@@ -56,10 +61,9 @@ NO_PROJECT = "/\0"  # there is no path in it
 
 
 def project_in(cwd: str, home: str, project: str = "") -> str:
-    """The project that counts: the folder itself where none is known, but none where it takes in the whole home."""
-    folder = f"{(project or cwd).rstrip('/')}/"
-    takes_in_home = f"{home.rstrip('/')}/".startswith(folder) and not (project and folder == f"{home.rstrip('/')}/")
-    return NO_PROJECT if folder == "/" or takes_in_home else project or cwd
+    """The project that counts: the folder itself where none is known, but none where homes lie in it."""
+    folder, own = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
+    return NO_PROJECT if folder == "/" or (own.startswith(folder) and own != folder) else project or cwd
 
 
 class Ground:
@@ -90,7 +94,7 @@ def place_of(path: str, ground: Ground) -> str:
     if _is_in_git(head):
         return BUILD if _GIT_REMADE.search(head) else GIT
     if ground.project and head.startswith(ground.project.rstrip("/") + "/"):
-        return _inside(head)
+        return HOME_PART if _is_personal(head, ground) else _inside(head)
     if head.startswith("/dev/"):
         return DEVICE
     return _elsewhere(path, head, ground)
@@ -101,6 +105,11 @@ def is_artefact(path: str) -> bool:
     parts = [part.lower() for part in path.split("/") if part]
     name = parts[-1] if parts else ""
     return any(part in _ARTEFACTS for part in parts) or _ARTEFACT_FILE.search(name) is not None
+
+
+def _is_personal(head: str, ground: Ground) -> bool:
+    """Some people work right in their home: what every home has is no project's even then."""
+    return ground.project == ground.home and head[len(ground.home) + 1 :].partition("/")[0].lower() in _PERSONAL
 
 
 def _is_made_here(head: str, ground: Ground) -> bool:
