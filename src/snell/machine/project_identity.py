@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from snell.machine.files import FileError, read_capped
-from snell.memory.lineage import Checkout, follow
+from snell.memory.lineage import Checkout, follow, is_news
 from snell.memory.projects import origin_in, project_of_remote
 from snell.memory.rows import move_project
 from snell.model.ports import Transaction
@@ -44,6 +44,14 @@ def checkout_of(folder: str) -> Checkout:
         return Checkout(f"{os.stat(config.parent).st_ino}:{made}", str(root), name)
     except OSError:
         return Checkout("", str(root), name)
+
+
+def has_to_come_along(tx: Transaction, folder: str) -> bool:
+    """Has `came_along` anything to do? Mostly not, and a look keeps nobody from writing."""
+    old = earlier_name(folder)
+    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_news(
+        tx, checkout_of(folder)
+    )
 
 
 def came_along(tx: Transaction, folder: str) -> int:

@@ -19,6 +19,11 @@ def is_superseded(memory: Memory) -> bool:
     return bool(memory.metadata.get(MARK))
 
 
+def is_marked(tx: Transaction, memory_id: str) -> bool:
+    """The same, of one that has not been read."""
+    return bool(_metadata(tx, memory_id).get(MARK))
+
+
 def superseded(tx: Transaction, older: str, newer: str) -> None:
     """The older one steps back behind the newer one."""
     _marked(tx, older, newer)

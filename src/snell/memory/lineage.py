@@ -32,11 +32,9 @@ def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool
 
     `is_current` says of another checkout whether it is still there under its name. Returns how many came along.
     """
-    if not now.repository or not now.project:
+    if not is_news(tx, now):
         return 0
     known = _noted(tx, now.repository)
-    if known == now:
-        return 0
     put_meta(tx, f"{_REPOSITORY}{now.repository}", msgspec.json.encode(now).decode())
     if known is None or known.project == now.project or not _may_follow(tx, known.project, now.project):
         return 0
@@ -46,6 +44,11 @@ def follow(tx: Transaction, now: Checkout, is_current: Callable[[Checkout], bool
     if any(map(is_current, others)):
         return _copied(tx, known.project, now.project)
     return move_project(tx, known.project, now.project)
+
+
+def is_news(tx: Transaction, now: Checkout) -> bool:
+    """Has `follow` anything to do?"""
+    return bool(now.repository and now.project) and _noted(tx, now.repository) != now
 
 
 def was_called(tx: Transaction, repository: str, name: str) -> bool:

@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.memory.corrections import superseded, taken_back
+from snell.memory.corrections import is_marked, superseded, taken_back
 from snell.memory.names import checked
 from snell.memory.particulars import agree, corrects
 from snell.memory.quality import LOWER, REJECT, quality
 from snell.memory.rows import now_ms
 from snell.memory.shapes import Draft, Kept, content_hash
-from snell.memory.shortlist import Shortlist
+from snell.memory.shortlist import Shortlist, generation
 from snell.memory.static_vectors import cosines, make, signature_of, vector_of, wording_of
 from snell.memory.words import terms
 from snell.model.ports import Transaction
@@ -32,6 +32,20 @@ MAYBE = 0.80  # from here on it could be
 LOOKED_AT = 40  # memories whose vectors are compared
 COMPARED = 5  # memories that are compared word by word
 WORTH_A_LOOK = 0.5  # of the vectors: texts that mean less of the same are not worded alike either
+
+
+class Weighed(Struct, frozen=True, kw_only=True):
+    """What is to become of a draft, as things stood when it was looked at. Nothing of it is written yet."""
+
+    draft: Draft
+    kept: Kept  # `stored` is what it will be
+    vector: bytes = b""
+    seen: tuple[int, str] = (0, "")  # the memories among which it was looked for
+    takes_back: bool = False  # it was corrected once, and is said again
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not self.takes_back and not self.kept.is_stored
 
 
 def remember(
@@ -49,33 +63,60 @@ def remember(
 
     Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
     """
-    draft, now = checked(draft), now or now_ms()
+    return _settled(tx, weigh(tx, draft, shortlist, similar=similar, is_gated=is_gated), now or now_ms(), memory_id)
+
+
+def weigh(
+    tx: Transaction, draft: Draft, shortlist: Shortlist, *, similar: float = SIMILAR, is_gated: bool = True
+) -> Weighed:
+    """The long part of `remember`: it only reads, so that others can write meanwhile."""
+    draft, seen = checked(draft), _stand(tx)
     known = _known(tx, draft)
     if known:
-        taken_back(tx, known.id, draft.at or now)
-        return known
+        return Weighed(draft=draft, kept=known, seen=seen, takes_back=is_marked(tx, known.id))
     vector = vector_of(draft.content)
     near = like(tx, draft, vector, shortlist) if similar <= 1 else []
     least = min(similar, MAYBE) if is_gated else similar  # one that is less alike is no reason to refuse
     same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
     if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
-        return refused
+        return Weighed(draft=draft, kept=refused, seen=seen)
     score = quality(draft)
     if is_gated and score < REJECT:
-        return Kept(status="rejected_quality", quality=score)
+        return Weighed(draft=draft, kept=Kept(status="rejected_quality", quality=score), seen=seen)
     importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
-    id_ = _insert(tx, replace(draft, importance=importance), vector, now, memory_id)
     older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
-    if older and is_gated:
-        superseded(tx, older, id_)
-    return Kept(
+    kept = Kept(
         status="stored",
-        id=id_,
         quality=score,
         importance=importance,
         similarity=near[0].similarity if near else 0.0,
         supersedes=older if is_gated else "",
     )
+    return Weighed(draft=replace(draft, importance=importance), kept=kept, vector=vector, seen=seen)
+
+
+def settle(tx: Transaction, weighed: Weighed, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
+    """The short part: write what was weighed; where memories came meanwhile, it is weighed again, among them."""
+    if weighed.seen != _stand(tx):
+        weighed = weigh(tx, weighed.draft, shortlist, similar=similar)
+    return _settled(tx, weighed, now_ms())
+
+
+def _settled(tx: Transaction, weighed: Weighed, now: int, memory_id: str = "") -> Kept:
+    kept, draft = weighed.kept, weighed.draft
+    if weighed.takes_back:
+        taken_back(tx, kept.id, draft.at or now)
+    if not kept.is_stored:
+        return kept
+    id_ = _insert(tx, draft, weighed.vector, now, memory_id)
+    if kept.supersedes:
+        superseded(tx, kept.supersedes, id_)
+    return replace(kept, id=id_)
+
+
+def _stand(tx: Transaction) -> tuple[int, str]:
+    """It changes when a memory comes, or gets another project or namespace."""
+    return int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0]), generation(tx)
 
 
 def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True) -> Kept | None:

@@ -91,10 +91,10 @@ class Shortlist:
         return [seq for _, seq in heapq.nsmallest(most, found)]
 
     def _refresh(self, tx: Transaction) -> None:
-        generation = _generation(tx)
-        if generation != self._generation:
+        current = generation(tx)
+        if current != self._generation:
             self.clear()
-            self._generation = generation
+            self._generation = current
         overlap = 0 if tx.dialect == "sqlite" else OVERLAP
         columns = f"seq, project, namespace, {self._column}"
         sql = f"SELECT {columns} FROM memories WHERE seq > ? AND {self._column} IS NOT NULL ORDER BY seq"
@@ -122,6 +122,7 @@ def bump(tx: Transaction) -> None:
     tx.do(f"{sql} ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(meta.value AS INTEGER) + 1 AS TEXT)")
 
 
-def _generation(tx: Transaction) -> str:
+def generation(tx: Transaction) -> str:
+    """Another one after each `bump`."""
     found = tx.rows("SELECT value FROM meta WHERE name = 'memory_generation'")
     return str(found[0][0]) if found else "0"

@@ -8,6 +8,7 @@ Errors, as a tree:
     +- HookError          a hook's declaration or answer is wrong
     +- TrustError         an approval that cannot be given or read
     +- StoreError         state that cannot be read or written
+    |  +- StoreBusyError     now, because another program writes
     +- ClientError        a client that is not known or cannot be served
     +- SetupError         a client's configuration that cannot be changed
 
@@ -65,6 +66,10 @@ class StoreError(SnellError):
     """State that cannot be read or written."""
 
     id = "store"
+
+
+class StoreBusyError(StoreError):
+    """Another program writes there now; a moment later it may work."""
 
 
 class ClientError(SnellError):

@@ -22,17 +22,17 @@ from snell.kit.redact import find, is_too_secret, redact, redacted
 from snell.machine.embeddings import Embedder, EmbeddingError
 from snell.machine.inbox import Inbox
 from snell.machine.paths import Places
-from snell.machine.project_identity import came_along, checkout_of, earlier_name, project_of
+from snell.machine.project_identity import came_along, checkout_of, earlier_name, has_to_come_along, project_of
 from snell.memory import lineage, rows
 from snell.memory.inbox_file import decoded, draft_of
 from snell.memory.names import cleaned
 from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, nearby, recall
-from snell.memory.remembering import SIMILAR, add_dense, remember, without_dense
+from snell.memory.remembering import SIMILAR, add_dense, settle, weigh, without_dense
 from snell.memory.renewing import AT_ONCE, renew
 from snell.memory.shapes import Draft, Found, Kept, NotRememberedError
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
-from snell.model.errors import SnellError, StoreError
+from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.ports import Database, Transaction
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ SLICE = 200, 0.2  # files and seconds of one look of the timer
 EMBEDDED_AT_ONCE, CATCH_UP_SECONDS = 32, 2.0
 RENEW_SECONDS, RENEW_AT_START = 1.0, 0.2  # for vectors of an earlier make: each time the timer looks, and at first use
 SLOW, LEFT_ALONE = 1.0, 60.0  # seconds: a failure that took so long, and how long nobody asks then
+PATIENCE, TRIED_AGAIN = 5.0, 0.05  # seconds that somebody waits for another program, and between two tries
 FOLDERS = 200  # whose project's name is known to be followed
 READ_SECONDS = 1.0  # of a transcript, each time the timer looks
 
@@ -75,17 +76,29 @@ class Memories:
         self._not_before = 0.0  # when a model that did not answer is asked again
 
     def run(self, work: Callable[[Transaction], T]) -> T:
-        """Any of the functions of `snell.memory` in a transaction."""
-        try:
-            return self.database.run(work)
-        except BaseException:
-            # What lists have read of this transaction was not kept.
-            shortlist_of(self.database).clear()
-            raise
+        """
+        Any of the functions of `snell.memory` in a transaction. Whoever asked waits for it, so another program that
+        writes gets some time; not in the transaction itself, since events use the same connection meanwhile.
+        """
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.database.run(work)
+            except BaseException as error:
+                # What lists have read of this transaction was not kept.
+                shortlist_of(self.database).clear()
+                if not isinstance(error, StoreBusyError) or time.monotonic() >= until:
+                    raise
+            time.sleep(TRIED_AGAIN)
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """The same for work that changes nothing: it waits for nobody."""
+        return self.database.run(work, only_reads=True)
 
     def come_along(self, folder: str) -> None:
         """What the folder's project knew under another name, before its remote came, changed or went, is still its."""
-        self.run(lambda tx: came_along(tx, folder))
+        if self.read(lambda tx: has_to_come_along(tx, folder)):
+            self.run(lambda tx: came_along(tx, folder))
 
     def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
         """Keep a text that somebody asked to have remembered."""
@@ -102,19 +115,16 @@ class Memories:
             alpha = DENSE_ALPHA if question.alpha == ALPHA else question.alpha
             question = replace(question, dense=vectors[0], dense_model=self.embedder.name, alpha=alpha)
         lists = shortlist_of(self.database), shortlist_of(self.database, "dense_signature")
-
-        def work(tx: Transaction) -> list[Found]:
-            found = recall(tx, question, *lists)
-            if is_use:
-                rows.touch(tx, [each.memory.id for each in found])
-            return found
-
-        return self.run(work)
+        found = self.read(lambda tx: recall(tx, question, *lists))
+        if is_use and found:
+            with contextlib.suppress(StoreBusyError):  # what was found is worth more than that it is counted
+                self.database.run(lambda tx: rows.touch(tx, [each.memory.id for each in found]))
+        return found
 
     def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
         """The memories that are most like this one."""
         _check_limit(limit)
-        return self.run(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
+        return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
     def redacted(self, draft: Draft) -> Draft:
         """The draft without secrets in any of its fields; one that is mostly secret is refused."""
@@ -198,7 +208,7 @@ class Memories:
 
     def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
         """Let the model see memories that it has not seen yet, for about so long; returns how many."""
-        if not self.embedder or not self.run(lambda tx: tx.rows("SELECT 1 FROM memories LIMIT 1")):
+        if not self.embedder or not self.read(lambda tx: tx.rows("SELECT 1 FROM memories LIMIT 1")):
             return 0
         until, seen = time.monotonic() + seconds, 0
         self._embedded([])  # one on this machine is warm when the next prompt comes
@@ -209,7 +219,7 @@ class Memories:
         return seen + number
 
     def _catch_up_once(self, name: str) -> int:
-        unseen = self.run(lambda tx: without_dense(tx, name, EMBEDDED_AT_ONCE))
+        unseen = self.read(lambda tx: without_dense(tx, name, EMBEDDED_AT_ONCE))
         vectors = self._embedded([content for _, content in unseen]) if unseen else None
         if not vectors:
             return 0
@@ -218,7 +228,12 @@ class Memories:
         return len(pairs)
 
     def _kept(self, draft: Draft, similar: float) -> Kept:
-        return self.run(lambda tx: remember(tx, draft, shortlist_of(self.database), similar=similar))
+        """What takes long is looked up while others write, and only what comes of it is written."""
+        shortlist = shortlist_of(self.database)
+        weighed = self.read(lambda tx: weigh(tx, draft, shortlist, similar=similar))
+        if weighed.changes_nothing:
+            return weighed.kept
+        return self.run(lambda tx: settle(tx, weighed, shortlist, similar=similar))
 
     def _took(self, path: Path, drained: Drained) -> bool:
         """Take care of one file; False when there is no point in going on now."""
@@ -244,7 +259,7 @@ class Memories:
 
         waiting = decoded(read_capped(path, LARGEST, follow_links=False))
         folder = self._folder(waiting.project_root_dir)
-        if waiting.project and self.run(lambda tx: _was_called(tx, folder, waiting.project)):
+        if waiting.project and self.read(lambda tx: _was_called(tx, folder, waiting.project)):
             waiting = replace(waiting, project="")  # the project got another name while it waited
         # Any program may put a file here, so what it says is redacted like everything else.
         return self.redacted(draft_of(waiting, folder.project))

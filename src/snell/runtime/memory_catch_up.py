@@ -91,9 +91,10 @@ def catch_up(where: Places, parent: int) -> None:
     from snell.memory.static_vectors import numpy_with_bits
     from snell.runtime.house import database_of
     from snell.runtime.memories import Memories, is_captured
+    from snell.stores.giving_way import GivingWay
 
     numpy_with_bits()  # for so many it is worth loading, where it is installed
-    database = database_of(where)
+    database = GivingWay(database_of(where))
     memories = Memories(database, where.state / "memory")
     memories.captures = lambda: is_captured(where, dict(os.environ))
     try:

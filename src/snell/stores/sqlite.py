@@ -20,7 +20,7 @@ from snell.machine.bounded_lock import BoundedLock
 from snell.machine.files import locked
 from snell.machine.kept_copies import copy_name, move_aside
 from snell.machine.paths import make_private
-from snell.model.errors import SnellError, StoreError
+from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.ports import T, Transaction
 from snell.work import losses
 from snell.work.migrations import Step, migrate, newer, steps, version_of
@@ -355,7 +355,7 @@ def _in_words(error: Exception, path: Path) -> StoreError:
     elif isinstance(error, apsw.ReadOnlyError) or number == errno.EROFS:
         message, advice = "cannot be written: it is read-only", "make the file and its directory writable"
     elif isinstance(error, apsw.BusyError | apsw.LockedError):
-        message, advice = "is in use by another program", "try again"
+        return StoreBusyError("is in use by another program", where=f"`{path}`", advice="try again")
     elif isinstance(error, apsw.CantOpenError | apsw.IOError | OSError):
         said = error.strerror if isinstance(error, OSError) else error
         message, advice = f"cannot be used: {said}", "check the disk, and who may write there"

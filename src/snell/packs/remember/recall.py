@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from snell.kit.authoring import informs
 from snell.kit.here import Here
 from snell.kit.subjects import Prompt, Session
-from snell.machine.project_identity import came_along, project_of
+from snell.machine.project_identity import came_along, has_to_come_along, project_of
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.names import SOURCE_LENGTH, one_line
@@ -26,7 +26,7 @@ from snell.memory.words import telling_terms
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.ports import Transaction
+from snell.model.ports import Database
 
 SHOWN = "remember/shown"  # the mark with what this session was given already
 LONGEST_PROMPT = 4_000
@@ -98,12 +98,10 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")
     question = _as_the_model_sees_it(question)
 
-    def work(tx: Transaction) -> list[Found]:
-        came_along(tx, here.project_dir or event.cwd)
-        return recall(tx, question, *lists)
-
     try:
-        return database.run(work)[: int(here.options.get("most", 5))]
+        _come_along(database, here.project_dir or event.cwd)
+        found = database.run(lambda tx: recall(tx, question, *lists), only_reads=True)
+        return found[: int(here.options.get("most", 5))]
     except StoreError:
         return []  # what cannot be looked up is no reason to hold up a prompt
 
@@ -145,11 +143,12 @@ def _count(event: Event, here: Here) -> int:
         return 0
     project = project_of(here.project_dir or event.cwd)
     try:
-        return sum(database.run(lambda tx: _counts(tx, event, here, project)).values())
+        _come_along(database, here.project_dir or event.cwd)
+        return sum(database.run(lambda tx: rows.namespaces(tx, project=project), only_reads=True).values())
     except StoreError:
         return 0
 
 
-def _counts(tx: Transaction, event: Event, here: Here, project: str) -> dict[str, int]:
-    came_along(tx, here.project_dir or event.cwd)
-    return rows.namespaces(tx, project=project)
+def _come_along(database: Database, folder: str) -> None:
+    if database.run(lambda tx: has_to_come_along(tx, folder), only_reads=True):
+        database.run(lambda tx: came_along(tx, folder))

@@ -76,7 +76,7 @@ def nearby(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 def get(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     memory_id = _given(arguments, "memory_id", str)
-    return dict(to_builtins(_run(house, lambda tx: rows.get(tx, memory_id))))
+    return dict(to_builtins(_read(house, lambda tx: rows.get(tx, memory_id))))
 
 
 def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
@@ -86,14 +86,14 @@ def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     if not 1 <= limit <= 1000:
         raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 1000")
     memories_of(house).drain()
-    found = _run(house, lambda tx: rows.listed(tx, **place, limit=limit, before=before))
+    found = _read(house, lambda tx: rows.listed(tx, **place, limit=limit, before=before))
     return {"memories": to_builtins(found), "project": place["project"]}
 
 
 def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_id, within -> forgotten, captures, not_searched. An id that is not there is a problem."""
     memory_id = _given(arguments, "memory_id", str)
-    _run(house, lambda tx: rows.get(tx, memory_id))
+    _read(house, lambda tx: rows.get(tx, memory_id))
     _check_within(house, arguments, [memory_id])
     return dict(to_builtins(memory_forgetting.forget(memories_of(house), [memory_id])))
 
@@ -111,7 +111,7 @@ def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]
 
 def namespaces(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     place = project(arguments, env)
-    return {"namespaces": _run(house, lambda tx: rows.namespaces(tx, project=place)), "project": place}
+    return {"namespaces": _read(house, lambda tx: rows.namespaces(tx, project=place)), "project": place}
 
 
 def rename_namespace(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     from snell.packs.remember._transcripts import bytes_unread
 
     memories, place = memories_of(house), project(arguments, env)
-    found = to_builtins(_run(house, lambda tx: rows.stats(tx, project=place)))
+    found = to_builtins(_read(house, lambda tx: rows.stats(tx, project=place)))
     inbox = memories.inbox
     waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
     left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root.parent)) if inbox else (0, 0)
@@ -225,7 +225,7 @@ def _check_within(house: House, arguments: Arguments, memory_ids: list[str]) -> 
     """`within`: the one project whose memories may be touched, or nothing happens at all."""
     if (within := arguments.get("within")) is None:
         return
-    found = _run(house, lambda tx: rows.some(tx, memory_ids)).values()
+    found = _read(house, lambda tx: rows.some(tx, memory_ids)).values()
     if foreign := next((memory for memory in found if memory.project != within), None):
         advice = "a person can change it, with `snell memory`"
         raise NotRememberedError(f"memory `{foreign.id}` is of another project", advice=advice)
@@ -258,6 +258,10 @@ def _given(arguments: Arguments, name: str, type_: Any, default: Any = _MISSING)
 
 def _run(house: House, work: Callable[[Any], T]) -> T:
     return memories_of(house).run(work)
+
+
+def _read(house: House, work: Callable[[Any], T]) -> T:
+    return memories_of(house).read(work)
 
 
 def _shown(found: Found) -> dict[str, Any]:
