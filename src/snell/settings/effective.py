@@ -1,6 +1,6 @@
 """Which value of each setting holds, and who set it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,6 +13,8 @@ from snell.settings.schema import LIST_KEYS, TABLE_KEYS, TOP_KEYS, Key
 PRECEDENCE = ("policy", "local", "project", "user")
 ADDED_POLICY = "policy:added"  # named by the environment, beside the machine's own
 _WEAKEST_FIRST = ("project", "local", "user", "policy")
+# What is kept of people's texts: here a project's no holds, whatever the user says. No guard is among these.
+_ANYBODYS_NO = {"remember": ("enabled", "capture", "share")}
 _NARROWED = ("status_line", "file_suggestion")
 
 
@@ -43,7 +45,7 @@ def _holding(key: Key, given: Sequence[Value]) -> Value:
     if key.name in LIST_KEYS:
         return replace(ordered[0], value=tuple(dict.fromkeys(each for value in given for each in value.value)))
     if key.name in TABLE_KEYS:
-        return replace(ordered[0], value=_merged(given))
+        return replace(next(filter(_is_heard(given), ordered), ordered[0]), value=_merged(given))
     if key.name == "rewrites_from":
         return next((value for value in ordered if value.value == "policy"), ordered[0])
     if key.name == "disable_all_hooks":
@@ -58,10 +60,31 @@ def _merged(given: Sequence[Value]) -> dict[str, Any]:
     opening a folder. The policy wins over both.
     """
     merged: dict[str, Any] = {}
-    for value in sorted(given, key=lambda value: _WEAKEST_FIRST.index(value.layer.partition(":")[0])):
+    for value in sorted(given, key=_strength):
         for name, options in value.value.items():
-            merged[name] = {**merged.get(name, {}), **options}
+            before = merged.get(name, {})
+            merged[name] = {**before, **options, **(_noes(name, before) if _is_users(value) else {})}
     return merged
+
+
+def _is_heard(given: Sequence[Value]) -> Callable[[Value], bool]:
+    """Whether a layer says something about packs that holds in the end, so that it is named as where it comes from."""
+    merged = _merged(given)
+    return lambda value: any(
+        merged[name].get(option) == said for name, options in value.value.items() for option, said in options.items()
+    )
+
+
+def _noes(pack: str, said: Mapping[str, Any]) -> dict[str, bool]:
+    return {option: False for option in _ANYBODYS_NO.get(pack, ()) if said.get(option) is False}
+
+
+def _is_users(value: Value) -> bool:
+    return value.layer.partition(":")[0] == "user"
+
+
+def _strength(value: Value) -> int:
+    return _WEAKEST_FIRST.index(value.layer.partition(":")[0])
 
 
 def _narrowed(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:

@@ -93,3 +93,21 @@ def test_options_of_packs_add_up_and_a_persons_own_file_wins_over_what_a_project
         "guard": {"enabled": True, "preset": "strict"},
         "notes": {"enabled": True},
     }
+
+
+@pytest.mark.parametrize(
+    ("project", "local", "user", "policy", "holds", "layer"),
+    [
+        ({"enabled": False}, {}, {"enabled": True}, {}, {"enabled": False}, "project"),
+        ({}, {"capture": False}, {"enabled": True, "capture": True}, {}, {"enabled": True, "capture": False}, "local"),
+        ({"enabled": False}, {"enabled": True}, {"enabled": True}, {}, {"enabled": True}, "local"),
+        ({"enabled": True}, {}, {"enabled": False}, {}, {"enabled": False}, "user"),
+        ({"share": False, "budget": 9}, {}, {"share": True, "budget": 1}, {}, {"share": False, "budget": 1}, "project"),
+        ({"enabled": False}, {}, {"enabled": True}, {"enabled": True}, {"enabled": True}, "policy"),
+    ],
+)
+def test_a_projects_no_to_memory_holds_and_is_shown_as_its_own(project, local, user, policy, holds, layer):
+    layers = {"project": project, "local": local, "user": user, "policy": policy}
+    said = [value(name, {"remember": options}, "pack") for name, options in layers.items() if options]
+    found = next(each for each in effective(said) if each.name == "pack")
+    assert (found.value, found.layer) == ({"remember": holds}, layer)

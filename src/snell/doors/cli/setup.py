@@ -159,7 +159,7 @@ def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
     except SetupError as error:
         print(error)
         return False
-    trust = " once `snell trust` has approved it" if wanted and scope != "user" else ""
+    trust = " once `snell trust` has approved it" if scope != "user" else ""
     print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
     return True
 
