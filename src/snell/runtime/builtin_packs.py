@@ -20,6 +20,7 @@ from snell.settings.packs import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
 COMPLAINTS = "complaints"  # the file of a pack that looks at what users tell it
+OFF = "off"  # the file of a pack with what happens while somebody has switched it off
 FOLDER = Path(__file__).parent.parent / "packs"
 
 
@@ -35,6 +36,8 @@ def builtin_hooks(settings: Mapping[str, Options], problems: list[str]) -> list[
         said = settings.get(name, {})
         if said.get("enabled", pack.enabled):
             hooks += pack_hooks(name, _checked(pack, said, problems))
+        elif "enabled" in said and any(path.stem == OFF for path in pack.files):
+            hooks += _made(name, b"{}", is_on=False)
     return hooks
 
 
@@ -98,9 +101,10 @@ _OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; they stay as long a
 
 
 @cache
-def _made(name: str, options: bytes) -> tuple[Hook, ...]:
+def _made(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
     chosen = msgspec.json.decode(options)
-    modules = (import_module(f"snell.packs.{name}.{path.stem}") for path in builtin_packs()[name].files)
+    files = (path.stem for path in builtin_packs()[name].files if (path.stem == OFF) is not is_on)
+    modules = (import_module(f"snell.packs.{name}.{stem}") for stem in files)
     hooks = tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
     _OPTIONS.update({id(hook.handler): (name, chosen) for hook in hooks})
     return hooks

@@ -8,6 +8,7 @@ when it does not answer, the offline vectors do the work and the model's are add
 
 import contextlib
 import hashlib
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +67,7 @@ class Memories:
         self.embedder = embedder
         self.notices: deque[str] = deque(maxlen=NOTICES)
         self.problem = ""  # why the model's vectors are missing, if they are
-        self.captures: Callable[[], bool] = lambda: True
+        self.captures: Callable[[str], bool] = lambda _folder: True
         self.has_more = False  # of a transcript that is too long for one look
         self.is_behind = False  # more waits than one look took in, and looking again would help
         self.is_renewed = False  # no offline vector is of an earlier make
@@ -192,19 +193,15 @@ class Memories:
         return number
 
     def read_on(self, *, is_first: bool = False) -> None:
-        """Transcripts that were too long for the time of one event; unless capturing was switched off since."""
-        from snell.packs.remember._transcripts import forget_the_rest, read_the_rest
+        """Transcripts that were too long for the time of one event; unless capturing was switched off there."""
+        from snell.packs.remember._transcripts import read_the_rest
 
         inbox = self.inbox
         assert inbox
         self.has_more = inbox.count("unread") > 0
         if is_first or not self.has_more:
             return
-        if not self.captures():
-            forget_the_rest(inbox.root.parent)
-            self.has_more = False
-            return
-        self.has_more = read_the_rest(inbox.root.parent, READ_SECONDS)
+        self.has_more = read_the_rest(inbox.root.parent, READ_SECONDS, self.captures)
 
     def catch_up(self, seconds: float = CATCH_UP_SECONDS) -> int:
         """Let the model see memories that it has not seen yet, for about so long; returns how many."""
@@ -334,7 +331,7 @@ def _made(house: Any) -> Memories:
 
     memories = Memories(house.database, house.where.state / "memory" if house.where else None)
     where, env = house.where, dict(house.crew.around.env)
-    memories.captures = lambda: is_captured(where, env)
+    memories.captures = lambda folder: is_captured(where, env, folder)
     try:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)
     except EmbeddingError as error:
@@ -344,16 +341,16 @@ def _made(house: Any) -> Memories:
     return memories
 
 
-def is_captured(where: Places | None, env: Mapping[str, str]) -> bool:
-    """A project may switch the pack on, so only a clear word of the user is a no."""
-    options = _options(where, env)
+def is_captured(where: Places | None, env: Mapping[str, str], folder: str) -> bool:
+    """What a session said in this folder: it was captured when it was noted down, so only a clear word is a no."""
+    options = _options(where, env, folder)
     return bool(options.get("capture", True)) and options.get("enabled") is not False
 
 
-def _options(where: Places | None, env: Mapping[str, str]) -> dict[str, Any]:
+def _options(where: Places | None, env: Mapping[str, str], folder: str = "/") -> dict[str, Any]:
     """
-    What the user says about the pack `remember`. INVARIANT: no project has a say in where texts are sent, so only the
-    user's own settings are read.
+    What the user says about the pack `remember`, or what holds in a folder. INVARIANT: no project has a say in where
+    texts are sent, so for that only the user's own settings are read.
     """
     from snell.runtime.builtin_packs import builtin_packs
     from snell.settings.load import load
@@ -361,7 +358,7 @@ def _options(where: Places | None, env: Mapping[str, str]) -> dict[str, Any]:
     own = dict(builtin_packs()["remember"].options)
     if where is None:
         return own
-    said = load(where, Path("/"), env).value("pack") or {}
+    said = load(where, Path(folder if os.path.isabs(folder) else "/"), env).value("pack") or {}
     return {**own, **said.get("remember", {})}
 
 

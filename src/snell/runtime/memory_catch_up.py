@@ -96,7 +96,7 @@ def catch_up(where: Places, parent: int) -> None:
     numpy_with_bits()  # for so many it is worth loading, where it is installed
     database = GivingWay(database_of(where))
     memories = Memories(database, where.state / "memory")
-    memories.captures = lambda: is_captured(where, dict(os.environ))
+    memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
     try:
         while os.getppid() == parent:
             drained = memories.drain(*ROUND)

@@ -72,8 +72,11 @@ def read_on(event: Event, here: Here, trigger: str, seconds: float = SECONDS) ->
     return done
 
 
-def read_the_rest(state: Path, seconds: float) -> bool:
-    """Go on with what events had no time for; returns whether there is still more."""
+def read_the_rest(state: Path, seconds: float, is_wanted: Callable[[str], bool] = lambda _folder: True) -> bool:
+    """
+    Go on with what events had no time for; returns whether there is still more. `is_wanted` says of a folder whether
+    what was said there may still be captured.
+    """
     until = time.monotonic() + seconds
     root = state / "memory"
     for unread in _unread(root):
@@ -82,6 +85,9 @@ def read_the_rest(state: Path, seconds: float) -> bool:
             return True
         if not is_session(unread.session_id) or not is_transcript(unread.transcript_path):
             _forget(root, unread.session_id)
+            continue
+        if not is_wanted(unread.project_dir or unread.cwd):
+            pass_over(root, unread.session_id, unread.transcript_path)
             continue
         given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
         event = event_from(given, unread.event, unread.client)
@@ -95,10 +101,13 @@ def bytes_unread(state: Path) -> int:
     return sum(_length_unread(root, unread.session_id, unread.transcript_path) for unread in _unread(root))
 
 
-def forget_the_rest(state: Path) -> None:
-    """Nobody wants it any more."""
-    for unread in _unread(state / "memory"):
-        _forget(state / "memory", unread.session_id)
+def pass_over(root: Path, session: str, transcript: str) -> None:
+    """What was said so far is not wanted, neither now nor later: the next look begins at the end."""
+    state = root / "state"
+    with contextlib.suppress(OSError, FileError), locked(state / f"{session}.lock", LOCK_SECONDS):
+        known = position(state, session)
+        keep_position(state, session, os.stat(transcript).st_size, time.time(), known.recent, known.overlong)
+    _forget(root, session)
 
 
 def source_of_transcript(event: Event, here: Here, trigger: str) -> Source:

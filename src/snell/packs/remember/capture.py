@@ -13,6 +13,7 @@ from snell.kit.here import Here
 from snell.machine.transcript_delta import is_session, is_transcript
 from snell.memory.extraction import content_of, is_skipped
 from snell.model.events import Event
+from snell.packs.remember._looking_away import look_away
 from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_of, pieces, source_of
 from snell.packs.remember._transcripts import read_on, source_of_transcript
 
@@ -29,12 +30,16 @@ def before_compaction(event: Event, here: Here) -> None:
     """Capture what the agent said since the last look, before its context goes."""
     if here.options.get("capture"):
         captured_from_transcript(event, here, trigger=str(event.payload.get("trigger") or "compact"))
+    else:
+        look_away(event, here)
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
 def at_the_end(event: Event, here: Here) -> None:
     """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
-    if here.options.get("capture") and not event.is_continuation:
+    if not here.options.get("capture"):
+        look_away(event, here)
+    elif not event.is_continuation:
         captured_from_transcript(event, here, trigger="session_end")
 
 

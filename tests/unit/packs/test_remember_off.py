@@ -1,0 +1,74 @@
+"""Memory that is switched off: what is said meanwhile is captured neither then nor later."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snell.machine.paths import Places
+from snell.machine.transcript_delta import position
+from snell.packs.remember._transcripts import read_on
+from snell.runtime.builtin_packs import builtin_hooks
+from snell.runtime.house import House
+from snell.runtime.memory_catch_up import catch_up
+from snell.settings.trust import approve, review
+from tests.unit.packs.remember_stage import DECIDED, Stage
+
+BEFORE, MEANWHILE, AFTER = (f"{DECIDED} That was in the {when} week." for when in ("first", "second", "third"))
+
+
+def stopped_with(stage: Stage, said: dict[str, Any]) -> list[str]:
+    """The end of a turn, with these settings of the pack."""
+    problems: list[str] = []
+    hooks = builtin_hooks({"remember": said}, problems)
+    stage.house = House.embedded(*hooks, database=stage.database, where=stage.where)
+    stage.fire("Stop", transcript_path=str(stage.transcript))
+    assert problems == []
+    return [each.content for each in stage.captures()]
+
+
+@pytest.mark.parametrize("off", [{"enabled": False}, {"enabled": True, "capture": False}])
+def test_what_is_said_while_it_is_off_is_not_captured_later(tmp_path: Path, off: dict[str, Any]) -> None:
+    stage = Stage(tmp_path, {})
+    stage.say(BEFORE)
+    assert stopped_with(stage, {"enabled": True}) == [BEFORE]
+    stage.say(MEANWHILE)
+    assert stopped_with(stage, off) == [BEFORE]
+    stage.say(AFTER)
+    assert stopped_with(stage, {"enabled": True}) == [BEFORE, AFTER]
+    stage.house.close()
+
+
+def test_where_nothing_was_ever_captured_nothing_is_written(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {})
+    stage.say(BEFORE)
+    assert stopped_with(stage, {"enabled": False}) == []
+    assert not stage.inbox.root.exists()
+    stage.house.close()
+
+
+def test_without_a_word_about_it_there_is_no_hook_at_all() -> None:
+    assert [hook for hook in builtin_hooks({}, []) if hook.source.layer == "pack:remember"] == []
+
+
+def test_the_rest_of_a_long_transcript_is_left_when_its_project_says_no(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {})
+    stage.say(*(f"{DECIDED} That was module_{each}.\n\n{'filler words here. ' * 60}" for each in range(60)))
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    waiting = stage.inbox.count()
+    _trusted(stage.where, stage.folder, "[pack.remember]\nenabled = false\n")
+    stage.where.config.mkdir(exist_ok=True)
+    (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = true\n")
+    catch_up(stage.where, os.getppid())
+    assert (stage.inbox.count("processed"), stage.inbox.count("unread")) == (waiting, 0)
+    assert position(stage.inbox.root / "state", "s1").last_offset == stage.transcript.stat().st_size
+    stage.house.close()
+
+
+def _trusted(where: Places, folder: Path, settings: str) -> None:
+    (folder / ".snell").mkdir()
+    (folder / ".snell" / "snell.toml").write_text(settings)
+    env = dict(os.environ)
+    approve(where, folder, [review(where, folder, env).digest], env)
