@@ -51,10 +51,18 @@ def agree(one: str, other: str) -> bool:
 
 
 def corrects(new: str, old: str) -> bool:
-    """Whether the new text is about the very same thing as the old one, with another number or the other way round."""
+    """
+    Whether the new text is about the very same thing as the old one, with another number or the other way round.
+
+    Another identifier or path is another thing, and so is a number that stands for a thing (`error 4201`), unless the
+    new text says itself that something changed.
+    """
     a, b = particulars(new), particulars(old)
-    kinds = [frozenset(map(_kind, each)) for each in (a.special - b.words, b.special - a.words)]
-    return a.telling == b.telling and not agree(new, old) and kinds[0] == kinds[1] <= {"number"}
+    changed = a.special - b.words, b.special - a.words
+    kinds = [frozenset(map(_kind, each)) for each in changed]
+    if a.telling != b.telling or kinds[0] != kinds[1] or agree(new, old):
+        return False
+    return bool(_SAYS_SO.search(new)) or (kinds[0] <= {"number"} and _says_another_of_the_same(new, changed[0]))
 
 
 @lru_cache(maxsize=256)
@@ -96,5 +104,38 @@ def _before(words: list[str], at: int) -> str:
 _FILLERS = (STOP_WORDS - {"use", "used", "uses", "using"}) | _DENIES | _AGAINST
 
 
+_SAYS_SO = re.compile(
+    r"\b(?:no longer|not any ?more|instead|now|(?:changed|moved|renamed|updated|raised|lowered|switched) (?:from|to)"
+    r"|correct(?:ion|ed)|as of)\b",
+    re.IGNORECASE,
+)
+_PLAIN_NUMBER = re.compile(r"[<>=!~^]*v?\d[\d.,:]*[a-z%]{0,3}\Z")
+_SENTENCE = re.compile(r"[.;!?]\s")
+# Between what a text is about and what it says of it.
+_LINK = "is are was were be has have had of on in at to from with by for"
+_LINKS = frozenset(_LINK.split())
+_CONDITIONS = frozenset({"if", "when", "whenever", "where", "while"})
+_COUNTED_THINGS = (  # a number after these is the thing's name
+    "code error status exit issue ticket bug pr request rfc cve step line row column page case rule migration sprint"
+    " phase task id number shard node replica room floor gate dock chapter section table figure question"
+)
+_NAMED_BY_NUMBER = frozenset(_COUNTED_THINGS.split())
+
+
 def _kind(word: str) -> str:
-    return "number" if any(each.isdigit() for each in word) else "name"
+    return "number" if _PLAIN_NUMBER.match(word) else "name"
+
+
+def _says_another_of_the_same(text: str, changed: frozenset[str]) -> bool:
+    """Whether each changed number is what is said of a thing that was named before, not part of the thing's name."""
+    for sentence in _SENTENCE.split(text[:LONGEST]):
+        words = [_plain(_NUMBERS.get(each.lower(), each)) for each in _WORD.findall(sentence)]
+        if not all(_is_said(words[:at]) for at, each in enumerate(words) if each in changed):
+            return False
+    return True
+
+
+def _is_said(before: list[str]) -> bool:
+    subject = next((at for at, each in enumerate(before) if _is_telling(each)), len(before))
+    is_linked = any(each in _LINKS for each in before[subject:])
+    return is_linked and before[-1] not in _NAMED_BY_NUMBER and not _CONDITIONS.intersection(before)

@@ -204,6 +204,44 @@ def test_the_same_in_other_words_is_not_stored_again(database, old: str, new: st
     assert kept(database, new, signal=0.95).status in ("rejected_similar", "potential_duplicate")
 
 
+_ABOUT_ANOTHER_THING = [
+    ("Error code 4102 means that the tax service is down.", "Error code 4201 means that the tax service is down."),
+    (
+        "The list of users is paged by the handler in v1/users.py",
+        "The list of users is paged by the handler in v2/users.py",
+    ),
+    ("On 404 the sync client drops the file and goes on", "On 503 the sync client drops the file and goes on"),
+    ("When the answer is 404 the sync client drops the file", "When the answer is 503 the sync client drops the file"),
+    (
+        "The output of step 3 is checked by the release manager",
+        "The output of step 4 is checked by the release manager",
+    ),
+    ("The owner of the queue orders_eu1 is the billing team", "The owner of the queue orders_eu2 is the billing team"),
+]
+_SAID_ANEW = [
+    ("The retry limit of the mail worker is three attempts", "The retry limit of the mail worker is five attempts"),
+    (
+        "The dev server listens on port 8080 because 80 is taken",
+        "The dev server listens on port 9090 because 80 is taken",
+    ),
+    ("Error code 4102 means that the tax service is down.", "Error code 4201 now means that the tax service is down."),
+    (
+        "The config of the gateway lives in `etc/gate.toml` now",
+        "The config of the gateway lives in `etc/gate.yaml` now",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_one"),
+    [*((*each, False) for each in _ABOUT_ANOTHER_THING), *((*each, True) for each in _SAID_ANEW)],
+)
+def test_a_text_with_another_number_corrects_only_what_is_about_the_same_thing(database, old, new, is_one) -> None:
+    first = kept(database, old, signal=0.95)
+    second = kept(database, new, signal=0.95)
+    assert (second.status, second.supersedes) == ("stored", first.id if is_one else "")
+
+
 def test_what_is_corrected_steps_back_until_it_is_said_again(database) -> None:
     old, new = _CORRECTED[0]
     first = kept(database, old, importance=0.8, signal=0.95)
