@@ -170,6 +170,7 @@ def _counted(number: int, one: str, many: str = "") -> str:
 
 
 def _show_stats(answer: Mapping[str, Any]) -> None:
+    """A daemon of an earlier version does not say all of it."""
     place = answer["project"] or "no project"
     print(f"{_counted(answer['memories'], 'memory', 'memories')} of {'all projects' if place == '*' else place}")
     for name, number in answer["namespaces"].items():
@@ -177,15 +178,15 @@ def _show_stats(answer: Mapping[str, Any]) -> None:
     print(
         "capturing is on here" if answer["capturing"] else "capturing is off here; `snell setup --memory` turns it on"
     )
-    if answer["unread_bytes"]:
-        print(f"{answer['unread_bytes'] / 1e6:,.1f} MB of transcripts are still to be read; the daemon does it")
-    if answer["waiting"]:
+    if unread := answer.get("unread_bytes"):
+        print(f"{unread / 1e6:,.1f} MB of transcripts are still to be read; the daemon does it")
+    if answer.get("waiting"):
         print(f"{_counted(answer['waiting'], 'capture')} to be taken in; `snell memory drain` does it")
-    if answer["quarantined"]:
+    if answer.get("quarantined"):
         print(f"{_counted(answer['quarantined'], 'capture')} failed three times; `snell memory health` says more")
-    if answer["overlong_lines"]:
+    if answer.get("overlong_lines"):
         print(f"left out: {_counted(answer['overlong_lines'], 'line')} of transcripts over 1 MB")
-    if answer["problem"]:
+    if answer.get("problem"):
         print(f"no vectors of the model: {answer['problem']}")
 
 
