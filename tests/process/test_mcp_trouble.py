@@ -85,6 +85,7 @@ def test_an_agent_neither_forgets_nor_changes_what_other_projects_know(agent):
             ("forget", {"memory_id": theirs}),
             ("forget_batch", {"memory_ids": [ours, theirs]}),
             ("reinforce", {"memory_ids": [theirs]}),
+            ("nearby", {"memory_id": theirs}),
         ):
             assert f"memory `{theirs}` is of another project" in refused(await session.call_tool(tool, arguments))
         return before, answered(await session.call_tool("stats", {"project": "*"}))["memories"]

@@ -68,9 +68,11 @@ _NOTHING = "nothing is known about that"
 
 
 def nearby(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
-    """memory_id, limit, project (the memory's own, if none is named) -> memories like it."""
+    """memory_id, limit, project (the memory's own, if none is named), within -> memories like it."""
     limit, named = _given(arguments, "limit", int, 5), _given(arguments, "project", str, "")
-    found = memories_of(house).nearby(_given(arguments, "memory_id", str), limit, named)
+    memory_id = _given(arguments, "memory_id", str)
+    _check_within(house, arguments, [memory_id], advice="name that `project`, or `*` for all")
+    found = memories_of(house).nearby(memory_id, limit, named)
     return {"memories": [_shown(each) for each in found]}
 
 
@@ -221,13 +223,17 @@ def _draft(arguments: Arguments, env: Env) -> Draft:
     )
 
 
-def _check_within(house: House, arguments: Arguments, memory_ids: list[str]) -> None:
+def _check_within(
+    house: House,
+    arguments: Arguments,
+    memory_ids: list[str],
+    advice: str = "a person can change it, with `snell memory`",
+) -> None:
     """`within`: the one project whose memories may be touched, or nothing happens at all."""
     if (within := arguments.get("within")) is None:
         return
     found = _read(house, lambda tx: rows.some(tx, memory_ids)).values()
     if foreign := next((memory for memory in found if memory.project != within), None):
-        advice = "a person can change it, with `snell memory`"
         raise NotRememberedError(f"memory `{foreign.id}` is of another project", advice=advice)
 
 

@@ -23,6 +23,8 @@ def limited(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, 
         given["project"] = _own_project(tool, given.get("project"), cwd)
     if tool.name in _BY_ID:
         given["within"] = project_of(cwd)
+    if tool.name == "nearby" and not given.get("project"):  # other projects are shown to those who ask for them
+        given["within"] = project_of(cwd)
     return given
 
 
