@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -37,8 +38,8 @@ def read(data: bytes, form: str) -> list[Memory]:
 
 
 def form_of(path: str, form: str = "") -> str:
-    """The format: the one that was named, else by the ending of the name."""
-    return form or ("csv" if path.lower().endswith(".csv") else "parquet" if path.endswith(".parquet") else "json")
+    """The format: the one that was named, else the ending of the name; JSON where it has none."""
+    return form or PurePath(path).suffix[1:].lower() or "json"
 
 
 def draft_of(memory: Memory) -> Draft:
@@ -104,12 +105,16 @@ def _cell(value: Any) -> Any:
 
 def _from_csv(data: bytes) -> Iterator[Memory]:
     csv.field_size_limit(1_000_000)
-    table = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""))
+    # Strict: a quote that has no end would make one memory of all that follows it.
+    table = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), strict=True)
+    begin = 1
     try:
         for row in table:
             yield _memory(row, table.line_num)
+            begin = table.line_num + 1
     except csv.Error as error:
-        raise NotRememberedError(f"the file is not a table: {error}", where=f"line {table.line_num}") from None
+        where = f"the row that begins in line {begin}"
+        raise NotRememberedError(f"the file is not a table: {error}", where=where) from None
 
 
 def _memory(row: dict[str, Any], line: int) -> Memory:

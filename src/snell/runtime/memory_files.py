@@ -25,7 +25,7 @@ def exported(memories: Memories, path: str, *, project: str, namespace: str = ""
     target, form = _absolute(path), form_of(path, form)
     check_form(form)
     _check_target(target)
-    found = memories.run(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
+    found = memories.read(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
     try:
         write_atomically(target, written(found, form))
     except OSError as error:

@@ -189,6 +189,7 @@ def test_a_batch_keeps_what_can_be_kept(house: House) -> None:
         ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
         ("list", {"limit": 0}, "the limit is 0"),
         ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
+        ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
     ],
 )
