@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from snell.doors.memory_switch import asks, file_for, is_answered, switch
+from snell.doors.memory_switch import asks, file_for, is_answered, no_of, switch
 from snell.doors.paint import Paint
 from snell.doors.person import asks_yes, is_agent, require_terminal_nearby
 from snell.doors.shown_changes import shown_change
@@ -145,7 +145,7 @@ def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
         return True
     wanted = args.memory
     if wanted is None and not args.yes and not is_agent(env):
-        wanted = asks(scope, where, site.project)
+        wanted = asks(scope, where, site.project, env)
     path = file_for(scope, where, site.project)
     if wanted is None:
         print(
@@ -161,6 +161,8 @@ def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
         return False
     trust = " once `snell trust` has approved it" if scope != "user" else ""
     print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
+    if wanted and not trust and (no := no_of(where, site.project, env)):
+        print(f"memory: off in `{site.project}` all the same: `{no}` says so")
     return True
 
 
