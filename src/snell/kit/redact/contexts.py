@@ -12,6 +12,7 @@ from snell.kit.redact.setting import (
     dash_flag,
     env_line,
     flag,
+    given_to_a_setter,
     of_a_store,
     set_variable,
     typed,
@@ -51,6 +52,8 @@ def _assigned(text: str, at: int) -> Span | None:
     strength = strength_of(name)
     if not strength or _NO_NAME.search(text, max(0, at - len(before) - 80), at - len(before)):
         return None
+    if _is_no_value(text, sign, at - len(before)):
+        return None
     if sign[5]:
         return _beside(text, sign.end(), name, strength)
     if sign[4] and (span := argument(text, at, name, strength)):
@@ -59,6 +62,19 @@ def _assigned(text: str, at: int) -> Span | None:
         strength = "weak"  # arguments one after the other: only what looks like a secret
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     return value_at(text, sign.end(), name, strength, tight=tight, sure=before.startswith("--") or name.isupper())
+
+
+def _is_no_value(text: str, sign: re.Match[str], begins: int) -> bool:
+    """In the next line stands the next name, `password:` above `min_length: 12`; or it is a variable of psql."""
+    if "\n" in (sign[3] or ""):
+        return _NEXT_NAME.match(text, sign.end()) is not None
+    is_sql = sign[2] == ":" and not sign[3] and _IN_SQL.search(text, max(0, begins - 40), begins)
+    return bool(is_sql and _VARIABLE.match(text, sign.end()))
+
+
+_NEXT_NAME = re.compile(r"""["']?[A-Za-z_][\w.-]{0,60}["']?:(?=\s|\Z)""")
+_IN_SQL = re.compile(r"\b(?:with|encrypted|by|role|user)\s+\Z", re.IGNORECASE)
+_VARIABLE = re.compile(r"""(["'])[A-Za-z_]\w{0,60}\1""")
 
 
 def _beside(text: str, at: int, name: str, strength: Strength) -> Span | None:
@@ -232,6 +248,7 @@ _USER_AND_PASSWORD = re.compile(
 
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
+    *((word, standing_before(programs.DSN)) for word in ("@tcp(", "@unix(")),
     ("--from-literal", captured(programs.PROGRAMS, "secret")),
     ("--password-stdin", standing_before(programs.PIPED)),
     ("-asplaintext", standing_before(programs.SECURE_STRING)),
@@ -259,6 +276,7 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("cookie", captured(_COOKIE, "cookie")),
     ("sig", captured(programs.PROGRAMS, "signature")),
     *((port, captured(programs.PGPASS, "password")) for port in (":543", ":643")),
+    *((word, given_to_a_setter) for word in ("pass", "pwd", "secret", "token")),
     *((word, typed) for word in ("pass", "pwd", "secret", "token", "psk", "key", "api")),
     *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt", "api")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),

@@ -99,7 +99,9 @@ def _is_plain(value: str, name: str) -> bool:
 
 # `API_SECRET=rosebud19` is what somebody thought up, `token = "python3"` is a word of a program.
 _WORD_AND_NUMBER = re.compile(
-    r"(?!.*(?:sha|md|aes|rsa|hmac|crypt|argon|pbkdf|version|step|base|utf))[a-z]{5,}\d{2,3}\Z", re.IGNORECASE
+    r"(?!.*(?:sha|md|aes|rsa|hmac|crypt|argon|pbkdf|version|step|base|utf))"
+    r"(?:[a-z]{5,}\d{2,3}|(?-i:[A-Z][a-z]{3,}[/_.-][A-Z][a-z]{3,}\d{1,3}))\Z",
+    re.IGNORECASE,
 )
 _SEVERAL_WORDS = re.compile(r"[A-Za-z0-9][_.-][A-Za-z]|[a-z][A-Z]|secret\Z")
 

@@ -21,6 +21,7 @@ WORDS = (
         "cargo login",
         "vault login",
         "net use",
+        "snmp",
         "requirepass",
         "masterauth",
         "identified",
@@ -29,6 +30,9 @@ WORDS = (
     ),
 )
 _OPTION = r"""[\s=]{0,3}["']?([^\s"';|&]{2,128})"""
+# Up to the other of the two that a user of SNMP has, where it follows.
+_PHRASE = r"""\s{0,3}["']?[^\s"';|&-][^\s"';|&]{7,127}"""
+_SPOKEN = r"""\s{0,3}["']?([^\s"';|&-][^\s"';|&]{7,127}(?:[^\n;|&]{0,80}?\s(?-i:-[AX])""" + _PHRASE + ")?)"
 PROGRAMS = re.compile(
     rf"""(?:mysql\w{{0,10}}|mariadb)\b[^\n;|&]{{0,200}}?\s-p["']?([^\s"';|&]{{2,128}})"""
     rf"""|sshpass\s{{1,3}}-p{_OPTION}"""
@@ -60,11 +64,15 @@ PROGRAMS = re.compile(
     rf"""|(?:az\slogin|twine)\b[^\n;|&]{{0,200}}?\s-p{_OPTION}"""
     rf"""|(?:cargo|vault)\slogin\s{{1,3}}(?!-)([^\s"';|&]{{12,512}})"""
     rf"""|net\suse\b[^\n;|&]{{0,200}}?\s/user:\S{{1,64}}\s{{1,3}}(?!/)([^\s"';|&]{{4,128}})"""
+    rf"""|net\suse\s[^\n;|&]{{0,20}}?\\\\\S{{1,128}}\s{{1,3}}(?![/*])([^\s"';|&]{{4,128}})\s{{1,3}}/user:"""
+    rf"""|snmp[a-z]{{3,10}}\b[^\n;|&]{{0,200}}?\s(?-i:-[AX]){_SPOKEN}"""
     rf"""|--from-literal[= ]["']?[\w.-]{{1,80}}=["']?([^\s"']{{3,512}})""",
     re.IGNORECASE,
 )
 # A line of `.pgpass`, from its port on.
 PGPASS = re.compile(r""":\d{4}:[^:\s]{1,64}:[^:\s]{1,64}:((?:\\:|[^\s"'\\]){3,256})""")
+# What Go's driver for MySQL is given, up to the `@tcp(`.
+DSN = re.compile(r"""(?<![\w:/.-])[\w.-]{1,64}:([^\s"'`/:@]{3,128})\Z""")
 TO_CHPASSWD = re.compile(r"""["']?[\w.-]{1,40}:([^\s"':|]{3,128})["']?\s{0,3}\Z""")
 SECURE_STRING = re.compile(
     r"""ConvertTo-SecureString\s[^\n]{0,40}?["']([^\n"']{3,128})["'][^\n]{0,20}\Z""", re.IGNORECASE

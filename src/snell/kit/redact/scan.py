@@ -26,6 +26,7 @@ _PROGRAMS = (
     "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
     "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth|mongodump"
     "|mongorestore|mongoexport|mongoimport|http -a|az login|twine|cargo login|vault login|net use"
+    "|snmpwalk|snmpget|snmpgetnext|snmpset|snmpbulkget|snmpbulkwalk|snmptable|snmptrap|snmpinform|snmpusm"
 )
 _SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[?]?[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
 _PART = "[^ \\t\\r\\n\"'`,;()]"
@@ -34,6 +35,8 @@ _PAIR = rf"\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']"
 _FLAGS = rf"(?:[/-][a-z-]{{1,12}}{_GAP}{{1,3}}){{0,3}}"
 SURROUNDINGS = (
     rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
+    rf"(?:{_SAYS_SO})[a-z0-9_]{{0,24}}\({_GAP}{{0,3}}\\{{0,3}}[\"'`]",
+    r"@(?:tcp|unix)\(",
     rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
     rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}{_NEXT}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
     rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",

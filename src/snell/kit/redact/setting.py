@@ -6,7 +6,7 @@ from snell.kit.redact.named import LONGEST, goes_on, is_quoted_secret, name_befo
 from snell.kit.redact.names import Strength, kind_of_name, strength_of
 from snell.kit.redact.programs import PIPED, standing_before
 from snell.kit.redact.rules import Span
-from snell.kit.redact.values import is_blank
+from snell.kit.redact.values import is_blank, is_wordy
 
 _VALUE_OF = re.compile(
     r"""[A-Za-z0-9_.-]{0,80}[\\"']{0,4}(?:(?:,\s{0,24}|\s{1,24})\\?["']?value["'\\]{0,4}\s?[=:]\s{0,3}"""
@@ -114,6 +114,23 @@ _SETS = re.compile(
     re.IGNORECASE,
 )
 _ARGUMENT = re.compile(r"""[A-Za-z0-9_.-]{0,80}\\{0,3}["'],\s{0,3}\\{0,3}["'`]([^\s"'`\\]{5,4096})\\{0,3}["'`]""")
+
+
+def given_to_a_setter(text: str, at: int) -> Span | None:
+    """`user.setPassword("x")`: the name is that of a function which is given the value."""
+    found = _GIVEN.match(text, at)
+    name = name_before(text, at) + goes_on(text, at) if found else ""
+    strength = strength_of(name)
+    if not found or not _SETTER.match(name.rpartition(".")[2]) or strength not in ("password", "strong"):
+        return None
+    value = found[1]
+    if value.isalpha() or (is_wordy(value) and not value[-1].isdigit()) or not is_quoted_secret(value, name, strength):
+        return None
+    return found.start(1), found.end(1), kind_of_name(name)
+
+
+_GIVEN = re.compile(r"""[A-Za-z0-9_]{0,24}\(\s{0,3}\\{0,3}["'`]([^\s"'`\\]{5,4096})\\{0,3}["'`]\s{0,3}\)""")
+_SETTER = re.compile(r"(?:set|with|change|update|reset)(?=[A-Z_])")
 
 
 def typed(text: str, at: int) -> Span | None:
