@@ -11,16 +11,8 @@ from snell.runtime.builtin_packs import FOLDER, builtin_packs
 
 INTRODUCTION = (
     "Packs come with Snell and run inside it. Each is switched and told what to do in a settings file; your own file "
-    "wins over what a project brings, except that a project can say no to memory for itself:
-
-"
-    '```toml
-[pack.nudges]
-enabled = true
-
-[pack.tool_inputs]
-mode = "strict"
-```'
+    "wins over what a project brings, except that a project can say no to memory for itself:\n\n"
+    '```toml\n[pack.nudges]\nenabled = true\n\n[pack.tool_inputs]\nmode = "strict"\n```'
 )
 
 

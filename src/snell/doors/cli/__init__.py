@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn
@@ -65,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except SnellError as error:
+        with suppress(OSError):
+            sys.stdout.flush()  # what was said before comes first, also where both go to one place
         print(f"snell: {visible_lines(error)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
