@@ -119,6 +119,7 @@ _COUNTED_THINGS = (  # a number after these is the thing's name
     "code error status exit issue ticket bug pr request rfc cve step line row column page case rule migration sprint"
     " phase task id number shard node replica room floor gate dock chapter section table figure question"
 )
+_UNIT = re.compile(r"[a-z]{3,}s\Z|(?:percent|[kmg]i?b|ms|s|h|min|sec|times?|px)\Z", re.IGNORECASE)  # `5 times`
 _NAMED_BY_NUMBER = frozenset(_COUNTED_THINGS.split())
 
 
@@ -130,12 +131,14 @@ def _says_another_of_the_same(text: str, changed: frozenset[str]) -> bool:
     """Whether each changed number is what is said of a thing that was named before, not part of the thing's name."""
     for sentence in _SENTENCE.split(text[:LONGEST]):
         words = [_plain(_NUMBERS.get(each.lower(), each)) for each in _WORD.findall(sentence)]
-        if not all(_is_said(words[:at]) for at, each in enumerate(words) if each in changed):
+        if not all(_is_said(words[:at], words[at + 1 :]) for at, each in enumerate(words) if each in changed):
             return False
     return True
 
 
-def _is_said(before: list[str]) -> bool:
+def _is_said(before: list[str], after: list[str]) -> bool:
+    if not before or before[-1] in _NAMED_BY_NUMBER or _CONDITIONS.intersection(before):
+        return False
     subject = next((at for at, each in enumerate(before) if _is_telling(each)), len(before))
-    is_linked = any(each in _LINKS for each in before[subject:])
-    return is_linked and before[-1] not in _NAMED_BY_NUMBER and not _CONDITIONS.intersection(before)
+    is_counted = bool(after) and _UNIT.match(after[0]) is not None and subject < len(before)
+    return is_counted or any(each in _LINKS for each in before[subject:])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from snell.model.hooks import Hook
 from snell.runtime.builtin_packs import FOLDER, builtin_hooks, builtin_packs, pack_hooks
 from snell.testing.case_files import case_files
 from snell.testing.run import run_file
@@ -45,7 +46,7 @@ def test_what_nobody_knows_about_packs_is_reported_with_what_was_probably_meant(
 def test_a_mode_that_does_not_exist_is_reported_and_the_strictest_one_holds(pack: str, wrong: Any, strictest: str):
     problems: list[str] = []
     off = {name: {"enabled": False} for name in PACKS}
-    mistyped = builtin_hooks({**off, pack: {"mode": wrong}}, problems)
+    mistyped = [hook for hook in builtin_hooks({**off, pack: {"mode": wrong}}, problems) if not is_left(hook)]
     assert mistyped == list(pack_hooks(pack, {"mode": strictest}))
     assert (len(problems), problems[0].endswith(f"`{strictest}` holds")) == (1, True)
 
@@ -67,6 +68,12 @@ def test_files_and_entries_that_say_nothing_are_reported(tmp_path: Path):
     assert [part in problem for part, problem in zip(named, problems, strict=True)] == [True] * len(named)
 
 
+def is_left(hook: Hook) -> bool:
+    """Memory that is off moves past what is said meanwhile: that answers nobody and keeps nothing."""
+    return hook.role == "watches" and hook.id.startswith("remember/looks_away:")
+
+
 def test_a_pack_that_is_switched_off_brings_no_hooks():
     off = {name: {"enabled": False} for name in PACKS}
-    assert builtin_hooks(off, []) == []
+    assert [hook.id for hook in builtin_hooks(off, []) if not is_left(hook)] == []
+    assert len(builtin_hooks(off, [])) == 3
