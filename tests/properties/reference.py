@@ -179,8 +179,10 @@ def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answ
         acted.append(hook)
         for rewrite in last[hook.id].rewrites:
             event = with_value(event, rewrite.applied_to(event.rewritable))
+    # Who wrote something has had a say; who wrote nothing has judged, and must have judged what runs.
+    settled = [hook for hook in acted if last[hook.id].rewrites or same(last[hook.id].left, event.rewritable)]
     if rewriters:
-        judge_again([hook for hook in others if hook not in acted], event, world, last)
+        judge_again([hook for hook in others if hook not in settled], event, world, last)
     return event
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -100,19 +101,34 @@ def test_one_name_may_stand_for_tools_of_several_kinds() -> None:
 @given(cases())
 def test_what_is_judged_last_is_what_runs(case: Case) -> None:
     """
-    For every judging hook that did not rewrite in this event. A `once` hook has its one run; and what the policy makes
-    of a tool's output, after everybody else, is not shown to everybody else again.
+    For every judging hook whose last answer was no rewrite. A `once` hook has its one run; and what the policy makes
+    of a tool's output, after all other hooks, is not shown to those again.
     """
     decision = decided(case)
-    final = decision.event.rewritable
-    rewriters = {
-        hook for _, hook, outcome in decision.runs() for effect in outcome.effects if isinstance(effect, Rewrite)
-    }
-    last = {hook: each.event for each, hook, _ in decision.runs()}
-    for hook, judged in last.items():
+    last = {hook: (each.event, outcome) for each, hook, outcome in decision.runs()}
+    for hook, (judged, outcome) in last.items():
         is_before_policy = judged.name == "PostToolUse" and hook.scope is not Scope.POLICY
-        if hook.can_judge and not hook.once and hook not in rewriters and not is_before_policy:
-            assert same(judged.rewritable, final)
+        has_rewritten = any(isinstance(effect, Rewrite) for effect in outcome.effects)
+        if hook.can_judge and not hook.once and not has_rewritten and not is_before_policy:
+            assert same(judged.rewritable, decision.event.rewritable)
+
+
+def test_three_undeclared_rewriters_of_three_words_never_run_what_one_of_them_has_not_judged() -> None:
+    """All 19,683 of them: each hook leaves a word alone or makes it another one."""
+    words = "abc"
+    rewriters = [dict(zip(words, says, strict=True)) for says in product(*([None, *set(words) - {w}] for w in words))]
+    hooks = [Hook(id=str(number), event="PreToolUse", handler=Command(str(number))) for number in range(3)]
+    event = Event(name="PreToolUse", payload={"tool_input": {"word": "c"}}, tool="Bash", tool_name="Bash", kind="shell")
+    outcomes = {word: Outcome(effects=(Rewrite({"word": word}),)) for word in words} | {None: Outcome()}
+    for maps in product(rewriters, repeat=3):
+        answers = dict(zip(hooks, maps, strict=True))
+        decision = driven(
+            decide(event, Book(hooks), InMemoryStore()),
+            lambda hook, on, answers=answers: outcomes[answers[hook][on.tool_input["word"]]],
+        )
+        last = {hook: each.event.tool_input["word"] for each, hook, _ in decision.runs()}
+        for hook, word in last.items():
+            assert answers[hook][word] or word == decision.event.tool_input["word"], maps
 
 
 @pytest.mark.proves("S1-99")
@@ -204,13 +220,17 @@ def test_a_rewritten_input_that_will_run_has_been_validated(case: Case, refuses:
 @many
 @given(cases())
 def test_no_hook_runs_more_often_than_it_may(case: Case) -> None:
-    """Rewriters, informers and `once` hooks run once, a judge twice at most; the policy's a third time."""
+    """
+    Rewriters, informers and `once` hooks run once, a judge twice at most; the policy's a third time, and a hook
+    without a declared role once more when it had nothing to rewrite in its turn.
+    """
     # A `once` hook in the chain is not run again: its first answer is entered there.
     ran = (hook for each, hook, _ in decided(case).runs() if not (hook.once and each.name == "chain"))
     times = Counter(ran)
     for hook, runs in times.items():
         judges_freely = hook.can_judge and not hook.once
-        assert runs <= (1 if not judges_freely else 3 if hook.scope is Scope.POLICY else 2)
+        limit = 2 + (hook.scope is Scope.POLICY) + (hook.role is None) if judges_freely else 1
+        assert runs <= limit
 
 
 def decided(case: Case) -> Decision:

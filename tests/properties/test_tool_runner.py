@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from snell import Allow, Ask, Deny, HookMatcher, Note, Rewrite, Tool, ToolRunner
@@ -18,6 +18,7 @@ effects = st.one_of(
 )
 # What somebody says to a word; a rewriter that answers every word with another one never comes to rest.
 answers = st.fixed_dictionaries(dict.fromkeys("abc", effects))
+NO_OPINION: dict[str, object] = dict.fromkeys("abc")
 
 
 @given(
@@ -29,6 +30,18 @@ answers = st.fixed_dictionaries(dict.fromkeys("abc", effects))
     ),
     approves=st.sampled_from([True, False, None]),
     is_async=st.booleans(),
+)
+@example(  # the second hook had no opinion on `b`, which the third one then made an `a`
+    first="c",
+    hooks=[
+        NO_OPINION | {"c": Rewrite(word="b")},
+        NO_OPINION | {"c": Rewrite(word="a")},
+        NO_OPINION | {"b": Rewrite(word="a"), "c": Rewrite(word="a")},
+    ],
+    dialogs=[],
+    permission=NO_OPINION,
+    approves=None,
+    is_async=False,
 )
 def test_what_was_judged_last_is_what_is_executed(first, hooks, dialogs, permission, approves, is_async):
     ran, judged, permitted, approved = [], {}, [], []

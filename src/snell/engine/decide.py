@@ -182,14 +182,17 @@ def _all_quiet(outcomes: Sequence[Outcome]) -> bool:
 
 def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answers, marks: Store) -> Steps:
     """
-    Hooks without a declared role that rewrote were rewriters after all: they act in turn, each on what the one before
-    left, and every other judge sees the result. INVARIANT: what is judged last is what runs.
+    Run hooks without a declared role that rewrote as rewriters: in turn, each on what the one before left.
+
+    Every other judge then sees the result, and so does a hook that had nothing to rewrite when its turn came and
+    whose input a later one changed. INVARIANT: what is judged last is what runs.
     """
     rewriting = in_rewriting_order([hook for hook, outcome in answers.items() if rewrite_in(outcome)], case.event)
     if not rewriting:
         return
     start = case.event
-    acted = []
+    left_by: dict[Hook, Event] = {}
+    rewrote = []
     for hook in rewriting:
         marks.put("hooks", _rewrites_mark(hook), True)
         outcome = answers[hook]
@@ -199,9 +202,13 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
             if hook not in again:
                 continue
             outcome = again[hook]
+        if rewrite_in(outcome):
+            rewrote.append(hook)
         case.apply(hook, outcome)
-        acted.append(hook)
-    yield from _judge_again(case, [hook for hook in hooks if hook not in acted])
+        left_by[hook] = case.event
+    yield from _judge_again(
+        case, [hook for hook in hooks if hook not in rewrote and left_by.get(hook) is not case.event]
+    )
 
 
 def _judge_again(case: Case, hooks: Iterable[Hook]) -> Steps:

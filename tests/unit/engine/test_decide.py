@@ -100,6 +100,27 @@ def test_undeclared_rewriters_act_in_book_order_each_on_what_the_one_before_left
     assert decision.event.tool_input == {"command": "ls a b c"}
 
 
+def test_a_rewriter_with_nothing_to_change_in_its_turn_judges_what_a_later_one_left() -> None:
+    """Before, `b` had seen `ls b` last and had no opinion on it, while `ls a` ran."""
+
+    def says(answers: dict[str, Any]) -> Any:
+        return lambda on: answers.get(on.tool_input["command"])
+
+    hooks = [
+        hook("a", says({"c": becomes("b")})),
+        hook("b", says({"c": becomes("a"), "a": Deny("not a")})),
+        hook("c", says({"c": becomes("a"), "b": becomes("a")})),
+    ]
+    decision = decided(call("c"), *hooks)
+    assert passes(decision) == [
+        ("judge", ["a", "b", "c"], {"command": "c"}),
+        ("chain", ["b"], {"command": "b"}),
+        ("chain", ["c"], {"command": "b"}),
+        ("again", ["b"], {"command": "a"}),
+    ]
+    assert told(decision)["verdict"] == "deny"
+
+
 def test_a_known_rewriter_saves_the_judges_a_look_and_changes_nothing() -> None:
     marks = InMemoryStore()
 
