@@ -41,11 +41,13 @@ PIECES = st.one_of(
     st.text(max_size=12),
     st.text("aA1_-.=:/\"' \\n", max_size=30),
 )
+WEBHOOK = "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=3859a10d-43f7-d7a2-ad8b-a1c940d7bebe"
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=8).map("".join))
 @example("pleasesecret_live_rsorrHwU55xQTSylUOvPeW38hQWiLlnbaccess_token$x")  # one literal inside another's beginning
+@example(f"\x1b[32mduffel_live_v4sIQ=VdE-5yisYm7rUUqIQsJQ+tlHNG9nIFnEEzZ=+\x1b[0m{WEBHOOK}")  # a colour between two
 def test_the_same_is_found_with_and_without_re2(text: str) -> None:
     fast = secrets_in(text)
     assert _plain(text) == fast
