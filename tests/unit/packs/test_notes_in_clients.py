@@ -52,6 +52,13 @@ def test_local_notes_reach_the_model_with_the_first_prompt_or_soon_after(house: 
     assert "we deploy on Fridays" not in answered(house, client, sent(client, *AFTER))
 
 
+def test_a_first_call_without_notes_hides_none_from_another_home_with_the_same_session_id(house: House, tmp_path: Path):
+    """Crush tells of tool calls alone, so notes come with the first of them."""
+    without = House.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path / "other")})
+    assert answered(without, "crush", sent("crush", *AFTER)) == ""
+    assert "we deploy on Fridays" in answered(house, "crush", sent("crush", *AFTER))
+
+
 @pytest.mark.parametrize("client", [each for each in CLIENTS if sent(each, "PreCompact")])
 def test_the_rules_reach_the_model_again_after_a_compaction(house: House, client: str):
     answered(house, client, sent(client, *AFTER))

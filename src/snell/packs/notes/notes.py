@@ -40,20 +40,22 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
 
 
 REMEMBERED = 1_000
-_without_notes: set[str] = set()  # sessions whose first call found none
+_Looked = tuple[object, ...]
+_without_notes: set[_Looked] = set()  # sessions whose first call found none, and where it looked
 
 
 @informs("PreToolUse", timeout=3)
 def with_the_first_call(event: Event, here: Here) -> Note | None:
     """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
     scope = f"session:{event.session_id}"
-    if event.session_id in _without_notes or here.marks.get(scope, FIRST):
+    looked = (event.session_id, event.cwd, here.project_dir, here.config, here.env.get("HOME"), here.trusts_notes)
+    if looked in _without_notes or here.marks.get(scope, FIRST):
         return None
     found = local_notes(event.cwd, here)
     if not found:  # the usual case, on which nothing is spent: a mark takes as long as the rest of the answer
         if len(_without_notes) >= REMEMBERED:
             _without_notes.clear()
-        _without_notes.add(event.session_id)
+        _without_notes.add(looked)
         return None
     here.marks.put(scope, FIRST, True)
     return _note(found)
