@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
 
 from scripts.environment import BIN, EXE, PYTHON, ROOT, VENV, ensure_adapters, ensure_environment, find_uv, say, stop
+from scripts.leftovers import adopt_orphans, run_and_reap
 from scripts.requirements import report
-
-SOME_FAILED, NO_TESTS_FOUND = 1, 5  # pytest's exit codes
+from scripts.test_runs import run_suite
 
 VERBS = {
     "demo": "run the scripted coding session",
@@ -70,18 +69,15 @@ def demo(rest: Sequence[str]) -> int:
 
 def test(rest: Sequence[str], *, nightly: bool) -> int:
     left_out = ["not live"] if nightly else ["not nightly", "not live"]
-    phases = [left_out] if rest else [["not process", *left_out], ["process", *left_out]]
     env = {"SNELL_NIGHTLY": "1"} if nightly else {}
-    spread = [] if rest else ["-n", "auto", "--dist", "worksteal", "-q"]  # one worker for each core
-    codes = []
-    for phase in phases:
-        codes.append(run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), *spread, *rest, env=env))
-        if codes[-1] == SOME_FAILED and spread:  # side by side they disturb each other; alone they have no excuse
-            say("some failed: once more, one after the other")
-            codes[-1] = run(PYTHON, "-m", "pytest", "-m", " and ".join(phase), "--last-failed", "-q", env=env)
-        if codes[-1] not in {0, NO_TESTS_FOUND}:
-            return codes[-1]
-    return min(codes)  # a phase may be empty as long as the other one had tests
+
+    def pytest(words: Sequence[str]) -> int:
+        return run(PYTHON, "-m", "pytest", *words, env=env)
+
+    if rest:
+        return pytest(["-m", " and ".join(left_out), *rest])
+    adopt_orphans()
+    return run_suite(pytest, [" and ".join([each, *left_out]) for each in ("not process", "process")])
 
 
 def adapters(rest: Sequence[str]) -> int:
@@ -145,7 +141,7 @@ def run(*command: str | Path, env: Mapping[str, str] | None = None) -> int:
     """Run inside .venv, from the root, and pass the exit code on."""
     path = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
     inside = {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": path, **(env or {})}
-    code = subprocess.run(command, cwd=ROOT, env=inside).returncode
+    code = run_and_reap(command, ROOT, inside)
     if code:
         shown = shlex.join(str(part).replace(f"{ROOT}{os.sep}", "") for part in command)
         say(f"`{shown}` ended with exit code {code}")

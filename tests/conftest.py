@@ -1,6 +1,13 @@
-"""Figures: a test that measures something leaves one line of JSON, and they stand together at the end of the run."""
+"""
+What every test gets: a short temporary folder, signals as in a terminal, and a place for figures.
+
+A test that measures something leaves one line of JSON; they stand together at the end of the run.
+"""
 
 import json
+import os
+import signal
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +21,15 @@ with suppress(ModuleNotFoundError):  # the environment with the agent libraries 
     settings.load_profile("without a clock")
 
 FIGURE = "figure"
+LONGEST_TMPDIR = 20  # bytes; a daemon's socket in a test's own folder needs the rest of the 103 that an address has
+
+
+def pytest_configure() -> None:
+    """Make a run with a long TMPDIR, or in the background of a shell, like any other; workers inherit it."""
+    if len(os.fsencode(tempfile.gettempdir())) > LONGEST_TMPDIR:
+        os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell does with `command &`; children would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

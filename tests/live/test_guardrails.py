@@ -65,12 +65,13 @@ def test_a_letter_that_was_sent_is_not_sent_again(stage, claude):
 
 
 def test_a_sub_agent_without_its_report_is_sent_back_for_it(stage, claude):
-    stage.write("project/search_results/one.md", "found")
     sent = {"description": "research", "prompt": "Write the report.", "subagent_type": "general-purpose"}
+    data = CLAUDE.shell("mkdir -p search_results && echo found > search_results/one.md")
     report = CLAUDE.shell("mkdir -p work_products && echo '<p>done</p>' > work_products/report.html")
     shown = claude(
         last=(
             Said("Sending for it.", (("Agent", {**sent, "run_in_background": False}),)),
+            Said("Searching.", (data,)),
             Said("I am done."),
             Said("Writing.", (report,)),
             Said("REPORT-IS-WRITTEN"),

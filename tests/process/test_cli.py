@@ -313,8 +313,10 @@ def test_bytes_that_are_no_text_and_a_deleted_folder_are_no_bugs(snell):
     snell.project.mkdir()
 
 
-def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell):
-    code, out, err = snell("demo")
+def test_the_demo_shows_a_block_a_rewrite_context_a_failure_and_a_why(snell, tmp_path):
+    folder_too_long_for_a_socket = tmp_path / ("t" * 80)
+    folder_too_long_for_a_socket.mkdir()
+    code, out, err = snell("demo", TMPDIR=str(folder_too_long_for_a_socket))
     assert (code, err) == (0, "")
     for sign in ("blocked", "rewritten", "context", "a hook failed, the work goes on", "$ snell why", "how it adds up"):
         assert sign in out

@@ -18,6 +18,7 @@ from typing import Any
 from snell.doors.demo_stage import Stage, is_native
 from snell.doors.paint import Colour, Paint
 from snell.engine.explain import explained, shortened, wrapped
+from snell.machine.shim_place import LONGEST_ADDRESS
 from snell.settings.trust import approve, review
 
 EXAMPLE = "snell demo"
@@ -72,6 +73,8 @@ ASKED: tuple[str, dict[str, Any]] = (
     {"hook_event_name": "UserPromptSubmit", "session_id": "later", "prompt": "set up the redis cache for the api"},
 )
 
+SHORT_FOLDER = "/tmp"
+
 # What the stopwatch sees: a call about which nobody has an opinion, like most.
 MEASURED = {"tool_name": "Bash", "tool_input": {"command": "git status"}}
 
@@ -81,7 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="snell-demo-"))
+    folder = Path(tempfile.mkdtemp(prefix="snell-demo-", dir=_parent_folder()))
     try:
         return _tell(folder, Paint.for_stdout())
     finally:
@@ -89,6 +92,13 @@ def run(args: argparse.Namespace) -> int:
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parent_folder() -> str:
+    """TMPDIR, unless the daemon's socket would get too long an address there."""
+    usual = tempfile.gettempdir()
+    address = os.path.join(usual, "snell-demo-12345678", "home", "run", "snell.sock")
+    return usual if len(os.fsencode(address)) <= LONGEST_ADDRESS else SHORT_FOLDER
 
 
 def _tell(folder: Path, paint: Paint) -> int:

@@ -1,0 +1,90 @@
+"""`python3 dev.py test` on a small project: what it says of unsteady tests and of processes left behind."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
+
+ROOT = Path(__file__).parents[2]
+UNSTEADY = """
+from pathlib import Path
+
+def test_steady():
+    pass
+
+def test_unsteady():
+    seen = Path("seen")
+    is_first = not seen.exists()
+    seen.touch()
+    assert not is_first
+"""
+LEAVES_A_PROCESS = """
+import subprocess
+
+def test_leaves_a_process():
+    subprocess.run(["sh", "-c", "sleep 61 > /dev/null 2>&1 &"])
+"""
+PYPROJECT = """
+[tool.pytest.ini_options]
+markers = ["process", "nightly", "live"]
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of dev.py and its scripts, with this environment as its own and no tests yet."""
+    for name in ("dev.py", "hatch_build.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("scripts", "requirements", "native"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+    (tmp_path / ".venv").mkdir()
+    for name in ("bin", "lib"):
+        (tmp_path / ".venv" / name).symlink_to(Path(sys.prefix, name))
+    shutil.copy(Path(sys.prefix, "pyvenv.cfg"), tmp_path / ".venv")
+    stamp = "import json; from scripts.environment import STAMP, wanted; STAMP.write_text(json.dumps(wanted()))"
+    subprocess.run([sys.executable, "-c", stamp], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def run_tests(tree: Path, text: str, **env: str) -> tuple[int, str]:
+    (tree / "test_it.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "dev.py", "test"],
+        cwd=tree,
+        env={name: value for name, value in os.environ.items() if name != "CI" and "PYTEST" not in name} | env,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_test_that_passes_only_when_run_again_is_named_and_fails_the_run_in_ci(tree: Path) -> None:
+    alone = run_tests(tree, UNSTEADY)
+    (tree / "seen").unlink()
+    in_ci = run_tests(tree, UNSTEADY, CI="true")
+    assert [code for code, _ in (alone, in_ci)] == [0, 1], in_ci[1]
+    for _, text in (alone, in_ci):
+        assert re.findall("passed only when run again.*\n.*", text) == [
+            "passed only when run again alone:\ndev.py:   test_it.py::test_unsteady"
+        ]
+    assert "CI is set, so this fails the run" in in_ci[1]
+
+
+def test_a_process_that_outlives_the_tests_is_named_ended_and_fails_the_run(tree: Path) -> None:
+    code, text = run_tests(tree, LEAVES_A_PROCESS)
+    assert code == 1, text
+    [pid] = re.findall(r"dev.py:   (\d+): sleep 61", text)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_failure_stays_a_failure(tree: Path) -> None:
+    code, text = run_tests(tree, "def test_wrong(): assert False")
+    assert (code, "passed only when run again" in text) == (1, False)
