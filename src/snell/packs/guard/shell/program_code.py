@@ -6,13 +6,15 @@ The text of strings is masked first, so that code inside a string is data unless
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.shell.modules import loaded
+from snell.packs.guard.shell.modules import loaded, with_own_files
+from snell.packs.guard.shell.processes import signals
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
@@ -152,6 +154,8 @@ _ENVIRONMENT = late(
     r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
     r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
 )
+_PARENT = late(rf"os\.path\.dirname\(\s*{_S}\s*\)|{_S}\.parent\b(?!s)")
+_GROUPED = late(rf"(?<![\w»\])])\(\s*{_S}\s*\)\.")
 _AWK = late(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
 
 
@@ -205,8 +209,8 @@ class _Follower:
             for found in _RUNS_TEXT.finditer(masked):
                 follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
         self._network(masked)
-        if re.search(r"\bkill\b", masked) and any("snell" in text for text in self.strings):
-            self._words("pkill", "snell")
+        for words in signals(masked, self.strings):
+            self._words(*words)
 
     def _masked(self, code: str) -> str:
         def mask(found: re.Match[str]) -> str:
@@ -230,10 +234,13 @@ class _Follower:
     def _reduced(self, masked: str) -> str:
         masked = _HOME.sub(lambda _found: self._kept(self.scene.home), masked)
         masked = _VARIABLE.sub(self._variable, masked)
+        masked = with_own_files(masked, self._kept)
         for _ in range(6):
             before = masked
             masked = folded(masked, self._at, self._kept)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
+            masked = _PARENT.sub(lambda found: self._kept(posixpath.dirname(self._string(found))), masked)
+            masked = _GROUPED.sub(r"«\1».", masked)
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
             masked = _LOOPED.sub(r" \1=«\2»;", masked)
             masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
