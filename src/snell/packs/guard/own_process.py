@@ -12,13 +12,14 @@ from snell.packs.guard.own import Own
 def is_own_process(number: int, own: Own) -> bool:
     """The daemon, one of its children, or a `snell-hook`; a number below zero is that of their group."""
     asks_more()
-    ours = {os.getpid(), *_daemons(own)}
+    daemons = _daemons(own)
     if number < 0:
-        return -number in {os.getpgrp(), *filter(None, map(_group, ours))}
-    if number in ours:
+        return -number in {os.getpgrp(), *map(_group, daemons)}
+    if number == os.getpid() or number in daemons:
         return True
     process = process_at(number)
-    return process is not None and (process.parent in ours or _name(number) == "snell-hook")
+    # Only of daemons: where Snell runs inside an agent, the agent's own programs are children of this process, too.
+    return process is not None and (process.parent in daemons or _name(number) == "snell-hook")
 
 
 def _daemons(own: Own) -> set[int]:
@@ -43,9 +44,9 @@ def _is_daemon(number: int) -> bool:
         return not os.path.isdir("/proc/self")
 
 
-def _group(number: int) -> int | None:
+def _group(number: int) -> int:
     process = process_at(number)
-    return process.group if process else None
+    return process.group if process else number
 
 
 def _name(number: int) -> str:

@@ -34,7 +34,7 @@ class Program(Struct, frozen=True, eq=False):
         bare = path.rstrip("/")
         if f"{bare}/".startswith(self.folders) or bare.startswith(self.files):
             return True
-        return _is_pattern(bare) and any(_leads_into(bare, place) for place in self._places)
+        return _is_pattern(bare) and any(_leads_into(bare, place) for place in (*self.folders, *self.files))
 
     def goes_with(self, path: str) -> bool:
         """Deleting or moving this path takes a part of the program along."""

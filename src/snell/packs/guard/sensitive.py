@@ -66,7 +66,7 @@ _SECRET_FOLDERS = frozenset(
 _OWN = late(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?$|snell-hook$)"
+    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?[*?]*$|snell-hook[*?]*$)"
 )
 # An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
 _OWN_CODE = late(

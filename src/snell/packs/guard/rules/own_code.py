@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from snell.packs.guard.disk import LINK, kind_of
 from snell.packs.guard.names import names
-from snell.packs.guard.places import Ground, is_remade
+from snell.packs.guard.places import HOME, ROOT, Ground, is_remade, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
@@ -23,6 +23,7 @@ from snell.packs.guard.rules.wipe import WIPERS
 from snell.packs.guard.sensitive import is_own_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
 from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN
 
 RULE = Rule(
     name="own-code",
@@ -52,10 +53,11 @@ RULE = Rule(
 
 _MOVERS = frozenset(("mv", "gmv"))
 _UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
-# Programs whose changes are known from their words.
-_TOLD = READS | REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | SHELLS | frozenset(LANGUAGES)
-_TOLD |= names(
-    "cp ln install rsync ditto scp sftp dd tee sed gsed zip gzip git hub pip pipx uv mkdir touch export env set local "
+_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub"}
+# Programs that change nothing more than what their words and their output say.
+_HARMLESS = READS | _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES)
+_HARMLESS |= names(
+    "cp ln install rsync ditto scp sftp dd tee sed gsed zip gzip pip pipx uv mkdir touch export env set local "
     "declare kill pkill pgrep killall ps fuser lsof"
 )
 FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
@@ -64,16 +66,20 @@ FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which some
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    for path, how in _changes(step, ground):
-        if _is_guarded(path, ground) or (how != FILE and _is_changed_below(path, how, ground)):
-            yield RULE.deny(f"it changes `{path}`, a part of the program that guards")
-            return
-    if step.program in _TOLD or is_versioned(step.program):
+    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps:
+        for path, how in _changes(step, ground):
+            if _is_guarded(path, ground):
+                yield RULE.deny(f"it changes `{_shown(path)}`, a part of the program that guards")
+                return
+            if how != FILE and _is_changed_below(path, how, ground):
+                yield RULE.deny(f"it changes what lies in `{_shown(path)}`, and so the program that guards")
+                return
+    if step.program in _HARMLESS or is_versioned(step.program):
         return
     for arg in step.args:
         path = ground.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
         if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, ground):
-            yield RULE.ask(f"`{step.program}` may change `{path}`, a part of the program that guards")
+            yield RULE.ask(f"`{step.program}` may change `{_shown(path)}`, a part of the program that guards")
             return
 
 
@@ -83,7 +89,7 @@ def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
     program = step.program
     if step.sweeps:
-        yield from _swept(step)
+        yield from _swept(step, ground)
     if program in REMOVERS or program in WIPERS:
         how = FILE if step.sweeps and step.filtered else GONE
         operands = arguments(step.args).operands
@@ -98,11 +104,12 @@ def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
         yield ground.cwd, INTO
 
 
-def _swept(step: Step) -> Iterator[tuple[str, str]]:
+def _swept(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
     found = names_deleted(step)
     if found is not None and not (found and all(map(is_remade, found))):
-        goes = not step.filtered or any("snell" in name for name in found)
-        yield from ((root, GONE if goes else FILE) for root in step.sweeps)
+        finds_all = not step.filtered or any("snell" in name for name in found)
+        for root in step.sweeps:
+            yield root, GONE if finds_all or ground.own.program.is_environment(root) else FILE
 
 
 def _moved(step: Step) -> tuple[str, ...]:
@@ -136,6 +143,8 @@ def _is_guarded(path: str, ground: Ground) -> bool:
 
 def _is_changed_below(path: str, how: str, ground: Ground) -> bool:
     program = ground.own.program
+    if place_of(path, ground) in (ROOT, HOME):
+        return False  # other rules deny that, and say it better
     changed = program.goes_with(path) if how == GONE else f"{path}/".startswith(program.clone)
     return changed and not program.is_developed(path, ground.project)
 
@@ -146,6 +155,10 @@ def _is_link_to_own(path: str) -> bool:
         return False
     real = os.path.realpath(path)
     return _name(real) in ("snell", "snell-hook") or is_own_code(real)
+
+
+def _shown(path: str) -> str:
+    return path.replace(UNKNOWN, "?")
 
 
 def _name(path: str) -> str:

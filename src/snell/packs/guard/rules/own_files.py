@@ -115,7 +115,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield from _folder(step, ground)
     if any("disableAllHooks" in arg for arg in step.args) and step.program not in READS:
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if step.program in READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
+    if step.program in READS or (step.program in ("rsync", "cp", "ln", "git", "sed") and not _touches(step, ground)):
         return
     for path in _paths(step, ground):
         if _is_guarded(path, ground):

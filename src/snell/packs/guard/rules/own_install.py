@@ -56,7 +56,7 @@ RULE = Rule(
 )
 
 _PIP = late(r"pip[\d.]*$")
-_PYTHON = late(r"(?:python|pypy)[\d.]*$")
+_PYTHON = late(r"(?:python|pypy|py)[\d.]*$")
 _REQUIREMENT = late(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
 _PLACE = late(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
 _NAMED_SO = late(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
@@ -66,6 +66,7 @@ _OTHERS = names(
 _OTHERS_VERBS = late(
     r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
 )
+_FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
     "-i --index-url --extra-index-url -f --find-links -r --requirement -c --constraint -t --target --prefix --root "
@@ -84,7 +85,7 @@ class _Call(Struct, frozen=True):
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.where != HERE:
+    if step.where != HERE or not step.program.startswith(_FIRST):
         return
     if step.program in _OTHERS:
         if any(map(_OTHERS_VERBS.match, step.args)) and any("snell" in arg for arg in step.args):
@@ -181,7 +182,7 @@ def _as_tool(call: _Call, ground: Ground) -> Iterator[Finding]:
     given, verb = call.given, call.verb
     named = [each for each in given.operands if _is_snell(each, ground)]
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
-    replaces = verb == "install" and (given.has(*_REPLACES) or not all(map(_is_plain, named)))
+    replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_plain, named)))
     changes = verb in ("uninstall", "reinstall", "upgrade", "uninject") or replaces
     if everything or (named and changes):
         yield RULE.deny(f"`{call.tool} {verb}` removes or replaces the program that guards")

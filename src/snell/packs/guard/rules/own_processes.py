@@ -47,16 +47,14 @@ RULE = Rule(
 )
 
 _BY_NAME = frozenset(("pkill", "killall", "skill"))
-_ENDERS = _BY_NAME | {"kill", "fuser"}
+_ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
 _WHOLE = late(r"-\w*f\w*|--full")
 _HARMLESS = late(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.where != HERE:
-        return
     program, args = step.program, step.args
-    if program not in _ENDERS or _is_harmless(args):
+    if program not in _ENDERS or step.where != HERE or _is_harmless(args):
         return
     if any(word.has(PROCESS) for word in step.words) or any(
         is_own_process(each, ground.own) for each in _numbers(args)

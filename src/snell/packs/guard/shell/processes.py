@@ -13,6 +13,7 @@ _NAMES = ("snell", "snell-hook")
 _NAME = late(r"snell(?:\.runtime|-hook)?")
 _ENDS = late(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
 _KILLED = late(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
+_AWK_PATTERN = late(r"/((?:[^/\\\n]|\\.)+)/")
 SECONDS = 0.05
 ITSELF, WITH_OTHERS = "itself", "with others"
 
@@ -54,3 +55,9 @@ def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
         yield "pkill", "snell"
     for found in _KILLED.finditer(masked):
         yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
+
+
+def signals_of_awk(code: str) -> Iterator[tuple[str, ...]]:
+    """`awk '/snell/ {system("kill " $2)}'` ends what its pattern finds."""
+    if "kill" in code and finds_snell(_AWK_PATTERN.findall(code[:4_000])):
+        yield "pkill", "snell"

@@ -35,6 +35,8 @@ def written(program: str, args: tuple[str, ...]) -> list[str]:
         return [arg for arg in plain if arg != "inplace"][1:]
     if program in ("7z", "7za", "7zz"):
         return [arg[2:] for arg in args if arg.startswith("-o") and args[0] in ("x", "e")]
+    if program.startswith("python") and args[:2] in (("-m", "zipfile"), ("-m", "tarfile")):
+        return list(args[-1:]) if {"-e", "--extract"} & set(args) else []
     if program == "sort":
         return [after for arg, after in itertools.pairwise(args) if arg in ("-o", "--output")]
     if program == "patch":
