@@ -5,8 +5,11 @@ import os
 from typing import Any
 
 from snell.doors.checks import text_in
+from snell.kit.here import Here
+from snell.machine.paths import places
 from snell.model.errors import SnellError
 from snell.packs.guard.judge import Judgement, judge
+from snell.packs.guard.own import own_places
 from snell.packs.guard.shell.values import UNKNOWN
 
 EXAMPLE = "snell check command 'rm -rf build && git push --force'"
@@ -44,7 +47,9 @@ def show(args: argparse.Namespace) -> int:
 
 
 def _judged(command: str, cwd: str, home: str) -> Judgement:
-    return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"))
+    where = places(os.environ)
+    own = own_places(Here(env=os.environ, config=where.config, state=where.state))
+    return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"), own=own)
 
 
 def _shown(text: str) -> str:

@@ -92,6 +92,7 @@ def _walked(
     budget.commands = budget.depth = 0
     scene = Scene(ground.cwd, ground.home, ground.project, budget)
     scene.know(ground.own.env)
+    scene.guarded = tuple(f"{folder}/" for folder in ground.own.folders)
     scene.files.update(files)
     scene.merges = merges
     walk = Walk()

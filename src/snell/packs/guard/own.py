@@ -9,13 +9,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.kit.here import Here
+from snell.packs.guard.program import NO_PROGRAM, Program, running_program
 
-_NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+_NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
+_TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs put Snell
 
 
 class Own(Struct, frozen=True):
     folders: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()  # variables by which a command may name them
+    program: Program = NO_PROGRAM
 
     def holds(self, path: str) -> bool:
         """The path lies in one of the folders, or is one, or is a pattern or a folder that takes one along."""
@@ -43,5 +46,7 @@ def _own(config: Path | None, state: Path | None, *values: str) -> Own:
     env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
     folders = [str(folder) for folder in (config, state) if folder is not None]
     for name, value in env:
-        folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
-    return Own(tuple(dict.fromkeys(folders)), env)
+        if name not in _TOOLS:
+            folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
+    tools = [value + _TOOLS[name] for name, value in env if name in _TOOLS]
+    return Own(tuple(dict.fromkeys(folders)), env, running_program(*tools))

@@ -66,7 +66,15 @@ _SECRET_FOLDERS = frozenset(
 _OWN = late(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?$|snell-hook$)"
+    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?[*?]*$|snell-hook[*?]*$)"
+)
+# An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
+_OWN_CODE = late(
+    r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
+    r"|__editable__[^/]*snell[^/]*$)"
+    r"|/pipx/venvs/snell(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
+    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|adapters|clients|doors|engine|handlers|kit|loop|machine|model|packs"
+    r"|runtime|settings|stores)(?:/|$)"
 )
 _CLIENT_HOOKS = late(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
@@ -122,6 +130,11 @@ def is_own(path: str) -> bool:
         and "*" in path
         and any("*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/"))
     )
+
+
+def is_own_code(path: str) -> bool:
+    """A file or folder of an installed Snell."""
+    return "snell" in path and _OWN_CODE.search(path) is not None
 
 
 def runs_by_itself(path: str) -> bool:

@@ -19,7 +19,10 @@ from snell.packs.guard.rules import (
     infrastructure,
     machine,
     overwrite,
+    own_code,
     own_files,
+    own_install,
+    own_processes,
     permissions,
     privileges,
     read_secret,
@@ -63,6 +66,9 @@ UNREADABLE = Rule(
 
 _MODULES = (
     own_files,
+    own_code,
+    own_install,
+    own_processes,
     delete_tree,
     delete_found,
     overwrite,

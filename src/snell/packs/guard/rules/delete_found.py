@@ -47,13 +47,8 @@ _NAMES = late(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if not step.sweeps:
         return
-    deletes = step.program in ("find", "gfind") and "-delete" in _own_words(step.args)
-    if not deletes and step.program not in _REMOVERS:
-        return
-    names = [word for before, word in zip(step.args, step.args[1:], strict=False) if _NAMES.match(before)]
-    if step.program in _REMOVERS:
-        names = [arg.rpartition("\ue000/")[2] for arg in step.args if "\ue000/" in arg]
-    if names and all(is_remade(name) for name in names):
+    names = names_deleted(step)
+    if names is None or (names and all(is_remade(name) for name in names)):
         return
     for root in step.sweeps:
         place = place_of(root, ground)
@@ -65,6 +60,15 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
         yield verdict(f"it deletes whatever is found in {place}")
+
+
+def names_deleted(step: Step) -> list[str] | None:
+    """The names that a search deletes, empty when it deletes whatever it finds; None for one that deletes nothing."""
+    if step.program in _REMOVERS:
+        return [arg.rpartition("\ue000/")[2] for arg in step.args if "\ue000/" in arg]
+    if step.program not in ("find", "gfind") or "-delete" not in _own_words(step.args):
+        return None
+    return [word for before, word in zip(step.args, step.args[1:], strict=False) if _NAMES.match(before)]
 
 
 def _own_words(args: tuple[str, ...]) -> list[str]:

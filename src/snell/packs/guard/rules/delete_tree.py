@@ -93,7 +93,7 @@ RULE = Rule(
     ),
 )
 
-_REMOVERS = frozenset(
+REMOVERS = frozenset(
     (
         "rm",
         "grm",
@@ -122,7 +122,7 @@ _WINDOWS = late(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.program == "gio" and step.args[:1] not in (("trash",), ("remove",)):
         return
-    if step.program not in _REMOVERS or (step.program == "rmdir" and not _is_windows(step)):
+    if step.program not in REMOVERS or (step.program == "rmdir" and not _is_windows(step)):
         return
     given = arguments(step.args[1:] if step.program == "gio" else step.args)
     if given.has("--help", "--version", "-WhatIf"):

@@ -1,9 +1,17 @@
-"""The sub-command and the words of a git call."""
+"""The sub-command and the words of a git call, and the sub-commands that change files."""
 
 from snell.packs.guard.shell.scene import Step
 
 _VALUED = frozenset(
     ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
+)
+
+# Sub-commands that change files in the work tree.
+CHANGE_FILES = frozenset(
+    (
+        *("config", "init", "clean", "checkout", "restore", "reset", "rm", "mv", "apply", "clone", "stash", "pull"),
+        *("am", "switch", "merge", "rebase", "cherry-pick", "revert", "checkout-index", "read-tree", "worktree"),
+    )
 )
 
 

@@ -12,10 +12,9 @@ from snell.kit.late_pattern import late
 from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_words import git_words
+from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
 from snell.packs.guard.sensitive import is_client_hook, is_own
 from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import PROCESS
 
 RULE = Rule(
     name="own-files",
@@ -28,7 +27,6 @@ RULE = Rule(
             "echo x > $SNELL_HOME/config/snell.toml",
             "cp x ${XDG_CONFIG_HOME:-~/.config}/snell/snell.toml",
             "snell trust --all",
-            "pkill snell",
             "sed -i s/a/b/ .claude/settings.json",
         ),
         *(
@@ -36,8 +34,6 @@ RULE = Rule(
             "mv ~/.local/state/snell /tmp/x",
             "git -C ~/.config/snell clean -n -f",
             "cp x ~/.claude/settings.json",
-            "kill $(pgrep snell)",
-            "ps aux | grep snell | awk '{print $2}' | xargs kill -9",
             "snell allow",
             "ln -sf /bin/true ~/.local/bin/snell",
             "claude --settings '{\"disableAllHooks\": true}' -p hi",
@@ -77,10 +73,13 @@ RULE = Rule(
     ),
 )
 
-_READS = names(
+READS = names(
     "cat less more head tail ls stat grep rg diff wc file jq bat tree du test [ find echo printf cd [[ : "
     "md5sum sha256sum cmp realpath readlink basename dirname which snell pytest ruff mypy read sort awk cut "
-    "egrep fgrep nl yq open source . true"
+    "egrep fgrep nl yq open source . true type command whereis ldd nm objdump readelf strings xxd od hexdump hd "
+    "sha1sum sha512sum b2sum cksum shasum namei getfacl lsattr pyright pylint flake8 bandit vulture tokei cloc scc "
+    "ctags pydoc code subl xdg-open column uniq tr tac paste comm fd fdfind ag ack batcat zcat zless man time strace "
+    "pgrep ps lsof pushd popd"
 )
 _LOOSENS = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
@@ -93,7 +92,6 @@ _LOOSENS_BEHIND = {
 }
 _OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
 _ASKING = frozenset(("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop"))
-_INSTALLERS = names("systemctl launchctl pip pip3 pipx uv brew npm apt apt-get dnf yum conda snap rye service")
 _VARIABLES = late(r"^SNELL_(?!IDLE$)")
 _OTHER_HOME = late(r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$")
 _CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cursor-agent droid grok kimi")
@@ -115,9 +113,9 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     yield from _client(step)
     if step.program in _TAKERS:
         yield from _folder(step, ground)
-    if any("disableAllHooks" in arg for arg in step.args) and step.program not in _READS:
+    if any("disableAllHooks" in arg for arg in step.args) and step.program not in READS:
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if step.program in _READS or (step.program in ("rsync", "cp", "git", "sed") and not _touches(step, ground)):
+    if step.program in READS or (step.program in ("rsync", "cp", "ln", "git", "sed") and not _touches(step, ground)):
         return
     for path in _paths(step, ground):
         if _is_guarded(path, ground):
@@ -132,20 +130,7 @@ def _is_guarded(path: str, ground: Ground) -> bool:
 def _touches(step: Step, ground: Ground) -> bool:
     if step.program == "git":
         command, _words = git_words(step)
-        return command in (
-            "config",
-            "init",
-            "clean",
-            "checkout",
-            "restore",
-            "reset",
-            "rm",
-            "mv",
-            "apply",
-            "clone",
-            "stash",
-            "pull",
-        )
+        return command in CHANGE_FILES
     if step.program == "sed":
         return any(re.match(r"-\w*i|--in-place", arg) for arg in step.args)
     operands = arguments(step.args).operands
@@ -178,16 +163,6 @@ def _command(step: Step) -> Iterator[Finding]:
             yield RULE.deny(f"`snell {' '.join(words[:2])}` is for a person at a terminal")
         elif words[:1] and words[0] not in _ASKING and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
             yield RULE.deny(f"`snell {' '.join(words[:3])}` is for a person at a terminal")
-    elif step.program in ("pkill", "killall", "kill") and (
-        any("snell" in arg for arg in args) or any(word.has(PROCESS) for word in step.words)
-    ):
-        yield RULE.deny("it kills the guard")
-    elif (
-        step.program in _INSTALLERS
-        and any(re.match(r"(?:uninstall|remove|stop|disable|mask|unload)$", arg) for arg in args)
-        and any("snell" in arg for arg in args)
-    ):
-        yield RULE.deny("it removes or stops the guard")
 
 
 def _client(step: Step) -> Iterator[Finding]:

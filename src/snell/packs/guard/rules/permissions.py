@@ -38,6 +38,8 @@ RULE = Rule(
     ),
 )
 
+CHANGERS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "setcap"))
+
 _SETUID = late(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
 _OPEN = late(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
 _SHOWS = late(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
@@ -45,10 +47,7 @@ _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if (
-        step.program not in ("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "setcap")
-        or step.where == CONTAINER
-    ):
+    if step.program not in CHANGERS or step.where == CONTAINER:
         return
     given = arguments([arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"], "--reference")
     recursive = given.has("-R", "--recursive")

@@ -14,9 +14,11 @@ RULE = Rule(
     fine=("shred --help", "man shred"),
 )
 
+WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
+
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.program not in ("shred", "wipe", "scrub", "bcwipe"):
+    if step.program not in WIPERS:
         return
     given = arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):

@@ -32,7 +32,7 @@ def file_value(path: str, scene: Scene) -> Value:
         return Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)))
     if secret_folder(path) or secret_folder(path.rpartition("/")[0]):
         return Value(UNKNOWN, frozenset((f"{SECRET} {path}",)))
-    if is_own(path):
+    if is_own(path) or path.startswith(scene.guarded):
         return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
     if is_private(path):
         return Value(UNKNOWN, frozenset((f"{PRIVATE} {path}",)))

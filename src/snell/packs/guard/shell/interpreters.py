@@ -255,6 +255,8 @@ def _given_code(
         return output
     if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
         walk.record(call, scene, output, code=call.stdin)
+    if name == "python" and (place := next(filter(None, (modules.printed_place(code.text) for code in codes)), "")):
+        output = Value(place, output.labels)
     is_shell_free = name in ("awk", "gawk", "mawk", "nawk")
     for code in codes:
         walk.record(call, scene, output, code=None if is_shell_free else code)

@@ -1,9 +1,12 @@
-"""What a program loads by name (`python3 -m t`, `import t`), where this line or this session wrote it."""
+"""
+What a program loads by name (`python3 -m t`, `import t`), where this line or this session wrote it; and where Python
+says that Snell's own modules lie.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from snell.kit.late_pattern import late
 from snell.packs.guard.shell.scene import Scene
@@ -46,3 +49,33 @@ def content(language: str, name: str, scene: Scene) -> Value | None:
     """A script by its name, which may lack its ending."""
     found = scene.content(name)
     return found if found is not None else next(iter(known(language, name, scene)), None)
+
+
+_PACKAGES = f"{UNKNOWN}/site-packages"
+_LOADS_SNELL = late(r"\b(?:import|from)\s+(?:\w+\s*,\s*)*snell\b|find_spec\(")
+_FILE_OF = late(
+    r"[A-Za-z_][\w.]*\.__(?:file__|path__\[0\])|(?:inspect\.)?get(?:source)?file\(\s*[\w.]+\s*\)"
+    r"|[\w.]*find_spec\([^()]{0,80}\)\.(?:origin|submodule_search_locations\[0\])"
+)
+_PACKAGES_OF = late(r"getsitepackages\(\)(?:\[0\])?|get_paths?\([^()]{0,40}\)(?:\[[^\]]{0,20}\])?")
+_FOLDER_OF = late(r"dirname|\.parent|__path__|locations")
+
+
+def with_own_files(masked: str, keep: Callable[[str], str]) -> str:
+    """The code with `snell.__file__` and its like replaced by a path that says where that lies."""
+    if "snell" in masked and _LOADS_SNELL.search(masked):
+        masked = _FILE_OF.sub(lambda found: keep(_own_file(found[0])), masked)
+    return _PACKAGES_OF.sub(lambda _found: keep(_PACKAGES), masked) if "get" in masked else masked
+
+
+def printed_place(code: str) -> str:
+    """The place that a line of Python prints: that of Snell's package, that of all packages, or none that is known."""
+    if "snell" in code and _LOADS_SNELL.search(code) and (found := _FILE_OF.search(code)):
+        path = _own_file(found[0])
+        return path.removesuffix("/__init__.py") if _FOLDER_OF.search(code) else path
+    return _PACKAGES if _PACKAGES_OF.search(code) else ""
+
+
+def _own_file(text: str) -> str:
+    folder = f"{_PACKAGES}/snell"
+    return folder if "path__" in text or "locations" in text else f"{folder}/__init__.py"

@@ -16,6 +16,7 @@ from snell.packs.guard.places import NO_PROJECT
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.copies import copied, packed, unpacked
 from snell.packs.guard.shell.inits import is_init
+from snell.packs.guard.shell.processes import finds_snell
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.transfers import DOWNLOADERS, downloaded
 from snell.packs.guard.shell.values import (
@@ -43,6 +44,7 @@ _FILTERS = names(
     "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
     "more bat rev paste split uuencode uudecode lz4 brotli unxz bunzip2 envsubst dd sponge comm"
 )
+_LISTERS = frozenset(("ps", "ss", "lsof", "netstat", "top", "pgrep", "pstree", "systemctl"))
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _HIDES = late(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
@@ -85,7 +87,7 @@ def printed(program: str, call: Call, scene: Scene) -> Value:
         for name in args:
             if name.startswith(("/", "./", "~")) or name.endswith((".png", ".jpg", ".wav", ".mp4")):
                 scene.write(name, Value(UNKNOWN, labels))
-    if program in ("pgrep", "pidof", "lsof", "fuser") and any("snell" in arg for arg in args):
+    if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
         labels |= {f"{PROCESS} snell"}
     return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
 
@@ -226,6 +228,13 @@ def _which(_call: Call, args: list[str], _scene: Scene) -> Value:
     return Value(f"/usr/bin/{names[0]}" if names and "/" not in names[0] else (names[0] if names else UNKNOWN))
 
 
+def _ls(call: Call, args: list[str], scene: Scene) -> Value:
+    """The names that it lists, where a pattern says which they are."""
+    named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
+    labels = _carried("ls", call, scene) | {"output ls"}
+    return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
+
+
 def _true(_call: Call, _args: list[str], _scene: Scene) -> Value:
     return EMPTY
 
@@ -251,6 +260,7 @@ _PRINTERS = {
     "git": _git,
     "which": _which,
     "command": _which,
+    "ls": _ls,
     "true": _true,
     ":": _true,
     "yes": _yes,
@@ -284,7 +294,7 @@ def _given(program: str, call: Call, args: list[str], scene: Scene) -> Value:
     """What goes into a filter: its files, or its standard input."""
     paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
     if program in ("grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "yq", "cut") and paths:
-        if call.stdin is not None and call.stdin.detail("output") == "ps" and "snell" in paths[0]:
+        if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):
             return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
         paths = paths[1:]
     if program == "dd":

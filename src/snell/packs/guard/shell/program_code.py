@@ -6,13 +6,15 @@ The text of strings is masked first, so that code inside a string is data unless
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.shell.modules import loaded
+from snell.packs.guard.shell.modules import loaded, with_own_files
+from snell.packs.guard.shell.processes import signals, signals_of_awk
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
@@ -49,7 +51,7 @@ _WRAPPED = late(
     rf"\(\s*{_S}\s*\)"
     rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
 )
-_PATH_JOIN = late(rf"(?:os\.path|path|File)\.join\(\s*{_S}\s*,\s*{_S}\s*\)")
+_PATH_JOIN = late(r"(?:(?:os\.path|path|File)\.join|(?:pathlib\.)?Path)\(\s*(«\d+»(?:\s*,\s*«\d+»)+)\s*\)")
 _GLOBBED = late(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
 _LOOPED = late(rf"\bfor\s*\(?\s*(?:const |let |var |my )?\$?(\w+)\s+(?:in|of)\s*{_S}")
 _ITERATED = late(
@@ -109,11 +111,12 @@ _PERL_OPENED = late(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S
 _WRITES = late(
     rf"\b(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|"
     rf"file_put_contents|Deno\.writeTextFile(?:Sync)?|os\.truncate|truncateSync)\s*\(\s*{_S}"
-    rf"|{_S}\.(?:write_text|write_bytes|touch)\("
+    rf"|{_S}\.(?:write_text|write_bytes|touch|symlink_to|hardlink_to)\("
+    rf"|\bfileinput\.\w+\(\s*(?:files\s*=\s*)?\[?\s*{_S}[^)]{{0,80}}inplace"
     rf"|\bwriteLines\(\s*(?:«\d+»|\w+)\s*,\s*(?:con\s*=\s*)?{_S}|\bwrite\.\w+\(\s*\w+\s*,\s*{_S}"
 )
 _MOVES = late(
-    rf"\b(?:os\.(?:rename|replace)|shutil\.(?:move|copy\w*)|renameSync|copyFileSync|FileUtils\.(?:mv|"
+    rf"\b(?:os\.(?:renames?|replace|symlink|link)|symlinkSync|shutil\.(?:move|copy\w*)|renameSync|copyFileSync|FileUtils\.(?:mv|"
     rf"cp|cp_r)|rename|copy)\s*\(\s*{_S}\s*,\s*{_S}"
 )
 _READS = late(
@@ -152,6 +155,8 @@ _ENVIRONMENT = late(
     r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
     r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
 )
+_PARENT = late(rf"os\.path\.dirname\(\s*{_S}\s*\)|{_S}\.parent\b(?!s)")
+_GROUPED = late(rf"(?<![\w»\])])\(\s*{_S}\s*\)\.")
 _AWK = late(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
 
 
@@ -187,6 +192,8 @@ class _Follower:
         if self.language.endswith("awk"):
             if "/inet/" in code:
                 self._words("nc", "-e", "awk")
+            for words in signals_of_awk(code):
+                self._words(*words)
             for found in _AWK.finditer(masked):
                 self._shell(self._string(found))
             return
@@ -205,8 +212,8 @@ class _Follower:
             for found in _RUNS_TEXT.finditer(masked):
                 follow(self.walk, self.call, self.scene, self.language, self._string(found), self.depth + 1)
         self._network(masked)
-        if re.search(r"\bkill\b", masked) and any("snell" in text for text in self.strings):
-            self._words("pkill", "snell")
+        for words in signals(masked, self.strings):
+            self._words(*words)
 
     def _masked(self, code: str) -> str:
         def mask(found: re.Match[str]) -> str:
@@ -230,13 +237,16 @@ class _Follower:
     def _reduced(self, masked: str) -> str:
         masked = _HOME.sub(lambda _found: self._kept(self.scene.home), masked)
         masked = _VARIABLE.sub(self._variable, masked)
+        masked = with_own_files(masked, self._kept)
         for _ in range(6):
             before = masked
             masked = folded(masked, self._at, self._kept)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
+            masked = _PARENT.sub(lambda found: self._kept(posixpath.dirname(self._string(found))), masked)
+            masked = _GROUPED.sub(r"«\1».", masked)
             masked = _GLOBBED.sub(lambda found: f"«{found[1] or found[2]}»", masked)
             masked = _LOOPED.sub(r" \1=«\2»;", masked)
-            masked = _PATH_JOIN.sub(lambda found: self._kept(f"{self._at(found[1])}/{self._at(found[2])}"), masked)
+            masked = _PATH_JOIN.sub(lambda found: self._kept("/".join(map(self._at, re.findall(_S, found[1])))), masked)
             masked = _JOINED.sub(lambda found: self._kept(self._glued(found)), masked)
             values = dict(_ASSIGNED.findall(masked))
             use = _USED_WITH_SIGN if self.language in ("perl", "php") else _USED
@@ -285,7 +295,8 @@ class _Follower:
         for path, text in written_texts(masked, self._at):
             self.scene.write(self._home(path), Value(text))
         for found in _MOVES.finditer(masked):
-            self._words("cp", self._home(self._at(found[1])), self._home(self._at(found[2])))
+            program = "mv" if re.match(r"os\.re|rename|shutil\.move|FileUtils\.mv", found[0]) else "cp"
+            self._words(program, self._home(self._at(found[1])), self._home(self._at(found[2])))
         for found in _PERL_OPENED.finditer(masked) if self.language == "perl" else ():
             self._opened_in_perl(self._at(found[1]), self._at(found[2]) if found[2] else "")
         for found in _OPENED.finditer(masked) if self.language != "perl" else ():

@@ -75,6 +75,7 @@ class Scene:
         self.links: dict[str, str] = {}  # that the line itself makes
         self.sinks: dict[str, Node] = {}  # `>(...)`: what reads the path
         self.fds: dict[str, str] = {}
+        self.guarded: tuple[str, ...] = ()  # folders of Snell's own files
         self.merges = False  # a second walk: files keep the labels that they got in the first
         self.folders: list[str] = []
         self.conditional = 0

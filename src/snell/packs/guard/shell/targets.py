@@ -25,11 +25,18 @@ def written(program: str, args: tuple[str, ...]) -> list[str]:
     if program in ("tar", "bsdtar", "unzip", "git"):
         options = ("-C", "--directory", "-d") if program != "git" else ()
         packs = program != "git" and any(re.fullmatch(r"-?\w*c\w*f|--create", arg) for arg in args)
-        return [
+        named = [arg.partition("=")[2] for arg in args if not packs and arg.startswith("--directory=")]
+        return named + [
             after
             for arg, after in itertools.pairwise(args)
-            if arg in options or (packs and re.fullmatch(r"-?[a-zA-Z]*f|--file", arg) and after != "-")
+            if (arg in options and not packs) or (packs and re.fullmatch(r"-?[a-zA-Z]*f|--file", arg) and after != "-")
         ]
+    if program in ("awk", "gawk") and "inplace" in plain:
+        return [arg for arg in plain if arg != "inplace"][1:]
+    if program in ("7z", "7za", "7zz"):
+        return [arg[2:] for arg in args if arg.startswith("-o") and args[0] in ("x", "e")]
+    if program.startswith("python") and args[:2] in (("-m", "zipfile"), ("-m", "tarfile")):
+        return list(args[-1:]) if {"-e", "--extract"} & set(args) else []
     if program == "sort":
         return [after for arg, after in itertools.pairwise(args) if arg in ("-o", "--output")]
     if program == "patch":

@@ -190,7 +190,8 @@ class Walk:
     def _only_redirects(self, call: Call, scene: Scene) -> Value:
         if call.writes or call.appends or call.reads:
             self.record(call.with_words(":"), scene, EMPTY)
-        return EMPTY
+        reads_only = call.reads and not (call.writes or call.appends)  # `$(<file)` is what the file holds
+        return call.stdin or EMPTY if reads_only else EMPTY
 
     def call(self, call: Call, scene: Scene) -> Value:
         """Run one command: a function, an alias, a wrapper, a shell or a plain program."""

@@ -1,0 +1,165 @@
+"""
+Changing the program that guards.
+
+Snell's package, its environment's `site-packages` with every `.pth`, the interpreter, `snell-hook` and the links to it,
+and the places where pipx and uv keep it. Reading there and copying from there are free. The clone of an editable
+install may be changed by sessions whose project is that clone.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+
+from snell.packs.guard.disk import LINK, kind_of
+from snell.packs.guard.names import names
+from snell.packs.guard.places import HOME, ROOT, Ground, is_remade, place_of
+from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.rules.delete_found import names_deleted
+from snell.packs.guard.rules.delete_tree import REMOVERS
+from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
+from snell.packs.guard.rules.own_files import READS
+from snell.packs.guard.rules.permissions import CHANGERS
+from snell.packs.guard.rules.wipe import WIPERS
+from snell.packs.guard.sensitive import is_own_code
+from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN
+
+RULE = Rule(
+    name="own-code",
+    family="self",
+    instead="leave Snell's program as it is, and let a person change, update or remove it at a terminal",
+    flagged=(
+        "sed -i s/deny/allow/ ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
+        "echo 'import x' > ~/.venv/lib/python3.12/site-packages/snell.pth",
+        "rm -rf ~/.local/share/pipx/venvs/snell",
+        "cp evil.py ~/.local/share/uv/tools/snell/lib/python3.12/site-packages/sitecustomize.py",
+        "chmod 000 ~/.local/pipx/venvs/snell/bin/python",
+        "cd ~/.local/share/uv/tools/snell && patch -p1 < /tmp/x.patch",
+        "find ~/.local/share/pipx/venvs/snell -name '*.py' -delete",
+        "tee $VIRTUAL_ENV/lib/python3.12/site-packages/snell/engine/decide.py < x",
+    ),
+    fine=(
+        "cat ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
+        "cp -r ~/.local/share/pipx/venvs/snell /tmp/copy",
+        "tar czf /tmp/snell.tgz ~/.local/share/uv/tools/snell",
+        "diff -r src/snell ~/.venv/lib/python3.12/site-packages/snell",
+        "sed -n 1,20p .venv/lib/python3.12/site-packages/snell/__init__.py",
+        "sed -i s/a/b/ src/snell/packs/guard/guard.py",
+        "rm -rf .venv",
+        "find . -name __pycache__ -exec rm -rf {} +",
+    ),
+)
+
+_MOVERS = frozenset(("mv", "gmv"))
+_UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
+_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub"}
+# Programs that change nothing more than what their words and their output say.
+_HARMLESS = READS | _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES)
+_HARMLESS |= names(
+    "cp ln install rsync ditto scp sftp dd tee sed gsed zip gzip pip pipx uv mkdir touch export env set local "
+    "declare kill pkill pgrep killall ps fuser lsof"
+)
+FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE:
+        return
+    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps:
+        for path, how in _changes(step, ground):
+            if _is_guarded(path, ground):
+                yield RULE.deny(f"it changes `{_shown(path)}`, a part of the program that guards")
+                return
+            if how != FILE and _is_changed_below(path, how, ground):
+                yield RULE.deny(f"it changes what lies in `{_shown(path)}`, and so the program that guards")
+                return
+    if step.program in _HARMLESS or is_versioned(step.program):
+        return
+    for arg in step.args:
+        path = ground.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
+        if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, ground):
+            yield RULE.ask(f"`{step.program}` may change `{_shown(path)}`, a part of the program that guards")
+            return
+
+
+def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+    """The paths that the step changes, and how."""
+    for path in (*step.writes, *step.appends):
+        yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
+    program = step.program
+    if step.sweeps:
+        yield from _swept(step, ground)
+    if program in REMOVERS or program in WIPERS:
+        how = FILE if step.sweeps and step.filtered else GONE
+        operands = arguments(step.args).operands
+        yield from ((ground.absolute(each), how) for each in operands if not is_remade(_name(each)))
+    elif program in _MOVERS:
+        yield from ((ground.absolute(each), GONE) for each in _moved(step))
+    elif program in CHANGERS:
+        yield from ((ground.absolute(each), FILE) for each in arguments(step.args).operands[1:])
+    elif program in ("git", "hub"):
+        yield from _of_git(step, ground)
+    elif program in _UNPACKERS and _unpacks_here(step):
+        yield ground.cwd, INTO
+
+
+def _swept(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+    found = names_deleted(step)
+    if found is not None and not (found and all(map(is_remade, found))):
+        finds_all = not step.filtered or any("snell" in name for name in found)
+        for root in step.sweeps:
+            yield root, GONE if finds_all or ground.own.program.is_environment(root) else FILE
+
+
+def _moved(step: Step) -> tuple[str, ...]:
+    given = arguments(step.args, "-t --target-directory -S --suffix")
+    return given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
+
+
+def _of_git(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+    command, words = git_words(step)
+    if command in CHANGE_FILES:
+        named = arguments(step.args, "-C --git-dir --work-tree -c").values
+        yield ground.absolute(named.get("-C") or named.get("--work-tree") or "."), INTO
+        yield from ((ground.absolute(word), FILE) for word in words if not word.startswith("-") and "/" in word)
+
+
+def _unpacks_here(step: Step) -> bool:
+    """An archive or a patch is written to the folder in which it runs."""
+    if step.writes or step.program in ("patch", "cpio", "pax"):
+        return not step.writes
+    lists = step.program == "unzip" and arguments(step.args).has("-l", "-p", "-t", "-v")
+    extracts = step.program == "unzip" or re.search(r"^-?[a-zA-Z]*x|--extract|--get", " ".join(step.args[:3]))
+    return bool(extracts) and not lists
+
+
+def _is_guarded(path: str, ground: Ground) -> bool:
+    program = ground.own.program
+    if not (is_own_code(path) or program.holds(path) or _is_link_to_own(path)):
+        return False
+    return not program.is_developed(path, ground.project)
+
+
+def _is_changed_below(path: str, how: str, ground: Ground) -> bool:
+    program = ground.own.program
+    if place_of(path, ground) in (ROOT, HOME):
+        return False  # other rules deny that, and say it better
+    changed = program.goes_with(path) if how == GONE else f"{path}/".startswith(program.clone)
+    return changed and not program.is_developed(path, ground.project)
+
+
+def _is_link_to_own(path: str) -> bool:
+    """A link to `snell-hook`, perhaps under another name."""
+    if kind_of(path) != LINK:
+        return False
+    real = os.path.realpath(path)
+    return _name(real) in ("snell", "snell-hook") or is_own_code(real)
+
+
+def _shown(path: str) -> str:
+    return path.replace(UNKNOWN, "?")
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

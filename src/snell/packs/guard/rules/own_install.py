@@ -1,0 +1,223 @@
+"""
+Removing, replacing or updating Snell with a package manager.
+
+`pip`, `uv`, `pipx` and their like, when they name Snell or all that they have installed. Installing other packages is
+free, and so is an environment that is named and does not run Snell.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from snell.kit.late_pattern import late
+from snell.packs.guard.disk import asks_more
+from snell.packs.guard.names import names
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
+from snell.packs.guard.sensitive import is_own_code
+from snell.packs.guard.shell.scene import HERE, Step
+
+RULE = Rule(
+    name="own-install",
+    family="self",
+    instead="leave Snell installed as it is, and let a person update or remove it at a terminal",
+    flagged=(
+        "pip uninstall -y snell",
+        "python3 -m pip install --force-reinstall snell",
+        "pip install -U 'snell[memory]'",
+        "pip install snell==0.0.1",
+        "pip install ./other-snell",
+        "pip install git+https://git.example/x/snell.git",
+        "uv pip uninstall snell",
+        "uv tool uninstall --all",
+        "uv tool install --force snell",
+        "pipx reinstall snell",
+        "pipx uninstall-all",
+        "pipx runpip snell uninstall -y msgspec",
+        "brew uninstall snell",
+        "systemctl --user stop snell",
+    ),
+    fine=(
+        "pip install requests",
+        "pip show snell",
+        "pip install snellen",
+        "pip install snell",
+        "pip install -r requirements.txt",
+        "/tmp/other/bin/pip uninstall -y snell",
+        "uv pip install --python /tmp/other/bin/python -e ./snell",
+        "uv tool list",
+        "pipx list",
+        "pipx uninstall ruff",
+        "systemctl --user status snell",
+        "pip download snell",
+    ),
+)
+
+_PIP = late(r"pip[\d.]*$")
+_PYTHON = late(r"(?:python|pypy|py)[\d.]*$")
+_REQUIREMENT = late(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
+_PLACE = late(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
+_NAMED_SO = late(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
+_OTHERS = names(
+    "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
+)
+_OTHERS_VERBS = late(
+    r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
+)
+_FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
+_REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
+_VALUED = (
+    "-i --index-url --extra-index-url -f --find-links -r --requirement -c --constraint -t --target --prefix --root "
+    "-p --python --python-version --platform --index --default-index --with --from -e --editable --directory --project"
+)
+_LARGEST = 65_536
+
+
+class _Call(Struct, frozen=True):
+    """A package manager, what it is told to do, and in which environment where that is said."""
+
+    tool: str
+    verb: str
+    given: Arguments
+    python: str = ""
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    if step.where != HERE or not step.program.startswith(_FIRST):
+        return
+    if step.program in _OTHERS:
+        if any(map(_OTHERS_VERBS.match, step.args)) and any("snell" in arg for arg in step.args):
+            yield RULE.deny("it removes, replaces or stops the program that guards")
+        return
+    call = _call(step)
+    if call is None or call.given.has("--dry-run", "--help", "-h"):
+        return
+    if call.tool == "venv":
+        yield from _made_anew(call, ground)
+    elif call.tool in ("pipx", "uv tool"):
+        yield from _as_tool(call, ground)
+    elif not _is_elsewhere(call, ground):
+        yield from _as_package(call, ground)
+
+
+def _call(step: Step) -> _Call | None:
+    program, words = step.program, list(step.args)
+    python = step.words[0].text if step.words and "/" in step.words[0].text else ""
+    python = python or dict(step.env).get("VIRTUAL_ENV", "")
+    if _PYTHON.match(program) and "-m" in words[:-1]:
+        at = words.index("-m")
+        program, words = words[at + 1], words[at + 2 :]
+    if program in ("venv", "virtualenv"):
+        return _Call("venv", "", arguments(words, "-p --python"))
+    if program == "uv":
+        return _of_uv(words, dict(step.env).get("VIRTUAL_ENV", ""))
+    if program != "pipx" and not _PIP.match(program):
+        return None
+    verb, rest = _verb(words)
+    if program == "pipx" and verb == "runpip":
+        verb, rest = _verb(rest[1:]) if rest[:1] == ["snell"] else ("", [])
+        return _Call("pip", verb, arguments(rest, _VALUED), "pipx/venvs/snell")
+    return _Call("pipx" if program == "pipx" else "pip", verb, arguments(rest, _VALUED), python)
+
+
+def _of_uv(words: list[str], environment: str) -> _Call | None:
+    verb, rest = _verb(words)
+    if verb == "venv":
+        return _Call("venv", "", arguments(rest, "-p --python"))
+    if verb in ("remove", "add"):
+        return _Call("pip", "uninstall" if verb == "remove" else "", arguments(rest, _VALUED), environment)
+    if verb not in ("pip", "tool"):
+        return None
+    verb_below, rest = _verb(rest)
+    given = arguments(rest, _VALUED)
+    named = given.values.get("--python") or given.values.get("-p") or environment
+    return _Call("pip" if verb == "pip" else "uv tool", verb_below, given, named)
+
+
+def _verb(words: list[str]) -> tuple[str, list[str]]:
+    """The first word that is no option, and what follows; an option before it may have a word of its own."""
+    at, skip = 0, False
+    while at < len(words) and (skip or words[at].startswith("-")):
+        skip = not skip and words[at] in ("--python", "-p", "--directory", "--project", "--log", "--cache-dir")
+        at += 1
+    return (words[at], [*words[:at], *words[at + 1 :]]) if at < len(words) else ("", [])
+
+
+def _is_elsewhere(call: _Call, ground: Ground) -> bool:
+    """The environment is named, by its interpreter or its folder, and is not the one that runs Snell."""
+    other = call.given.values.get("--target") or call.given.values.get("-t") or call.given.values.get("--prefix")
+    named = other or call.python
+    if not named or named == "pipx/venvs/snell" or ("/" not in named):
+        return False
+    path = ground.absolute(named)
+    program = ground.own.program
+    return not (is_own_code(path) or program.holds(path) or program.is_environment(path))
+
+
+def _as_package(call: _Call, ground: Ground) -> Iterator[Finding]:
+    operands = call.given.operands
+    if call.verb in ("uninstall", "remove"):
+        if call.python == "pipx/venvs/snell" or any(map(_REQUIREMENT.match, operands)):
+            yield RULE.deny("it removes the program that guards, or what that needs")
+    elif call.verb == "install":
+        edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
+        named = [each for each in (*operands, *edited) if _is_snell(each, ground)]
+        if named and (call.given.has(*_REPLACES) or not all(map(_is_plain, named))):
+            yield from _replaced(named[0], ground)
+
+
+def _replaced(named: str, ground: Ground) -> Iterator[Finding]:
+    """A clone of Snell is installed by the people who work on it: asked about, unless it is what runs already."""
+    path = ground.absolute(named.partition("[")[0])
+    if ground.own.program.is_developed(path, ground.project):
+        return
+    works_on_it = f"{path}/".startswith(f"{ground.project}/") and _is_clone(ground.project)
+    verdict = RULE.ask if works_on_it else RULE.deny
+    yield verdict(f"it puts `{named}` in the place of the program that guards")
+
+
+def _as_tool(call: _Call, ground: Ground) -> Iterator[Finding]:
+    given, verb = call.given, call.verb
+    named = [each for each in given.operands if _is_snell(each, ground)]
+    everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
+    replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_plain, named)))
+    changes = verb in ("uninstall", "reinstall", "upgrade", "uninject") or replaces
+    if everything or (named and changes):
+        yield RULE.deny(f"`{call.tool} {verb}` removes or replaces the program that guards")
+    elif verb == "upgrade-all" or (verb == "upgrade" and given.has("--all")) or (named and verb == "inject"):
+        yield RULE.ask(f"`{call.tool} {verb}` may change the program that guards")
+
+
+def _made_anew(call: _Call, ground: Ground) -> Iterator[Finding]:
+    folder = ground.absolute(next(iter(call.given.operands), ".venv"))
+    program = ground.own.program
+    is_ours = program.is_environment(folder) and not program.is_developed(folder, ground.project)
+    if is_ours and call.given.has("--clear", "-c"):
+        yield RULE.deny(f"it empties `{folder}`, the environment of the program that guards")
+
+
+def _is_plain(requirement: str) -> bool:
+    """Just the name: nothing is installed where Snell is already there."""
+    found = _REQUIREMENT.fullmatch(requirement)
+    return found is not None and not found[1]
+
+
+def _is_snell(text: str, ground: Ground) -> bool:
+    if _REQUIREMENT.match(text):
+        return True
+    if not ("/" in text or text.startswith(".") or text.endswith((".whl", ".gz", ".zip"))):
+        return False
+    bare = text.partition("[")[0].partition("#")[0]
+    bare = re.sub(r"(?<=\w)@[\w.-]+$", "", bare).removesuffix(".git")
+    return _PLACE.search(bare) is not None or ("://" not in bare and _is_clone(ground.absolute(bare)))
+
+
+def _is_clone(folder: str) -> bool:
+    asks_more()
+    try:
+        file = Path(folder, "pyproject.toml")
+        return file.stat().st_size <= _LARGEST and _NAMED_SO.search(file.read_text("utf-8")) is not None
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,85 @@
+"""
+Ending or stopping the processes that guard.
+
+The daemon, its children and `snell-hook`: by number, by name, by a pattern that finds them, or by what another command
+says their number is. Looking at processes is free, and so are signals to all others.
+"""
+
+import re
+from collections.abc import Iterator
+
+from snell.kit.late_pattern import late
+from snell.packs.guard.own_process import is_own_process
+from snell.packs.guard.places import Ground
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive import is_own
+from snell.packs.guard.shell.processes import WITH_OTHERS, finds_snell
+from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import PROCESS
+
+RULE = Rule(
+    name="own-processes",
+    family="self",
+    instead="leave Snell's processes alone; end one of your own by its number (`kill PID`) or its job (`kill %1`)",
+    flagged=(
+        "pkill snell",
+        "killall snell-hook",
+        "pkill -f 'snell.*daemon'",
+        "pkill -f runtime.daemon",
+        "kill $(pgrep snell)",
+        "kill -STOP $(cat ~/.local/state/snell/run/daemon.lock)",
+        "ps aux | grep snell | awk '{print $2}' | xargs kill -9",
+        "pgrep -f snell.runtime | xargs kill",
+        'python3 -c \'import os, subprocess; os.kill(int(subprocess.check_output(["pgrep", "-f", "snell"])), 9)\'',
+        "fuser -k ~/.local/state/snell/run/snell.sock",
+    ),
+    fine=(
+        "kill 12345",
+        "kill %1",
+        "kill $!",
+        "kill $(lsof -t -i:3000)",
+        "pkill node",
+        "pkill -f 'vite dev'",
+        "pgrep -fa snell",
+        "ps aux | grep snell",
+        "kill -0 $(pgrep -f snell)",
+    ),
+)
+
+_BY_NAME = frozenset(("pkill", "killall", "skill"))
+_ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
+_WHOLE = late(r"-\w*f\w*|--full")
+_HARMLESS = late(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
+
+
+def find(step: Step, ground: Ground) -> Iterator[Finding]:
+    program, args = step.program, step.args
+    if program not in _ENDERS or step.where != HERE or _is_harmless(args):
+        return
+    if any(word.has(PROCESS) for word in step.words) or any(
+        is_own_process(each, ground.own) for each in _numbers(args)
+    ):
+        yield RULE.deny("it ends or stops a process of the program that guards")
+    elif program in _BY_NAME:
+        named = finds_snell(args, is_whole=any(map(_WHOLE.fullmatch, args)))
+        if named:
+            verdict = RULE.ask if named == WITH_OTHERS else RULE.deny
+            yield verdict(f"`{step.text}` ends or stops a process of the program that guards")
+    elif program == "fuser" and any(re.match(r"-\w*k|--kill", arg) for arg in args):
+        paths = [ground.absolute(arg) for arg in args if not arg.startswith("-")]
+        if any(is_own(path) or ground.own.holds(path) or ground.own.program.holds(path) for path in paths):
+            yield RULE.deny("it ends whatever uses a file of the program that guards")
+
+
+def _is_harmless(args: tuple[str, ...]) -> bool:
+    """It asks whether a process is there, lets it go on, or lists the names of signals."""
+    signal = " ".join(args[:2]) if args[:1] in (("-s",), ("-n",), ("--signal",)) else "".join(args[:1])
+    return _HARMLESS.fullmatch(signal.replace("--signal ", "-s ").replace("-n ", "-s ")) is not None
+
+
+def _numbers(args: tuple[str, ...]) -> Iterator[int]:
+    """The processes and, with a minus, the groups of processes that `kill` is given; not the signal."""
+    for index, arg in enumerate(args):
+        is_signal = arg.startswith("-") if index == 0 else args[index - 1] in ("-s", "-n", "--signal")
+        if not is_signal and re.fullmatch(r"-?\d{1,9}", arg):
+            yield int(arg)
