@@ -759,8 +759,8 @@ static int find_event(const char *text, size_t length, const char **event, size_
             while (i < length && text[i] != '"')
                 i += text[i] == '\\' ? 2 : 1;
             if (i >= length)
-                return -1;
-            if (depth == 1 && is_value && is_event)
+                depth++; /* as good as a bracket that does not end */
+            else if (depth == 1 && is_value && is_event)
                 named = text + start, named_length = i - start, names++;
             else if (depth == 1 && !is_value)
                 is_event = is_event_key(text + start, i - start);
