@@ -26,6 +26,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NATIVE = Path(__file__).resolve().parent / "native"
 SHIM, NO_LIBC = NATIVE / "snell-hook.c", NATIVE / "no-libc.c"
+FORMS = NATIVE.parent / "src/snell/machine/shim_forms.txt"
 COMMON = ["-std=gnu11", "-O2", "-Wall", "-Wextra"]
 # No library, so nothing that compilers and distributions expect one for.
 WITHOUT_LIBRARY = ["-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-builtin", "-fno-stack-protector"]
@@ -38,15 +39,44 @@ SCRIPT = """\
 self=$0
 if [ -L "$self" ]; then self=$(readlink -f -- "$self"); fi
 bin=${{self%/*}}
+client=generic event= closed= code= before=
+for word; do
+    case $before in --client) client=$word ;; --event) event=$word ;; esac
+    case $word in --client=*) client=${{word#*=}} ;; --event=*) event=${{word#*=}} ;; --fail-closed) closed=yes ;; esac
+    before=$word
+done
+case " $* " in *" --rewake "*) closed= ;; esac  # that call is no question, so there is nothing to refuse
+why="there is no Python to decide with; install Snell again"
+run() {{  # with --fail-closed this shell stays, to refuse what ends in any other way than by a decision
+    if [ -z "$closed" ]; then exec "$@"; fi
+    said=$("$@")
+    code=$?
+    case $code in 0 | 2) printf '%s' "$said"; exit "$code" ;; esac
+    why="ended without a decision (exit code $code); install Snell again"
+}}
 for shim in {places}; do
-    if [ -f "$shim" ] && [ -x "$bin/python3" ]; then exec "$bin/python3" -I -S "$shim" {version} "$@"; fi
+    if [ -f "$shim" ] && [ -x "$bin/python3" ]; then run "$bin/python3" -I -S "$shim" {version} "$@"; fi
 done
 unset PYTHONPATH PYTHONHOME
-if [ -x "$bin/snell" ]; then exec "$bin/snell" hook "$@"; fi
-echo "snell-hook: \\`$bin\\`: there is no Python to decide with; install Snell again" >&2
-for word; do if [ "$word" = --fail-closed ]; then exit 2; fi; done
+if [ -z "$code" ] && [ -x "$bin/snell" ]; then run "$bin/snell" hook "$@"; fi
+printf '%s\\n' "snell-hook: \\`$bin\\`: $why" >&2
+plain() {{ printf '%s' "$1" | tr -d '_. -' | tr '[:upper:]' '[:lower:]'; }}
+client=$(plain "$client") event=$(plain "$event")
+tab=$(printf '\\t')
+while IFS=$tab read -r clients events codes refusal neutral; do
+    case " $clients " in *" $client "*) ;; *) continue ;; esac
+    case " $events " in " * " | *" $event "*) ;; *) continue ;; esac
+    if [ -z "$closed" ] || [ "$refusal" = - ]; then printf '%s' "$neutral"; exit 0; fi
+    if [ "$refusal" = "exit 2" ]; then exit 2; fi
+    printf '%s' "$refusal"
+    exit 0
+done <<'FORMS'
+{forms}
+FORMS
+if [ -n "$closed" ]; then exit 2; fi
 exit 0
 """
+GONE = "snell-hook has nothing to decide with, and nothing may run unchecked (--fail-closed); install Snell again"
 
 
 class ShimBuildHook(BuildHookInterface[Any]):
@@ -83,11 +113,36 @@ def platforms(*, is_static: bool) -> str:
 
 def compiled(program: Path, version: str, *options: str) -> list[str] | None:
     """Compile by the first way that gives a program that runs; the command that did, None without one."""
-    for way in ways():
-        command = [*way, *COMMON, f'-DSNELL_VERSION="{version}"', *options, "-o", str(program)]
-        if runs(*command) is not None and runs(str(program), "--version") == f"snell-hook {version}\n":
-            return command
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "snell-forms.h").write_text(forms_in_c(), encoding="utf-8")
+        for way in ways():
+            command = [*way, *COMMON, "-I", folder, f'-DSNELL_VERSION="{version}"', *options, "-o", str(program)]
+            if runs(*command) is not None and runs(str(program), "--version") == f"snell-hook {version}\n":
+                return command
     return None
+
+
+def forms() -> list[list[str]]:
+    """The rows of the table of what clients are told when nothing can decide; the first names the keys of events."""
+    lines = FORMS.read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def forms_in_c() -> str:
+    """The same as arrays that native/snell-hook.c includes."""
+    (_, keys), *rows = forms()
+    lines = ["#define SNELL_REASON '\\1'", "static const char *const event_keys[] = {"]
+    lines += [f"    {in_c(key)}," for key in keys.split()]
+    lines += ["};", "static const struct form forms[] = {"]
+    for clients, events, takes_other_codes, refusal, neutral in rows:
+        refused = {"-": "NULL", "exit 2": '""'}.get(refusal, in_c(refusal))
+        lines.append(f"    {{{in_c(clients)}, {in_c(events)}, {takes_other_codes}, {refused}, {in_c(neutral)}}},")
+    return "\n".join([*lines, "};", ""])
+
+
+def in_c(text: str) -> str:
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + quoted.replace("@REASON@", '" "\\1" "') + '"'
 
 
 def ways() -> Iterator[list[str]]:
@@ -109,7 +164,9 @@ def ways() -> Iterator[list[str]]:
 def write_script(program: Path, version: str, *, editable: bool) -> None:
     here = Path(__file__).resolve().parent / "src/snell/machine/shim.py"
     places = shlex.quote(str(here)) if editable else '"$bin"/../lib/python3*/*-packages/snell/machine/shim.py'
-    program.write_text(SCRIPT.format(places=places, version=shlex.quote(version)), encoding="utf-8")
+    table = "\n".join("\t".join(row) for row in forms()[1:]).replace("@REASON@", GONE)
+    script = SCRIPT.format(places=places, version=shlex.quote(version), forms=table)
+    program.write_text(script, encoding="utf-8")
     program.chmod(0o755)
 
 

@@ -20,17 +20,19 @@ from introspection import first_line, page, table
 from mcp_page import mcp_server
 from packs_page import packs
 from settings_page import settings
+from shim_forms import shim_forms
 
 from snell.doors.cli import COMMANDS, module_of
 from snell.model import errors
 from snell.model.catalogue import CATALOGUE
 from snell.model.tools import ALL_KINDS, KINDS
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).resolve().parent / "reference"
+SHIM_FORMS = FOLDER.parent.parent / "src/snell/machine/shim_forms.txt"
 
 
 def main() -> int:
-    wanted = {FOLDER / f"{name}.md": page() for name, page in PAGES.items()}
+    wanted = {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | {SHIM_FORMS: shim_forms()}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
@@ -39,7 +41,7 @@ def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     for path in stale:
         path.write_text(wanted[path], encoding="utf-8")
-        print(f"wrote docs/reference/{path.name}")
+        print(f"wrote {path.relative_to(FOLDER.parent.parent)}")
     return 0
 
 

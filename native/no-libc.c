@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -32,6 +33,7 @@
 int main(int argc, char **argv);
 
 char **environ;
+static unsigned long *auxiliary; /* pairs of a key and its value, after the environment */
 static int last_error;
 
 #if defined __x86_64__
@@ -59,11 +61,14 @@ static long kernel(long number, long a, long b, long c, long d, long e, long f) 
 #error "only for x86-64 and arm64"
 #endif
 
-/* INVARIANT: `stack` is as the kernel made it: argc, the arguments, NULL, the environment, NULL. */
+/* INVARIANT: `stack` is as the kernel made it: argc, the arguments, NULL, the environment, NULL, the auxiliary values. */
 __attribute__((noreturn, used)) void begin(long *stack) {
     int argc = (int)stack[0];
     char **argv = (char **)(stack + 1);
     environ = argv + argc + 1;
+    auxiliary = (unsigned long *)environ;
+    while (*auxiliary++ != 0)
+        continue;
     _exit(main(argc, argv));
 }
 
@@ -257,6 +262,13 @@ char *getenv(const char *name) {
         if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
             return *entry + length + 1;
     return NULL;
+}
+
+unsigned long getauxval(unsigned long key) {
+    for (unsigned long *pair = auxiliary; *pair != AT_NULL; pair += 2)
+        if (*pair == key)
+            return pair[1];
+    return 0;
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t length) {

@@ -3,8 +3,8 @@
  *
  * It hands its arguments, working directory, environment and standard input to the daemon and gives back what the
  * daemon answers, without looking into either. Four resorts, one after the other: ask the daemon; start it and ask;
- * decide in this process, in Python; the failure policy. src/snell/machine/wire.py describes the frames; shim.py beside
- * it is the same program for machines without a compiler.
+ * decide in this process, in Python; the failure policy, which looks for the name of the event. src/snell/machine/wire.py
+ * describes the frames; shim.py beside it is the same program for machines without a compiler.
  */
 
 #define _GNU_SOURCE
@@ -28,6 +28,7 @@
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
 #else
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
@@ -63,6 +64,8 @@ enum {
     ATOMIC = 4096,     /* what a pipe that calls itself writable takes without blocking */
     REQUEST_PREFIX = 8,
     REPLY_PREFIX = 16,
+    LONGEST_NAME = 64, /* of a client or an event, without separators */
+    MOST_LINKS = 8,
     RETRIES = 5,
     STARTS = 2,    /* a daemon that died twice without an answer would die a third time */
     BACK_OFF = 30, /* seconds after that in which nobody tries again, and each event is decided without it */
@@ -77,20 +80,35 @@ struct bytes {
     size_t length, room;
 };
 
+/* How one client takes answers to some of its events; what a name is made of is described in shim_forms.txt. */
+struct form {
+    const char *clients, *events;
+    int takes_other_codes; /* than 0 and 2: they are failed hooks, which change nothing */
+    const char *refusal;   /* NULL = this event is never refused; empty = by exit code 2 and its reason on stderr */
+    const char *neutral;
+};
+
 struct flow {
     int from, to;
     size_t start, end;
     char held[USUAL];
 };
 
-static int hook(char **argv), bridge(const char *name), hand_over(void), decide_here(int argc, char **argv);
+static int hook(char **argv), bridge(const char *name), hand_over(char **argv), decide_here(int argc, char **argv);
 static const char *cwd_in_hex(void);
 static int find_place(void), name_place(const char *base, const char *rest);
 static int reach(void), connected(void), start_alone(void), start(void), make_private(const char *path),
     listening(void);
 static int gave_up_lately(void);
 static void become_daemon(int listener), become_decision(char **words, char *script), ends_with_parent(void);
-static int waited(pid_t child);
+static int waited(pid_t child), read_output(int file), pass_on(char **argv, int code, const char *out, size_t length);
+static int is_decision(char **argv, int code, const char *out, size_t length), is_closed(char **argv);
+static const struct form *form_of(char **argv);
+static const char *client_in(char **argv), *option(char **argv, const char *name), *spelled(size_t value);
+static int has_word(const char *words, const char *name, size_t length), has(char **argv, const char *word);
+static int find_event(const char *text, size_t length, const char **event, size_t *event_length);
+static int is_event_key(const char *key, size_t length);
+static void fill(char *to, size_t room, const char *form, const char *reason);
 static int write_head(char **argv), put_list(char **texts, size_t most), read_stdin(long long until);
 static void put_field(const char *text, size_t length);
 static enum answer ask(int daemon, long long until), read_reply(int daemon, long long until);
@@ -106,7 +124,8 @@ static void pick(char **to, size_t most, const char *const *prefixes, int wanted
 static int grow(struct bytes *bytes, size_t room), join(char *to, size_t room, const char *const *texts);
 static int trouble(const char *where, const char *what), report(const char *before, const char *after);
 static int find_python(char *path), beside(char *path, const char *name), own_path(char *path);
-static int new_socket(void), is_ours(int fd), memory_file(void);
+static int new_socket(void), is_ours(int fd), memory_file(void), above_standard(int fd);
+static int follow(const char *called, char *path);
 static void close_from(int first);
 
 extern char **environ;
@@ -118,18 +137,25 @@ static struct bytes head = {head_room, 0, sizeof head_room};
 static struct bytes input = {stdin_room, 0, sizeof stdin_room};
 static struct bytes reply = {reply_room, 0, sizeof reply_room};
 static char request_id[33];
+static size_t payload_length; /* of all that came, also of what was not kept */
 static int stdin_was_read, starts, is_silent;
-static const char *trouble_where, *trouble_what;
+static const char *trouble_where, *trouble_what, *called_as;
+static char line[LONGEST_PATH + 512]; /* the last one that was reported */
+static const char no_memory[] = "there is no memory for the payload";
 static void (*usual_sigpipe)(int);
+
+/* hatch_build.py makes this of src/snell/machine/shim_forms.txt: the rows of `forms`, and the keys that name an event. */
+#include "snell-forms.h"
 
 int main(int argc, char **argv) {
     const char *version = "snell-hook " SNELL_VERSION "\n";
     usual_sigpipe = signal(SIGPIPE, SIG_IGN);
+    called_as = argv[0];
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return write_all(1, version, strlen(version)) != 0;
     if (argc > 1 && strcmp(argv[1], "--bridge") == 0)
         return bridge(argc == 3 ? argv[2] : "");
-    return hook(argv) == 0 ? hand_over() : decide_here(argc, argv);
+    return hook(argv) == 0 ? hand_over(argv) : decide_here(argc, argv);
 }
 
 /* Get the daemon's answer to this event. */
@@ -143,7 +169,6 @@ static int hook(char **argv) {
         int daemon = reach();
         if (daemon < 0)
             return -1;
-        /* Not before: with nobody to be reached, the decision in this process gets stdin untouched. */
         if (!stdin_was_read && read_stdin(until = now() + SNELL_ANSWER_MS) != 0)
             return -1;
         enum answer answer = ask(daemon, until);
@@ -335,13 +360,14 @@ static void become_daemon(int listener) {
     static const char *const kept[] = {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
     static char *environment[128] = {"SNELL_LISTEN_FD=3"};
-    char python[LONGEST_PATH], script[LONGEST_PATH];
+    char python[LONGEST_PATH], script[LONGEST_PATH] = "";
     static char code[] = "from snell.runtime.daemon import main; raise SystemExit(main())"; /* -m would load more */
     char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
     setsid();
     if (fork() != 0)
         _exit(0);
-    int usable = find_python(python) == 0 && beside(script, "snell") == 0, nothing = open("/dev/null", O_RDWR);
+    int usable = find_python(python) == 0, nothing = open("/dev/null", O_RDWR);
+    beside(script, "snell");
 #ifdef SNELL_TESTING
     if (getenv("SNELL_DAEMON"))
         usable = JOIN(python, LONGEST_PATH, getenv("SNELL_DAEMON")) == 0;
@@ -412,19 +438,24 @@ static int put_list(char **texts, size_t most) {
 static int read_stdin(long long until) {
     stdin_was_read = 1;
     for (;;) {
-        if (input.length > MOST_PAYLOAD)
-            return trouble("stdin", "the payload has more than 64 MB");
-        if (input.length == input.room && grow(&input, MOST_PAYLOAD + 1) != 0)
-            return trouble("stdin", "there is no memory for the payload");
+        if (input.length == input.room && input.length <= MOST_PAYLOAD && grow(&input, MOST_PAYLOAD + 1) != 0)
+            return trouble("stdin", no_memory);
         if (wait_for(0, POLLIN, until) != 0)
             return trouble("stdin", "the client does not close it");
-        ssize_t got = read(0, input.at + input.length, input.room - input.length);
+        /* What is beyond the limit is read and not kept: a client may wait until all of it is taken. */
+        int is_kept = input.length <= MOST_PAYLOAD;
+        ssize_t got = is_kept ? read(0, input.at + input.length, input.room - input.length)
+                              : read(0, reply.at, reply.room);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0) /* a closed stdin is an empty one */
-            return input.length > MOST_STDIN ? trouble("stdin", "the payload has more than 16 MB") : 0;
-        input.length += (size_t)got;
+            break;
+        input.length += is_kept ? (size_t)got : 0;
+        payload_length += (size_t)got;
     }
+    if (input.length > MOST_PAYLOAD)
+        return trouble("stdin", "the payload has more than 64 MB");
+    return input.length > MOST_STDIN ? trouble("stdin", "the payload has more than 16 MB") : 0;
 }
 
 static enum answer ask(int daemon, long long until) {
@@ -510,37 +541,101 @@ static size_t reply_length(void) {
     return whole;
 }
 
-static int hand_over(void) {
+static int hand_over(char **argv) {
     size_t out = number(reply.at + 8), err = number(reply.at + 12);
-    write_all(1, reply.at + REPLY_PREFIX, out);
     write_all(2, reply.at + REPLY_PREFIX + out, err);
-    return (int)number(reply.at + 4);
+    trouble(address.sun_path, "the daemon did not decide; `snell doctor` shows what is broken");
+    int code = (int)number(reply.at + 4);
+    if (code != 0 && code != 2)
+        return pass_on(argv, code, reply.at + REPLY_PREFIX, out);
+    write_all(1, reply.at + REPLY_PREFIX, out);
+    return code;
 }
 
 /*
  * The same decision by a Python of our own, slower; the id lets it know an event that the daemon decided already.
- * We stay: a hook may kill or stop whoever runs it, and then the failure policy counts.
+ * We stay, and keep what it prints until it has ended well: a hook may kill or stop the process that runs it, Snell may
+ * be half installed, and then the failure policy counts.
  */
 static int decide_here(int argc, char **argv) {
-    char python[LONGEST_PATH], script[LONGEST_PATH];
-    char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id, "--end-silent-daemon"};
-    size_t used = is_silent ? 8 : 7;
-    char *words[8 + argc]; /* one less for its own name, one more for the final NULL */
+    char python[LONGEST_PATH], script[LONGEST_PATH] = "";
+    char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id, NULL, NULL, NULL};
+    size_t used = 7;
+    char *words[sizeof first / sizeof *first + (size_t)argc]; /* less its own name, with the final NULL */
     report("", "; deciding without the daemon");
-    if (find_python(python) != 0 || beside(script, "snell") != 0 || replay_stdin() != 0)
+    if (!stdin_was_read)
+        read_stdin(now() + SNELL_ANSWER_MS);
+    if (trouble_what == no_memory) /* half an event must not be judged */
         return failure_policy(argv);
+    beside(script, "snell");
+    int output = memory_file();
+    if (output < 0)
+        trouble("stdout", "there is no memory for the answer");
+    if (output < 0 || find_python(python) != 0 || replay_stdin() != 0)
+        return failure_policy(argv);
+    if (is_silent)
+        first[used++] = "--end-silent-daemon";
+    if (payload_length > MOST_PAYLOAD) {
+        first[used++] = "--payload-bytes";
+        first[used++] = (char *)spelled(payload_length);
+    }
     memcpy(words, first, used * sizeof *first);
     memcpy(words + used, argv + 1, (size_t)argc * sizeof *argv);
-    signal(SIGCHLD, SIG_DFL); /* where the client ignores it, nobody would learn how the child ended */
+    signal(SIGCHLD, SIG_DFL); /* where the client ignores it, this process would not learn how the child ended */
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        dup2(output, 1);
         become_decision(words, script);
-    int status = child < 0 ? -1 : waited(child);
-    if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != CANNOT_START)
-        return WEXITSTATUS(status);
-    trouble(python, status > 0 && WIFEXITED(status) ? "cannot be started; install Snell again"
-                                                    : "was killed or hung while it decided; see what your hooks do");
-    return failure_policy(argv);
+    }
+    int status = child < 0 ? -1 : waited(child), has_ended = status >= 0 && WIFEXITED(status);
+    if (!has_ended)
+        trouble(python, "was killed or hung while it decided; see what your hooks do");
+    else if (WEXITSTATUS(status) == CANNOT_START)
+        trouble(python, "cannot be started; install Snell again");
+    else
+        trouble(python, "ended without a decision; `snell doctor` shows what is broken");
+    if (!has_ended || WEXITSTATUS(status) == CANNOT_START || read_output(output) != 0)
+        return failure_policy(argv);
+    return pass_on(argv, WEXITSTATUS(status), reply.at, reply.length);
+}
+
+/* What the decision printed, into `reply`. */
+static int read_output(int file) {
+    off_t length = lseek(file, 0, SEEK_END);
+    reply.length = 0;
+    if (length < 0 || ((size_t)length > reply.room && grow(&reply, (size_t)length) != 0))
+        return -1;
+    lseek(file, 0, SEEK_SET);
+    while (reply.length < (size_t)length) {
+        ssize_t got = read(file, reply.at + reply.length, (size_t)length - reply.length);
+        if (got <= 0)
+            return -1;
+        reply.length += (size_t)got;
+    }
+    return 0;
+}
+
+/* Give the client the decision; when it is none, what the failure policy says. */
+static int pass_on(char **argv, int code, const char *out, size_t length) {
+    if (is_decision(argv, code, out, length)) {
+        write_all(1, out, length);
+        return code;
+    }
+    int policy = failure_policy(argv);
+    return code == 2 ? 2 : policy;
+}
+
+/* Whether an exit code and an output are what a decision for this client looks like, and a whole one. */
+static int is_decision(char **argv, int code, const char *out, size_t length) {
+    const struct form *form = form_of(argv);
+    int closed = is_closed(argv) && form->refusal;
+    if (code != 0 && code != 2)
+        return !closed && form->takes_other_codes;
+    if (code == 2) /* from an old or a broken Python too, and some clients read only what is printed */
+        return !closed || !*form->refusal || length > 0;
+    if (length == 0)
+        return !*form->neutral;
+    return *out != '{' || find_event(out, length, NULL, NULL) == 0;
 }
 
 static void become_decision(char **words, char *script) {
@@ -577,14 +672,139 @@ static int replay_stdin(void) {
     return 0;
 }
 
+/* With --fail-closed a refusal, else no opinion; either in the form that this client takes for it. */
 static int failure_policy(char **argv) {
+    static char answer[4 * sizeof line];
+    const struct form *form = form_of(argv);
+    int closed = is_closed(argv) && form->refusal;
+    report(closed ? "stopped, because nothing could check it (--fail-closed): " : "not checked, because nothing could: ",
+           "");
+    fill(answer, sizeof answer, closed ? form->refusal : form->neutral, line);
+    write_all(1, answer, strlen(answer));
+    return closed && !*form->refusal ? 2 : 0;
+}
+
+/* The call that may wake an agent later is no question, so there is nothing to refuse. */
+static int is_closed(char **argv) {
+    return has(argv, "--fail-closed") && !has(argv, "--rewake");
+}
+
+/* How the client that called takes answers to the event that it reports. */
+static const struct form *form_of(char **argv) {
+    const char *client = client_in(argv), *event = option(argv, "--event");
+    size_t length = strlen(event);
+    find_event(input.at, input.length, &event, &length);
+    for (;; client = "generic")
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+            if (has_word(forms[i].clients, client, strlen(client)) &&
+                (*forms[i].events == '*' || has_word(forms[i].events, event, length)))
+                return &forms[i];
+}
+
+static const char *client_in(char **argv) {
+    const char *named = option(argv, "--client");
+    for (; !*named && argv[0] && argv[1]; argv++)
+        if (argv[1][0] != '-' && strcmp(argv[0], "--event") != 0 && strcmp(argv[0], "--request-id") != 0)
+            named = argv[1];
+    return named;
+}
+
+/* The value of an option, written `--name value` or `--name=value`; of several the last. */
+static const char *option(char **argv, const char *name) {
+    const char *value = "";
+    size_t length = strlen(name);
     for (; *argv; argv++)
-        if (strcmp(*argv, "--fail-closed") == 0) {
-            report("stopped, because nothing could check it (--fail-closed): ", "");
-            return 2;
-        }
-    report("not checked, because nothing could: ", "");
+        if (strncmp(*argv, name, length) == 0 && (*argv)[length] == '=')
+            value = *argv + length + 1;
+        else if (strcmp(*argv, name) == 0 && argv[1])
+            value = *++argv;
+    return value;
+}
+
+static int has(char **argv, const char *word) {
+    while (*argv && strcmp(*argv, word) != 0)
+        argv++;
+    return *argv != NULL;
+}
+
+/* Whether a name is one of these words, which have lower-case letters and digits; nothing else counts in the name. */
+static int has_word(const char *words, const char *name, size_t length) {
+    char plain[LONGEST_NAME];
+    size_t used = 0, end;
+    for (size_t i = 0; i < length && used < sizeof plain; i++) {
+        char letter = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + ('a' - 'A')) : name[i];
+        if ((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9'))
+            plain[used++] = letter;
+    }
+    for (; *words; words += end + (words[end] == ' ')) {
+        for (end = 0; words[end] != '\0' && words[end] != ' ';)
+            end++;
+        if (end == used && memcmp(words, plain, end) == 0)
+            return 1;
+    }
     return 0;
+}
+
+/*
+ * Go through JSON by its quotes and brackets; not 0 when it breaks off. `event` becomes the event's name when the top
+ * level gives exactly one: what stands deeper may have been written by the model.
+ */
+static int find_event(const char *text, size_t length, const char **event, size_t *event_length) {
+    const char *named = NULL;
+    size_t named_length = 0, depth = 0, names = 0;
+    int is_value = 0, is_event = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') {
+            size_t start = ++i;
+            while (i < length && text[i] != '"')
+                i += text[i] == '\\' ? 2 : 1;
+            if (i >= length)
+                depth++; /* as good as a bracket that does not end */
+            else if (depth == 1 && is_value && is_event)
+                named = text + start, named_length = i - start, names++;
+            else if (depth == 1 && !is_value)
+                is_event = is_event_key(text + start, i - start);
+        } else if (text[i] == '{' || text[i] == '[') {
+            depth++;
+        } else if (text[i] == '}' || text[i] == ']') {
+            depth -= depth > 0;
+        } else if (depth == 1 && (text[i] == ':' || text[i] == ',')) {
+            is_value = text[i] == ':';
+        }
+    }
+    if (event && names == 1)
+        *event = named, *event_length = named_length;
+    return depth == 0 ? 0 : -1;
+}
+
+static int is_event_key(const char *key, size_t length) {
+    for (size_t i = 0; i < sizeof event_keys / sizeof *event_keys; i++)
+        if (strlen(event_keys[i]) == length && memcmp(event_keys[i], key, length) == 0)
+            return 1;
+    return 0;
+}
+
+/* A form with the reason in place of its marks. A path may have characters that JSON takes only in other forms. */
+static void fill(char *to, size_t room, const char *form, const char *reason) {
+    char plain[sizeof line];
+    size_t length = strlen(reason);
+    for (size_t i = 0; i < length; i++)
+        plain[i] = reason[i] < ' ' || reason[i] > '~' || reason[i] == '"' || reason[i] == '\\' ? '?' : reason[i];
+    plain[length] = *to = '\0';
+    for (char one[2] = ""; *form; form++) {
+        size_t used = strlen(to);
+        one[0] = *form;
+        JOIN(to + used, room - used, *form == SNELL_REASON ? plain : one);
+    }
+}
+
+static const char *spelled(size_t value) {
+    static char digits[24];
+    char *at = digits + sizeof digits - 1;
+    do
+        *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    return at;
 }
 
 /* Until the daemon closes or nobody reads stdout. Once stdin has ended, the daemon has a little time for last words. */
@@ -710,11 +930,10 @@ static int trouble(const char *where, const char *what) {
 }
 
 static int report(const char *before, const char *after) {
-    char line[LONGEST_PATH + 512];
     JOIN(line, sizeof line - 1, "snell-hook: ", before, "`", trouble_where, "`: ", trouble_what, after);
     size_t length = strlen(line);
-    line[length] = '\n';
-    write_all(2, line, length + 1);
+    write_all(2, line, length);
+    write_all(2, "\n", 1);
     return 1;
 }
 
@@ -754,14 +973,31 @@ static int own_path(char *path) {
     return _NSGetExecutablePath(called, &size) == 0 && realpath(called, path) ? 0 : -1;
 #else
     ssize_t length = readlink("/proc/self/exe", path, LONGEST_PATH - 1);
-    if (length <= 0 || path[0] != '/')
-        return -1;
+    if (length <= 0 || path[0] != '/') /* there is no /proc */
+        return follow((const char *)getauxval(AT_EXECFN), path) == 0 ? 0 : follow(called_as, path);
     path[length] = '\0';
     return 0;
 #endif
 }
 
-/* Never one of the first three: a client may have closed those. */
+/* The absolute path of a program that was called by this one. A bare name says too little. */
+static int follow(const char *called, char *path) {
+    char link[LONGEST_PATH], folder[LONGEST_PATH] = "";
+    if (!called || !strrchr(called, '/') || (*called != '/' && !getcwd(folder, sizeof folder)))
+        return -1;
+    int failed = JOIN(path, LONGEST_PATH, folder, *folder ? "/" : "", called);
+    for (int links = 0; !failed && links <= MOST_LINKS; links++) {
+        ssize_t length = readlink(path, link, sizeof link - 1);
+        if (length < 0)
+            return errno == EINVAL ? 0 : -1; /* it is there, and is no link */
+        link[length] = '\0';
+        *strrchr(path, '/') = '\0';
+        JOIN(folder, sizeof folder, path);
+        failed = *link == '/' ? JOIN(path, LONGEST_PATH, link) : JOIN(path, LONGEST_PATH, folder, "/", link);
+    }
+    return -1;
+}
+
 static int new_socket(void) {
 #ifdef SOCK_CLOEXEC
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -770,6 +1006,11 @@ static int new_socket(void) {
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, O_NONBLOCK);
 #endif
+    return above_standard(fd);
+}
+
+/* Never one of the first three: a client may have closed those. */
+static int above_standard(int fd) {
     if (fd < 0 || fd > 2)
         return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -791,12 +1032,12 @@ static int is_ours(int fd) {
 
 static int memory_file(void) {
 #ifdef MFD_CLOEXEC
-    return memfd_create("snell-stdin", 0);
+    return above_standard(memfd_create("snell-hook", MFD_CLOEXEC));
 #else
     char path[] = "/tmp/snell-hook-XXXXXX";
     int fd = mkstemp(path);
     unlink(path);
-    return fd;
+    return above_standard(fd);
 #endif
 }
 

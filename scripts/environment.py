@@ -21,6 +21,7 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 VENV, TOOLS = ROOT / ".venv", ROOT / ".tools"
 LOCK, STAMP = ROOT / "requirements" / "dev.txt", VENV / "dev-stamp"
+FORMS = ROOT / "src/snell/machine/shim_forms.txt"  # compiled into `snell-hook`
 BIN, EXE = VENV / ("Scripts" if os.name == "nt" else "bin"), ".exe" if os.name == "nt" else ""
 PYTHON = BIN / f"python{EXE}"
 UV_WANTED = "uv>=0.13,<0.14"
@@ -60,7 +61,7 @@ def is_ready() -> bool:
 
 def wanted() -> list[str]:
     """Where the tree is (a copied .venv would run the old tree's code), and what goes into .venv."""
-    inputs = (LOCK, ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted((ROOT / "native").glob("*.c")))
+    inputs = (LOCK, ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted((ROOT / "native").glob("*.c")), FORMS)
     return [str(ROOT), *(hashlib.sha256(path.read_bytes()).hexdigest() for path in inputs)]
 
 

@@ -196,6 +196,66 @@ def test_an_event_too_large_for_the_daemon_is_decided_without_it(machine: Machin
     assert ("ask" in out or "deny" in out, "Traceback" in err) == (True, False), (code, out[:300], err[:300])
 
 
+LIMIT = 64 * 1024 * 1024
+
+
+def oversized(event: str, **fields: str) -> bytes:
+    """A command that a guard would refuse, in an event that is larger than what is read at all."""
+    head = {"hook_event_name": event, "session_id": "s", **fields, "tool_name": "Bash"}
+    return json.dumps(head).encode()[:-1] + b', "tool_input": {"command": "rm -rf ~ # ' + b"y" * LIMIT + b'"}}'
+
+
+@pytest.mark.parametrize("with_daemon", [True, False])
+def test_a_call_over_the_size_limit_is_asked_about(machine: Machine, with_daemon: bool) -> None:
+    if with_daemon:
+        machine.hook()
+    else:
+        (machine.home / "run").mkdir()
+        (machine.home / "run" / "snell.sock").write_text("not a socket", encoding="utf-8")
+    payload = oversized("PreToolUse")
+    code, out, err = machine.hook(raw=payload)
+    said = json.loads(out)["hookSpecificOutput"]
+    reason = f"Snell cannot judge this call: the payload has {len(payload)} bytes; send at most {LIMIT}"
+    assert (code, said["permissionDecision"], said["permissionDecisionReason"]) == (0, "ask", reason)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "wanted"),
+    [
+        (("--fail-closed",), {}, (2, "")),
+        (("--client", "codex"), {}, (0, "deny")),  # which cannot ask
+        (("--client", "cursor", "--event", "preToolUse"), {}, (0, "deny")),
+        (("--client", "gemini", "--event", "BeforeTool", "--fail-closed"), {}, (0, "deny")),
+    ],
+)
+def test_a_call_over_the_size_limit_is_refused_where_nobody_can_be_asked(
+    machine: Machine, words: tuple[str, ...], fields: dict[str, str], wanted: tuple[int, str]
+) -> None:
+    machine.hook()
+    payload = oversized("PreToolUse", **fields)
+    code, out, err = machine.hook(None, *words, raw=payload)
+    verdicts = ("deny", "ask", "allow")
+    assert (code, next((each for each in verdicts if f'"{each}"' in out), "")) == wanted
+    assert f"the payload has {len(payload)} bytes; send at most {LIMIT}" in (out or err)
+
+
+@pytest.mark.parametrize("words", [(), ("--fail-closed",)])
+def test_an_output_over_the_size_limit_is_not_refused(machine: Machine, words: tuple[str, ...]) -> None:
+    machine.hook()
+    assert machine.hook(None, *words, raw=oversized("PostToolUse"))[:2] == (1, "")
+
+
+def test_a_call_with_more_parts_than_are_read_is_asked_about(machine: Machine) -> None:
+    machine.hook()
+    parts = b"[" + b"[]," * 600_000 + b"[]]"
+    payload = (
+        json.dumps({**CALL, "tool_name": "mcp__x__y"}).encode().replace(b'{"command": "ls"}', b'{"a": ' + parts + b"}")
+    )
+    code, out, _ = machine.hook(raw=payload)
+    assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "ask")
+
+
 def latencies(machine: Machine, number: int, until: Any = lambda: False) -> list[float]:
     """How long small events took; at least this many, and on until the condition holds."""
     found: list[float] = []

@@ -13,6 +13,10 @@ import pytest
 
 from snell.clients import opencode, pi
 from snell.clients.dialect.bridges import bridge
+from snell.clients.installs import install_of
+from snell.runtime.install import Options, Site, plan
+from snell.runtime.install_files import planned
+from snell.runtime.install_forms import Programs
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -110,3 +114,41 @@ def test_pi_does_what_the_hooks_say(tmp_path: Path) -> None:
 def test_a_bridge_names_the_command_that_it_was_given() -> None:
     assert 'const COMMAND = ["/opt/my tools/snell-hook"]' in bridge("pi.ts", ["/opt/my tools/snell-hook"])
     assert 'const COMMAND = ["snell-hook"]' in bridge("opencode.js")
+
+
+CALLED = """
+const { default: pi, Snell } = await import(process.argv[1])
+const calls = {}
+pi?.({ on: (name, run) => (calls[name] = run) })
+const open = await Snell?.({ directory: "/tmp" })
+const tried = async (run) => { try { return (await run())?.reason ?? "" } catch (error) { return error.message } }
+const ctx = { cwd: "/tmp" }
+const before = open?.["tool.execute.before"]
+console.log(JSON.stringify([
+  await tried(() => before ? before({ tool: "x" }, { args: {} }) : calls.tool_call({ toolName: "x", input: {} }, ctx)),
+  await tried(() => open ? open.event({ event: { type: "session.idle", properties: {} } }) : calls.agent_end({}, ctx)),
+]))
+process.exit(0) // the time limit of a program that could not be started goes on
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["opencode", "pi"])
+@pytest.mark.parametrize("program", ["", "kill -9 $$", "exit 3", "printf '{\"input\": '"])
+def test_what_could_not_be_checked_is_refused_where_that_was_wished(tmp_path: Path, name: str, program: str) -> None:
+    assert NODE
+    shim = tmp_path / "snell-hook"
+    if program:
+        shim.write_text(f"#!/bin/sh\n{program}\n", encoding="utf-8")
+        shim.chmod(0o755)
+    said = []
+    for options in (Options(), Options(fail_closed=True)):
+        (file,) = plan(install_of(name), options, Site(tmp_path, tmp_path, Programs(str(shim), "/x/snell")))
+        text = (planned(file).after or b"").decode()
+        plugin = tmp_path / "plugin.mjs"
+        plugin.write_text(without_types(text), encoding="utf-8")
+        words = [NODE, "--input-type=module", "-e", CALLED, plugin.as_uri()]
+        done = subprocess.run(words, capture_output=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        said.append([text.partition(":")[0] for text in json.loads(done.stdout)])
+    assert said == [["", ""], ["stopped, because nothing could check it", ""]]

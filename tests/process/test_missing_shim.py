@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from snell.clients import CLIENTS, client_named
+from snell.clients import CLIENTS, client_named, meaning_of
 from snell.clients.installs import install_names, install_of
 from snell.model.installs import Whole
 from snell.runtime.install import Options, Site, build_mcp_config, plan
@@ -75,6 +75,26 @@ def test_a_fail_closed_set_up_still_refuses_calls_when_the_shim_is_gone(name: st
     before = {event for event in found if event.lower().startswith(("pretool", "beforetool", "pre_"))}
     assert before
     assert (denied if install_of(name).refusal else refusing) == before
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_fail_closed_set_up_refuses_no_event_that_ends_a_turn_or_has_happened(name: str, tmp_path: Path) -> None:
+    found = dict(commands(name, site_with(tmp_path), fail_closed=True))
+    client = client_named("copilot" if name == "vscode_copilot" else name)
+    closed = {meaning_of(client, event) for event, command in found.items() if "--fail-closed" in command}
+    never = {"Stop", "SubagentStop", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "PreCompact"}
+    assert ("PreToolUse" in closed, closed & never) == (True, set())
+
+
+def test_claude_code_itself_refuses_calls_when_the_shim_is_gone(tmp_path: Path) -> None:
+    (file,) = plan(install_of("claude_code"), Options(fail_closed=True, status_line=False), site_with(tmp_path))
+    hooks = json.loads(planned(file).after or b"")["hooks"]
+    entries = {event: group["hooks"][0] for event, (group, *_) in hooks.items()}
+    closed = {event for event, entry in entries.items() if "--fail-closed" in entry["args"]}
+    blocking = {event for event, entry in entries.items() if entry.get("onFailure") == "block"}
+    assert closed == blocking
+    assert {"PreToolUse", "PermissionRequest", "UserPromptSubmit"} <= blocking
+    assert not blocking & {"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle", "PostToolUse", "SessionStart"}
 
 
 def test_what_was_set_up_to_refuse_stays_so_when_it_is_set_up_again(tmp_path: Path) -> None:

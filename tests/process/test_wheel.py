@@ -84,3 +84,30 @@ def test_a_script_without_python_follows_the_failure_policy(tmp_path: Path, word
     done = subprocess.run([installed, *words], capture_output=True, timeout=BOUND)
     message = f"snell-hook: `{tmp_path}`: there is no Python to decide with; install Snell again\n"
     assert (done.returncode, done.stdout, done.stderr.decode()) == (code, b"", message)
+
+
+@pytest.mark.parametrize("end", ["exit 1", "exit 3", "kill -9 $$", ""])
+def test_a_script_refuses_in_the_clients_form_when_python_is_broken(tmp_path: Path, end: str) -> None:
+    _, program = wheel(tmp_path, SNELL_NO_SHIM="1")
+    package = tmp_path / "lib" / "python3.99" / "site-packages" / "snell" / "machine"
+    package.mkdir(parents=True)
+    (package / "shim.py").touch()
+    (tmp_path / "bin").mkdir()
+    for name, text in (("snell-hook", program.decode()), ("python3", f"#!/bin/sh\n{end}\n")):
+        if name == "snell-hook" or end:
+            (tmp_path / "bin" / name).write_text(text, encoding="utf-8")
+            (tmp_path / "bin" / name).chmod(0o755)
+
+    def said(*words: str) -> tuple[int, bytes]:
+        command = [tmp_path / "bin" / "snell-hook", *words, "--fail-closed"]
+        done = subprocess.run(command, input=b"{}", capture_output=True, timeout=BOUND)
+        return done.returncode, done.stdout.partition(b":")[0]
+
+    assert [said("--client", name, "--event", "PreToolUse") for name in ("claude-code", "cline", "antigravity")] == [
+        (2, b""),
+        (0, b'{"cancel"'),
+        (0, b'{"decision"'),
+    ]
+    assert said("--client", "claude-code", "--event", "Stop") == (0, b"")
+    assert said("--client", "claude-code", "--rewake")[0] != 2
+    assert said("--client=cline", "--event=TaskComplete")[1] == b""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
 
-from snell.model.catalogue import nearest
+from snell.model.catalogue import canonical, nearest
 from snell.model.errors import ClientError
 from snell.model.ports import Client
 
@@ -75,6 +75,12 @@ def client_named(name: str) -> Client:
         known = f"known are {', '.join(sorted(CLIENTS))}"
         raise ClientError(f"no client `{name}`", advice=f"did you mean `{near}`?" if near else known)
     return cast(Client, import_module(CLIENTS[wanted]))
+
+
+def meaning_of(client: Client, event: str) -> str:
+    """Return our name for an event that a client names in its own way."""
+    dialect = getattr(client, "DIALECT", None)
+    return (dialect.events.get(event) if dialect else "") or canonical(event)
 
 
 def own_name(name: str) -> str:

@@ -81,6 +81,9 @@ def encode(decision: Decision) -> Reply:
 def failed(event: str, text: str, *, blocks: bool) -> Reply:
     """Exit code 1 is a failed hook, which changes nothing; a stop is never refused for a failure."""
     refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
+    if refuses and canonical(event) == "PermissionRequest":  # where exit code 2 means nothing
+        own = {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny", "message": text}}
+        return Reply(stdout=json_bytes({"hookSpecificOutput": own}), stderr=_bytes(f"{text}\n"))
     return Reply(stderr=_bytes(f"{text}\n"), exit_code=2 if refuses else 1)
 
 

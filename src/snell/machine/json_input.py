@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from snell.model.errors import PayloadError
+from snell.model.errors import PayloadError, PayloadTooLargeError
 from snell.model.events import TOO_DEEP, Payload, nests_deeper_than
 
 LARGEST = 64 * 1024 * 1024  # bytes; a daemon takes less, and what is larger is decided without one
@@ -52,7 +52,7 @@ _WORDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a numb
 def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     """The payload, and flags for what had to be mended or is out of the ordinary."""
     if len(raw) > LARGEST:
-        raise PayloadError(f"the payload has {len(raw)} bytes", advice=f"send at most {LARGEST}")
+        raise too_many_bytes(len(raw))
     response_is_text, raw = _with_a_plain_response(raw)
     if len(raw) > MOST_CONTAINERS and raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
         _refuse_containers(raw)
@@ -63,6 +63,11 @@ def read_payload(raw: bytes) -> tuple[Payload, tuple[str, ...]]:
     if type(value) is not dict:
         raise PayloadError(f"the payload is {word_for(value)}", advice="send one JSON object")
     return value, flags + mended + _size_flags(raw, value)
+
+
+def too_many_bytes(length: int) -> PayloadTooLargeError:
+    """Return the error for a payload of this many bytes."""
+    return PayloadTooLargeError(f"the payload has {length} bytes", advice=f"send at most {LARGEST}")
 
 
 def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
@@ -203,7 +208,8 @@ def _refuse_containers(raw: bytes) -> None:
     """Count what stands outside strings: between every second quote, once escaped ones are gone."""
     parts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     if sum(part.count(b"[") + part.count(b"{") for part in parts) > MOST_CONTAINERS:
-        raise PayloadError("the payload has too many lists and objects", advice=f"send at most {MOST_CONTAINERS}")
+        advice = f"send at most {MOST_CONTAINERS}"
+        raise PayloadTooLargeError("the payload has too many lists and objects", advice=advice)
 
 
 def _size_flags(raw: bytes, value: Payload) -> tuple[str, ...]:
@@ -211,7 +217,7 @@ def _size_flags(raw: bytes, value: Payload) -> tuple[str, ...]:
         return ()
     keys = _keys_in(value)
     if keys > MOST_KEYS:
-        raise PayloadError(f"the payload has {keys} keys", advice=f"send at most {MOST_KEYS}")
+        raise PayloadTooLargeError(f"the payload has {keys} keys", advice=f"send at most {MOST_KEYS}")
     return ("many-keys",) if keys > MANY_KEYS else ()
 
 

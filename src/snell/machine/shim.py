@@ -18,7 +18,26 @@ def main() -> int:
     return event_main(sys.argv[1], sys.argv[2:])
 
 
+def refuse(error: Exception) -> int:
+    """Answer by the failure policy where Snell is only half there, or there is no memory for it."""
+    import posix
+
+    text = f"{type(error).__name__}: {error}; install Snell again"
+    try:
+        from snell.machine.shim_descriptors import NoDaemonError
+        from snell.machine.shim_policy import Policy
+
+        return Policy([word.encode() for word in sys.argv[2:]], b"").answer(NoDaemonError(__file__.encode(), text))
+    except Exception:  # noqa: BLE001 - as below
+        posix.write(2, f"snell-hook: `{__file__}`: {text}\n".encode())
+        return 2 if "--fail-closed" in sys.argv and "--rewake" not in sys.argv else 0
+
+
 if __name__ == "__main__":
     import posix
 
-    posix._exit(main())  # nothing is buffered, and tidying up takes time
+    try:
+        code = main()
+    except Exception as error:  # noqa: BLE001 - a client waits for an answer, and a traceback is none
+        code = refuse(error)
+    posix._exit(code)  # nothing is buffered, and tidying up takes time

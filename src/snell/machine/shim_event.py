@@ -9,6 +9,10 @@ import time
 from snell.machine.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
 from snell.machine.shim_place import Place
 
+TYPE_CHECKING = False  # as in `typing`, which takes long to import
+if TYPE_CHECKING:
+    from snell.machine.shim_policy import Policy
+
 PROTOCOL = b"1"
 RETRIES = 5
 CANNOT_START = 127  # an exit code, as shells have it
@@ -43,9 +47,9 @@ def main(version: str, words: list[str]) -> int:
         code, out, err = event.answer()
     except NoDaemonError as trouble:
         return event.decide_here(trouble)
-    write_all(1, out)
     write_all(2, err)
-    return code
+    advice = "the daemon did not decide; `snell doctor` shows what is broken"
+    return event.pass_on(code, out, NoDaemonError(event.socket, advice))
 
 
 class ShimEvent:
@@ -56,15 +60,17 @@ class ShimEvent:
         self.arguments = arguments
         self.request_id = posix.urandom(16).hex().encode()
         self.stdin: bytes | None = None
+        self.socket = b""  # of the daemon, as long as that is the one to decide
+        self.payload_length = 0  # of all that came, also of what was not kept
 
     def answer(self) -> tuple[int, bytes, bytes]:
         """The daemon's answer; when it goes away without one, the next daemon's."""
         place, until = Place(), 0.0
+        self.socket = place.socket
         for attempt in range(RETRIES + 1):
             if attempt > 0:
                 time.sleep(0.005 * 2**attempt)
             daemon = place.reach()
-            # Not before: with nobody to be reached, the decision in this process gets stdin untouched.
             if self.stdin is None:
                 until = time.monotonic() + ANSWER_SECONDS
                 self._read_stdin(until)
@@ -78,43 +84,72 @@ class ShimEvent:
         """
         The same decision by Python itself; the id lets it know an event that the daemon decided already.
 
-        We stay: a hook may kill or stop whoever runs it, and then the failure policy counts.
+        We stay, and keep what it prints until it has ended well: a hook may kill or stop the process that runs it,
+        Snell may be half installed, and then the failure policy counts.
         """
+        self.socket = b""
         write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
+        if self.stdin is None:
+            self._read_all_stdin(time.monotonic() + ANSWER_SECONDS)
         program = _bytes(sys.executable)
         flags = [b"--end-silent-daemon"] if isinstance(trouble, SilentError) else []
+        if self.payload_length > LARGEST_PAYLOAD:
+            flags += [b"--payload-bytes", str(self.payload_length).encode()]
         words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *flags, *self.arguments]
         env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
         try:
             self._replay_stdin()
+            output = _memory_file()
             child = posix.fork()
         except OSError:
             return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be handed on"))
         if child == 0:
+            posix.dup2(output, 1)
             _become(program, [program, *words], env)
         status = _waited(child)
-        if status is not None and posix.WIFEXITED(status) and posix.WEXITSTATUS(status) != CANNOT_START:
-            return posix.WEXITSTATUS(status)
-        if status is not None and posix.WIFEXITED(status):
+        if status is None or not posix.WIFEXITED(status):
+            text = "was killed or hung while it decided; see what your hooks do"
+            return self._failure_policy(NoDaemonError(program, text))
+        code = posix.WEXITSTATUS(status)
+        if code == CANNOT_START:
             return self._failure_policy(NoDaemonError(program, "cannot be started; install Snell again"))
-        text = "was killed or hung while it decided; see what your hooks do"
-        return self._failure_policy(NoDaemonError(program, text))
+        text = "ended without a decision; `snell doctor` shows what is broken"
+        return self.pass_on(code, _contents(output), NoDaemonError(program, text))
+
+    def pass_on(self, code: int, out: bytes, trouble: NoDaemonError) -> int:
+        """Give the client the decision; when it is none, what the failure policy says."""
+        policy = self._policy() if code not in (0, 2) or not self.socket else None
+        if policy is None or policy.is_decision(code, out):
+            write_all(1, out)
+            return code
+        said = policy.answer(trouble)
+        return 2 if code == 2 else said
 
     def _failure_policy(self, trouble: NoDaemonError) -> int:
-        closed = b"--fail-closed" in self.arguments
-        stopped, unchecked = (
-            b"stopped, because nothing could check it (--fail-closed): ",
-            b"not checked, because nothing could: ",
-        )
-        write_all(2, b"snell-hook: " + (stopped if closed else unchecked) + trouble.text + b"\n")
-        return 2 if closed else 0
+        return self._policy().answer(trouble)
+
+    def _policy(self) -> "Policy":
+        from snell.machine.shim_policy import Policy  # few events need it
+
+        return Policy(self.arguments, self.stdin or b"")
 
     def _read_stdin(self, until: float) -> None:
-        self.stdin, ended = read_all(0, LARGEST_PAYLOAD, until)
-        if len(self.stdin) > LARGEST_STDIN:
+        ended = self._read_all_stdin(until)
+        if self.payload_length > LARGEST_PAYLOAD:
+            raise NoDaemonError(b"stdin", "the payload has more than 64 MB")
+        if self.payload_length > LARGEST_STDIN:
             raise NoDaemonError(b"stdin", "the payload has more than 16 MB")
         if not ended:
             raise NoDaemonError(b"stdin", "the client does not close it")
+
+    def _read_all_stdin(self, until: float) -> bool:
+        """Read it to its end. What is beyond the limit is not kept, but a client may wait until all of it is taken."""
+        self.stdin, ended = read_all(0, LARGEST_PAYLOAD, until)
+        self.payload_length = len(self.stdin)
+        while len(self.stdin) > LARGEST_PAYLOAD and not ended and time.monotonic() < until:
+            rest, ended = read_all(0, LARGEST_PAYLOAD, until)
+            self.payload_length += len(rest)
+        return ended
 
     def _replay_stdin(self) -> None:
         if self.stdin is not None:
@@ -229,11 +264,19 @@ def _keep_standard_descriptors() -> None:
 
 def _memory_file() -> int:
     if hasattr(posix, "memfd_create"):
-        return posix.memfd_create("snell-stdin")
+        return posix.memfd_create("snell-hook")
     path = f"/tmp/snell-hook-{posix.urandom(8).hex()}"
     file = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW, 0o600)
     posix.unlink(path)
     return file
+
+
+def _contents(file: int) -> bytes:
+    posix.lseek(file, 0, 0)
+    parts: list[bytes] = []
+    while part := posix.read(file, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _bytes(word: str) -> bytes:

@@ -148,6 +148,8 @@ UNKNOWN = EventRow(name="", can=frozenset({"note", "tell"}))
 # A stop must always be possible in the end: a hook that fails here never keeps the agent running.
 NEVER_BLOCKED_BY_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 TURN_ENDS = frozenset({"Stop", "SubagentStop"})
+# Refusing these protects nothing: the tool has run, and a context that is never compacted only fills up.
+_TOO_LATE_TO_REFUSE = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch", "PreCompact"})
 
 # Names that other systems use for the same event.
 OTHER_NAMES = {"AgentStop": "Stop", "UserPrompt": "UserPromptSubmit"}
@@ -156,6 +158,13 @@ OTHER_NAMES = {"AgentStop": "Stop", "UserPrompt": "UserPromptSubmit"}
 def row_of(name: str) -> EventRow:
     """The row of a canonical event name; `UNKNOWN` for an event that the catalogue does not list."""
     return CATALOGUE.get(name, UNKNOWN)
+
+
+def can_be_refused(name: str) -> bool:
+    """Whether what cannot be checked is refused at this event when a client was set up to fail closed."""
+    if name in NEVER_BLOCKED_BY_FAILURE or name in _TOO_LATE_TO_REFUSE:
+        return False
+    return name not in CATALOGUE or "deny" in CATALOGUE[name].can
 
 
 def canonical(name: str) -> str:

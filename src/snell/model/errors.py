@@ -50,6 +50,12 @@ class PayloadError(SnellError):
     id = "payload"
 
 
+class PayloadTooLargeError(PayloadError):
+    """A payload is larger, or has more parts, than Snell reads."""
+
+    id = "payload-too-large"
+
+
 class HookError(SnellError):
     """A hook's declaration or answer is wrong."""
 

@@ -1,17 +1,19 @@
 """One call of `snell-hook` or `snell hook`: whose payload it is, and what its sender gets when it cannot be read."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients import client_named
+from snell.clients import client_named, meaning_of
 from snell.clients.dialect.callers import bare_caller, caller_of
 from snell.machine.crash_report import write_report
-from snell.model.catalogue import canonical
-from snell.model.errors import ClientError, SnellError
+from snell.machine.event_name import event_name_given, top_level_texts
+from snell.model.catalogue import can_be_refused, canonical, row_of
+from snell.model.decision import Decision, Reason
+from snell.model.effects import Verdict
+from snell.model.errors import ClientError, PayloadTooLargeError, SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
 from snell.runtime.house import House
@@ -79,7 +81,10 @@ def refusal(
     A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
     call from it by sending what we cannot read. A stop is never refused for that.
     """
-    return failure(f"snell: {error}", payload, words, blocks=_blocks(house, cwd, words, env))
+    blocks = house.fails_closed(cwd, env)
+    if isinstance(error, PayloadTooLargeError) and (reply := _too_large(error, payload, words, blocks=blocks)):
+        return reply
+    return failure(f"snell: {error}", payload, words, blocks=blocks)
 
 
 def bug(
@@ -88,45 +93,47 @@ def bug(
     """What a client gets when we made a mistake: the same, and a report for us."""
     path = write_report(error, ["hook"])
     text = f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}"
-    return failure(text, payload, words, blocks=_blocks(house, cwd, words, env))
-
-
-def _blocks(house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]) -> bool:
-    return "--fail-closed" in words or house.fails_closed(cwd, env)
+    return failure(text, payload, words, blocks=house.fails_closed(cwd, env))
 
 
 def failure(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:
-    """In the words of the client that called: what one takes for no opinion is a refusal for another."""
-    try:
-        call = parsed(words)
-    except ClientError:
-        call = parsed(())
-    event = event_name_in(payload) or call.event
+    """
+    In the words of the client that called: what one takes for no opinion is a refusal for another.
+
+    `--fail-closed` refuses only what has not happened yet.
+    """
+    call = _call_or_generic(words)
+    event = event_name_given(payload) or call.event
+    is_closed = "--fail-closed" in words and "--rewake" not in words
+    blocks = blocks or (is_closed and can_be_refused(meaning_of(call.client, event)))
     return call.client.failed(event, text, blocks=blocks)
 
 
+def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply | None:
+    """
+    Ask the person about what is too large to be judged, or refuse it; None where there is nothing to ask about.
+
+    The client's own name for the event, and its mode, stand at the top of the payload, before what makes it large.
+    """
+    call = _call_or_generic(words)
+    own = event_name_given(payload) or call.event or "PreToolUse"
+    name = meaning_of(call.client, own)
+    if "ask" not in row_of(name).can or blocks or "--fail-closed" in words:
+        return None  # the failure policy answers
+    modes = top_level_texts(payload, ("permission_mode",))
+    fields = {"native": {"event": own}, **({"permission_mode": modes[0]} if modes else {})}
+    event = Event(name=name, payload=fields, client=call.client.NAME)
+    reason = Reason("snell", f"Snell cannot judge this call: {error}")
+    return call.client.encode(Decision(event=event, verdict=Verdict.ASK, reasons=(reason,)))
+
+
+def _call_or_generic(words: Sequence[str]) -> HookCall:
+    try:
+        return parsed(words)
+    except ClientError:
+        return parsed(())
+
+
 def event_name_in(payload: bytes) -> str:
-    """
-    The event that an unreadable payload names at its top level; empty when it names none, or more than one.
-
-    Only there: what stands deeper may have been written by the model.
-    """
-    depth, key, names = 0, b"", []
-    for token in _TOKENS.finditer(payload[:1_000_000]):
-        word = token[0]
-        if word in b"{[":
-            depth += 1
-        elif word in b"}]":
-            depth -= 1
-        elif depth == 1 and word[:1] == b'"':
-            if key:
-                names.append(word[1:-1].decode("utf-8", "replace"))
-            is_key = payload[token.end() : token.end() + 20].lstrip()[:1] == b":"
-            if is_key and b"\\" in word:
-                return ""  # a name that is written so that it is not seen
-            key = word if is_key and not key and word in _EVENT_KEYS else b""
-    return canonical(names[0]) if len(names) == 1 else ""
-
-
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-_EVENT_KEYS = (b'"hook_event_name"', b'"hookEventName"', b'"hook_event"', b'"hookName"', b'"agent_action_name"')
+    """Return the event that an unreadable payload names at its top level, by our name for it."""
+    return canonical(event_name_given(payload))

@@ -8,7 +8,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.clients import client_named, meaning_of
 from snell.clients.dialect.bridges import bridge
+from snell.model.catalogue import can_be_refused
 from snell.model.installs import Edit, Entries, FileEdit, Format, Install, Lists, Member, Whole
 from snell.settings.edits import OUR_MARK
 
@@ -31,7 +33,7 @@ class Programs(Struct, frozen=True):
     def words(self, client: str, event: str = "") -> list[str]:
         """The command in words; the event is named where the payload may not name it."""
         named = ["--event", event] if event else []
-        closed = ["--fail-closed"] if self.fails_closed else []
+        closed = ["--fail-closed"] if self.fails_closed and is_refusable(client, event) else []
         return [self.shim, "--client", client.replace("_", "-"), *named, *closed]
 
     def line(self, client: str, event: str = "", *, missing: str = "") -> str:
@@ -65,6 +67,11 @@ class Programs(Struct, frozen=True):
         return {name: program, "args": args}
 
 
+def is_refusable(client: str, event: str) -> bool:
+    """Whether `--fail-closed` refuses an event that cannot be checked; a command for all events names none."""
+    return not event or can_be_refused(meaning_of(client_named(client), event))
+
+
 def _test(program: str) -> str:
     """Is the program there? Only what shells have built in: this runs on every event."""
     is_named = "/" not in program
@@ -83,7 +90,7 @@ def with_rewakes(install: Install, files: list[FileEdit], events: Sequence[str],
     """The same files, with a second call for each of these events that the client does not wait for."""
     if install.form != "exec_groups" or not events:
         return files
-    shim, *args = programs.words(install.name)
+    shim, *args = replace(programs, fails_closed=False).words(install.name)
     entry = {"type": "command", "command": shim, "args": [*args, "--rewake"], "asyncRewake": True}
     (file,) = files
     (edit,) = file.edits
@@ -102,9 +109,20 @@ def mcp_file(install: Install, path: str, programs: Programs) -> FileEdit:
 
 
 def _exec_groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
-    shim, *args = programs.words(install.name)
-    entry = {"type": "command", "command": shim, "args": args}
-    return [_lists(install, path, ("hooks",), {event: _group(install, event, entry) for event in events})]
+    return [
+        _lists(install, path, ("hooks",), {event: _group(install, event, _exec(event, programs)) for event in events})
+    ]
+
+
+def _exec(event: str, programs: Programs) -> dict[str, Any]:
+    """
+    Return Claude Code's entry for an event, which it starts without a shell.
+
+    With `onFailure` Claude Code refuses what cannot be checked also when the shim is gone or killed.
+    """
+    is_closed = programs.fails_closed and is_refusable("claude_code", event)
+    shim, *args = replace(programs, fails_closed=is_closed).words("claude_code")
+    return {"type": "command", "command": shim, "args": args, **({"onFailure": "block"} if is_closed else {})}
 
 
 def _groups(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
@@ -238,8 +256,11 @@ def _scripts(install: Install, path: str, events: Sequence[str], programs: Progr
 def _bridge(install: Install, path: str, events: Sequence[str], programs: Programs) -> list[FileEdit]:
     """A plugin in the client's own language; which events it reports is written in it."""
     suffix = path.rpartition(".")[2]
-    command = [programs.shim, *(["--fail-closed"] if programs.fails_closed else ())]
-    return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', command)}")]
+    if not programs.fails_closed:
+        return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', [programs.shim])}")]
+    refused = [event for event in ("PreToolUse", "UserPromptSubmit") if is_refusable(install.name, event)]
+    text = bridge(f"{install.name}.{suffix}", [programs.shim, "--fail-closed"], refused)
+    return [_whole(path, f"// {OUR_MARK}\n{text}")]
 
 
 FORMS: Mapping[str, Form] = {

@@ -2,10 +2,12 @@
 //
 // Every event is one run of the command below: JSON on stdin, and on stdout nothing, or an object with some of
 // deny (a reason), input (the call as it shall run), output (what the model shall read), note and tell.
-// A command that cannot run changes nothing; one that exits with 2 refuses, with the reason on stderr.
+// A command that exits with 2 refuses, with the reason on stderr. One that cannot run, is killed or prints half an
+// answer changes nothing, except at the events in REFUSED.
 import { spawn } from "node:child_process"
 
 const COMMAND = ["snell-hook"]
+const REFUSED: string[] = [] // events at which what could not be checked is refused
 const LONGEST = 630_000 // milliseconds; hooks have their own, shorter limits
 
 type Said = { deny?: string; input?: Record<string, unknown>; output?: string; note?: string; tell?: string }
@@ -16,14 +18,17 @@ function report(cwd: string, hook_event_name: string, fields: object): Promise<S
     const output: Buffer[] = [], errors: Buffer[] = []
     const [program, ...words] = COMMAND
     const child = spawn(program, [...words, "--client", "pi"], { cwd, timeout: LONGEST })
-    child.on("error", () => answer({}))
+    const unchecked = (why: string) => answer(REFUSED.includes(hook_event_name) ? { deny: `stopped, because nothing could check it: ${why}` } : {})
+    child.on("error", (error: any) => unchecked(`${program}: ${error.message}`))
     child.stdin.on("error", () => {})
     child.stdout.on("data", (part: Buffer) => output.push(part))
     child.stderr.on("data", (part: Buffer) => errors.push(part))
-    child.on("close", (code: number | null) => {
+    child.on("close", (code: number | null, signal: any) => {
       const said = Buffer.concat(errors).toString().trim()
       if (code === 2) return answer({ deny: said || "refused by a hook" })
-      try { answer(JSON.parse(Buffer.concat(output).toString())) } catch { answer({}) }
+      const text = Buffer.concat(output).toString().trim()
+      if (code !== 0) return unchecked(said || `${program} ended with ${code ?? signal}`)
+      try { answer(text ? JSON.parse(text) : {}) } catch { unchecked(`${program} printed half an answer`) }
     })
     child.stdin.end(payload)
   })

@@ -10,6 +10,7 @@ import os
 import sys
 from contextlib import suppress
 
+from snell.machine.json_input import LARGEST, too_many_bytes
 from snell.machine.paths import POLICY_FILE, places
 from snell.machine.processes import adopt_orphans
 from snell.machine.silent_daemon import end_if_silent
@@ -29,11 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--request-id", default="", help="the same id again gets the same answer")
     parser.add_argument("--rewake", action="store_true", help="answer when background hooks may wake the agent")
     parser.add_argument("--end-silent-daemon", action="store_true", help="for `snell-hook`: it hangs, and has to go")
+    parser.add_argument("--payload-bytes", type=int, default=0, help="for `snell-hook`: how large it was, if cut")
     parser.add_argument("--fail-closed", action="store_true", help="refuse what Snell cannot check")
 
 
 def run(args: argparse.Namespace) -> int:
-    payload = sys.stdin.buffer.read()
+    payload, args.payload_bytes = _read_stdin(args.payload_bytes)
     if args.rewake:
         return 0  # without the daemon nothing goes on in the background
     if args.end_silent_daemon:
@@ -43,14 +45,25 @@ def run(args: argparse.Namespace) -> int:
         house = House.for_user()
     except SnellError as error:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
-        return _write(failure(f"snell: {error}", payload, _words(args), blocks=has_policy or args.fail_closed))
+        return _write(failure(f"snell: {error}", payload, _words(args), blocks=has_policy))
     with house:  # leaving it waits for watchers; the reply is out by then
         return _answer(house, args, payload)
+
+
+def _read_stdin(length: int) -> tuple[bytes, int]:
+    """Return the payload and how many bytes it has; what is beyond the limit is taken from the client, and not kept."""
+    payload = sys.stdin.buffer.read(LARGEST + 1)
+    found = len(payload)
+    while part := sys.stdin.buffer.read(1 << 20):
+        found += len(part)
+    return payload, max(length, found)
 
 
 def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
     words = _words(args)
     try:
+        if args.payload_bytes > LARGEST:
+            raise too_many_bytes(args.payload_bytes)
         call = parsed(words, args.request_id)
         client, event = call.received(payload, _here(), os.environ)
         work = house.begin(event, call.request_id)
