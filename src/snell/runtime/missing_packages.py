@@ -24,13 +24,13 @@ def missing_packages(book: Book, around: Surroundings) -> tuple[MissingPackage, 
     """What the hooks that may run here need and this installation lacks, one row for each extra."""
     needing: dict[str, list[Hook]] = {}
     for hook in book.hooks():
-        extra = _extra_for(hook.handler, around.settings.model, around.env)
+        extra = extra_for(hook.handler, around.settings.model, around.env)
         if extra and hook.enabled and not hook.untrusted and not book.switches.off(hook):
             needing.setdefault(extra, []).append(hook)
     return tuple(_row(extra, those) for extra, those in needing.items() if not is_installed(extra))
 
 
-def _extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
+def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
     """The extra that a handler needs; empty when Snell itself has all of it."""
     if isinstance(handler, Webhook):
         return "http"
