@@ -51,6 +51,15 @@ def main() -> int:
 
 
 def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
+    """The options of dev.py itself, and the words that it passes on to the program behind the verb."""
+    parser = argument_parser()
+    options, rest = parser.parse_known_args()
+    if rest and options.verb == "requirements":  # there is no program behind it that could refuse them
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options, rest
+
+
+def argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dev.py", description=(__doc__ or "").strip(), allow_abbrev=False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     made = {
@@ -60,7 +69,7 @@ def parsed_arguments() -> tuple[argparse.Namespace, list[str]]:
     live = "instead, hold conversations in real coding agents, installed with npm (default: in all that are known)"
     made["test"].add_argument("--live", nargs="*", metavar="CLIENT", help=live)
     made["requirements"].add_argument("--json", action="store_true", help="print one JSON object")
-    return parser.parse_known_args()
+    return parser
 
 
 def demo(rest: Sequence[str]) -> int:

@@ -62,7 +62,11 @@ REPORTED: tuple[Measure, ...] = (
 
 
 def main(words: list[str]) -> int:
-    """Measure everything, or what is named."""
+    """Measure everything, or what is named; exit code 2 when there is no such measure."""
+    unknown = set(words) - {measure.__name__ for measure in (*MEASURES, *REPORTED)}
+    if unknown:
+        print(f"there is no measure `{min(unknown)}`; the names are those in {BUDGETS.name}", file=sys.stderr)
+        return 2
     budgets = tomllib.loads(BUDGETS.read_text(encoding="utf-8"))
     chosen = [measure for measure in (*MEASURES, *REPORTED) if not words or measure.__name__ in words]
     kept = [_measured(measure, budgets[measure.__name__]) for measure in chosen]

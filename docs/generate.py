@@ -32,9 +32,12 @@ SHIM_FORMS = FOLDER.parent.parent / "src/snell/machine/shim_forms.txt"
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when a page is out of date")
+    only_checks = parser.parse_args().check
     wanted = {FOLDER / f"{name}.md": page() for name, page in PAGES.items()} | {SHIM_FORMS: shim_forms()}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    if "--check" in sys.argv[1:]:
+    if only_checks:
         for path in stale:
             print(f"{path.name} is stale; run `python3 dev.py docs`")
         return 1 if stale else 0
@@ -71,7 +74,7 @@ def commands() -> str:
     parts = []
     for name, text in COMMANDS.items():
         command = import_module(f"snell.doors.cli.{module_of(name)}")
-        parser = argparse.ArgumentParser(prog=f"snell {name}", description=text)
+        parser = argparse.ArgumentParser(prog=f"snell {name}", description=text, allow_abbrev=False)
         command.arguments(parser)
         helps = "\n\n".join(f"```\n{each}```" for each in help_texts(parser))
         parts.append(f"## snell {name}\n\n{text}\n\n```\n$ {command.EXAMPLE}\n```\n\n{helps}")

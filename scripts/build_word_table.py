@@ -39,7 +39,9 @@ TURN = 3  # seed of the rotation
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Make the table of words that memories are searched with.")
+    parser = argparse.ArgumentParser(
+        description="Make the table of words that memories are searched with.", allow_abbrev=False
+    )
     parser.add_argument("folder", type=Path, help="where the files of a MiniLM are")
     parser.add_argument("--seen", type=Path, help="an .npz that keeps what the model made of the words")
     parser.add_argument("--out", type=Path, default=MEMORY / "word_table.bin")

@@ -36,7 +36,7 @@ MODEL_WAYS = {"MiniLM": 1.0, "MiniLM and words": DENSE_ALPHA}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--distractors", type=int, default=1000)
     parser.add_argument("--model", type=Path)
     given = parser.parse_args()

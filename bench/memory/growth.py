@@ -29,7 +29,7 @@ QUESTIONS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--memories", type=int, default=100_000)
     number = parser.parse_args().memories
     chance = random.Random(5)

@@ -1,5 +1,6 @@
 """Every backend keeps the same promises, the real PostgreSQL included."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,9 +97,8 @@ def test_a_missing_driver_is_one_sentence_that_names_the_extra(monkeypatch: pyte
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(StoreError) as caught:
         PostgresDatabase("host=nowhere")
-    assert str(caught.value) == (
-        "PostgreSQL needs a package that is not installed; install it with `pip install 'snell[pg]'`"
-    )
+    assert caught.value.message == "PostgreSQL cannot be used: the `pg` extra is not installed"
+    assert re.fullmatch(r"run `[^`]* install [^`]*'psycopg\[binary,pool\]<4,>=3\.3'`", caught.value.advice)
 
 
 def test_an_address_that_nobody_answers_is_said_without_its_password(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_used_fails_and_the_others_still_run(author, sourc
     author.write("x.cases.toml", cases)
     author.write("no_force_push.py", README_HOOK)
     author.write("no_force_push.cases.toml", README_CASES)
-    code, out, err = author.snell("test")
+    code, out, err = author.snell("test", ".")
     first, last = out.splitlines()
     assert (code, err, last) == (1, "", "2 passed, 1 failed")
     assert first.startswith(f"FAIL  {told}")
@@ -301,7 +301,7 @@ def test_only_the_hooks_beside_the_cases_count(author):
 def test_results_can_be_read_by_a_program(author):
     author.write("no_force_push.py", README_HOOK)
     author.write("no_force_push.cases.toml", README_CASES)
-    code, out, err = author.snell("test", "--json", "-k", "plain")
+    code, out, err = author.snell("test", ".", "--json", "-k", "plain")
     assert (code, json.loads(out), err) == (
         0,
         {
@@ -329,7 +329,7 @@ def test_results_can_be_read_by_a_program(author):
     ("words", "told"),
     [
         (
-            (),
+            (".",),
             "no cases were found in `.`; write NAME.cases.toml beside a hook, or begin with `snell new hook NAME`",
         ),
         (("lonely.py",), "`lonely.py` has no cases; write them beside it, in `lonely.cases.toml`"),
@@ -344,7 +344,7 @@ def test_no_cases_is_a_failure_with_advice(author, words, told):
 def test_a_filter_that_leaves_nothing_is_a_failure(author):
     author.write("no_force_push.py", README_HOOK)
     author.write("no_force_push.cases.toml", README_CASES)
-    assert author.snell("test", "-k", "mice") == (
+    assert author.snell("test", ".", "-k", "mice") == (
         1,
         "",
         "snell: no case has `mice` in its name; leave out `-k` to run all\n",

@@ -74,7 +74,7 @@ def test_else_a_python_that_has_snell_and_else_a_safe_answer_once(plugin: Path) 
     assert (code, out) == (0, "")
     assert call(plugin, "find_python.sh") == (1, "", "")
     code, out, err = call(plugin, "snell-hook.sh")
-    assert (code, "pip install snell" in json.loads(out)["systemMessage"], err) == (0, True, "")
+    assert (code, "Snell is not installed" in json.loads(out)["systemMessage"], err) == (0, True, "")
     assert call(plugin, "snell-hook.sh") == (0, "", "")
 
 

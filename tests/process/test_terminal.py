@@ -15,7 +15,7 @@ def author(tmp_path):
 def test_a_terminal_gets_colours(author):
     author.write("no_force_push.py", README_HOOK)
     author.write("no_force_push.cases.toml", README_CASES)
-    assert author.on_terminal("test") == "\x1b[32m2 passed, 0 failed\x1b[0m\r\n"
+    assert author.on_terminal("test", ".") == "\x1b[32m2 passed, 0 failed\x1b[0m\r\n"
 
 
 def test_the_verdict_has_a_colour_on_a_terminal_unless_nobody_wants_one(author):

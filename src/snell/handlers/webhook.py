@@ -21,7 +21,7 @@ from snell.engine.answers import is_json, outcome_of
 from snell.machine.addresses import RefusedError, Target, vetted
 from snell.machine.event_json import event_for_others, holds_placeholder
 from snell.machine.files import FileError, locked, read_capped, write_atomically
-from snell.machine.http import Call, HttpError, resolver, sent
+from snell.machine.http import Call, HttpError, require_engine, resolver, sent
 from snell.machine.json_output import json_bytes
 from snell.machine.patience import CancelledError, OutOfTimeError, Patience
 from snell.machine.surroundings import Surroundings
@@ -48,6 +48,7 @@ def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> 
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
     try:
+        require_engine()
         target = vetted(
             webhook.url,
             loopback=_is_own(hook),

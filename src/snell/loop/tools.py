@@ -89,7 +89,7 @@ def _misfits(tool: Tool, signature: inspect.Signature | None, value: Input) -> l
 
 
 def _finer_faults(value: Input, schema: Mapping[str, Any]) -> list[str]:
-    """What only a whole validator sees: bounds, patterns, alternatives. It comes with `snell[guard]`."""
+    """What only a whole validator sees: bounds, patterns, alternatives. It needs the `guard` extra."""
     from snell.packs.tool_inputs.shapes import schema_faults
 
     return schema_faults(dict(value), schema)

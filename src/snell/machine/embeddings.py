@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from snell.machine.extras import install_advice
 from snell.memory.static_vectors import quantized
 from snell.model.errors import SnellError
 
@@ -60,8 +61,8 @@ def _local(named: str, state: Path | None, *, is_wanted: bool) -> Embedder | Non
     if not is_wanted and not named:
         return None
     if folder:
-        advice = "install it with `pip install 'snell[embed]'`"
-        raise EmbeddingError("a model on this machine needs numpy, which is not installed", advice=advice)
+        told = "a model on this machine needs numpy, which is not installed"
+        raise EmbeddingError(told, advice=install_advice("embed"))
     advice = "put its files into a folder and name that as `model_folder`"
     raise EmbeddingError("MiniLM is not installed", where="[pack.remember]", advice=advice)
 

@@ -8,7 +8,7 @@ that is kept through one may then count as changed when only its time is new.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from snell.machine.processes import run
 from snell.model.errors import HookError
@@ -44,6 +44,20 @@ def changed_files(folder: str) -> str:
     return (found or "").strip()[:LONGEST]
 
 
+def project_files(folder: str, env: Mapping[str, str], limit: float, stdout_cap: int) -> list[str] | None:
+    """
+    The files below a folder that git tracks or does not ignore, by their paths from there.
+
+    None where there is no repository, no git, or no answer in time.
+    """
+    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+    try:
+        found = _git(folder, *listing, env=env, limit=limit, stdout_cap=stdout_cap)
+    except HookError:
+        return None
+    return None if found is None else [name for name in found.split("\0") if name]
+
+
 def _filters(folder: str) -> list[str] | None:
     """The settings of filters that are configured anywhere; None where there is no repository to look at."""
     if _git(folder, "rev-parse", "--is-inside-work-tree") != "true\n":
@@ -54,18 +68,26 @@ def _filters(folder: str) -> list[str] | None:
     return None if listed is None or any("=" in name or "\n" in name for name in names) else names
 
 
-def _git(folder: str, *words: str, off: Iterable[str] = ()) -> str | None:
+def _git(
+    folder: str,
+    *words: str,
+    off: Iterable[str] = (),
+    env: Mapping[str, str] = os.environ,
+    limit: float = LIMIT,
+    stdout_cap: int = 1_000_000,
+) -> str | None:
     """What git printed; None when it could not answer."""
     settings = {**_OFF, **{name: "false" if name.endswith(".required") else "" for name in off}}
     given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    kept = {name: env[name] for name in _KEPT if name in env}
     done = run(
         ["git", "-C", folder, *given, "--no-optional-locks", *words],
         stdin=b"",
         cwd="/",
         env={**kept, **_CLOSED},
-        timeout=LIMIT,
+        timeout=limit,
+        stdout_cap=stdout_cap,
     )
     if done.start_error or done.timed_out:
-        raise HookError(f"git cannot say what changed: {done.start_error or f'no answer within {LIMIT:g} s'}")
+        raise HookError(f"git cannot say what changed: {done.start_error or f'no answer within {limit:g} s'}")
     return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None

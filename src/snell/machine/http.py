@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.machine.addresses import Resolve, Target, resolved
+from snell.machine.extras import install_advice, missing_message
 from snell.machine.patience import Patience
 from snell.machine.patient_socket import PatientSocket, connected
 
@@ -105,11 +106,16 @@ def resolver(patience: Patience, resolve: Resolve = resolved) -> Resolve:
     return within
 
 
+def require_engine() -> None:
+    """Raise HttpError when no request can be sent, before anything is looked up or read for one."""
+    _engine()
+
+
 def _engine() -> Any:
     try:
         import httpcore2
     except ImportError:
-        raise HttpError("launch", "the `http` extra is not installed; run `pip install 'snell[http]'`") from None
+        raise HttpError("launch", f"{missing_message('http')}; {install_advice('http')}") from None
     return httpcore2
 
 

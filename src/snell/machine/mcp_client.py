@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TextIO, TypeVar
 
 from snell.machine.environment import environment
+from snell.machine.extras import install_advice, missing_message
 from snell.machine.patience import SLICE, CancelledError, OutOfTimeError, Patience
 from snell.machine.surroundings import McpServer
 
@@ -97,7 +98,7 @@ def _asked(
         import anyio
         import mcp
     except ImportError:
-        raise McpError("launch", "the `mcp` extra is not installed; run `pip install 'snell[mcp]'`") from None
+        raise McpError("launch", f"{missing_message('mcp')}; {install_advice('mcp')}") from None
     _quieten()
     found: list[T] = []
 

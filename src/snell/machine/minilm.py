@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.machine.embeddings import EmbeddingError
+from snell.machine.extras import install_advice
 from snell.machine.files import FileError, read_capped
 from snell.machine.tensors import TensorError, tensors
 from snell.memory.numbers import numpy_or_none
@@ -117,8 +118,7 @@ class MiniLm:
             if self._model:
                 return
             if numpy_or_none() is None:
-                advice = "install it with `pip install 'snell[embed]'`"
-                raise EmbeddingError("the model needs numpy, which is not installed", advice=advice)
+                raise EmbeddingError("the model needs numpy, which is not installed", advice=install_advice("embed"))
             try:
                 config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
                 model = _Bert(config, tensors(self._folder / "model.safetensors"))

@@ -5,7 +5,7 @@ Keys come from the caller's environment or from a command, are used for one requ
 user's own and the policy's settings say where questions go.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from snell.kit.redact import redact
 from snell.machine import model_anthropic, model_openai, spending
 from snell.machine.addresses import RefusedError, Target, vetted
-from snell.machine.http import Call, HttpError, Reading, resolver, sent
+from snell.machine.http import Call, HttpError, Reading, require_engine, resolver, sent
 from snell.machine.model_cli import CHARACTERS_A_TOKEN, ask_program, program_for
 from snell.machine.model_talk import ModelError, Question, Turn
 from snell.machine.patience import Patience
@@ -29,6 +29,19 @@ KEY_SECONDS = 10.0
 _FORMATS: dict[str, ModuleType] = {"anthropic": model_anthropic, "openai": model_openai}
 
 
+def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
+    """Which of the two formats is spoken over HTTP; empty when a program of the user's is asked instead."""
+    if settings.api == "cli":
+        return ""
+    if settings.api:
+        return settings.api
+    if settings.url:
+        return "anthropic" if "anthropic" in settings.url else "openai"
+    names = [name for name, form in _FORMATS.items() if env.get(form.KEY_VARIABLE)]
+    has_key = settings.key_command or (settings.key_env and env.get(settings.key_env))
+    return names[0] if names else "anthropic" if has_key else ""
+
+
 class Model:
     """The model for one run of one hook."""
 
@@ -39,8 +52,7 @@ class Model:
         self._settings = around.settings.model
         self._session = session
         self._patience = patience
-        self.is_program = self._settings.api == "cli"
-        self._api = "" if self.is_program else self._settings.api or self._found_api()
+        self._api = api_for(self._settings, around.env)
         self.is_program = not self._api
 
     def ask(self, question: Question) -> Turn:
@@ -79,18 +91,11 @@ class Model:
             raise ModelError("launch", _NO_MODEL)
         return ask_program(*found, question, self._around.env, self._patience)
 
-    def _found_api(self) -> str:
-        settings = self._settings
-        if settings.url:
-            return "anthropic" if "anthropic" in settings.url else "openai"
-        names = [name for name, form in _FORMATS.items() if self._around.env.get(form.KEY_VARIABLE)]
-        has_key = settings.key_command or (settings.key_env and self._around.env.get(settings.key_env))
-        return names[0] if names else "anthropic" if has_key else ""
-
     def _post(self, form: ModuleType, question: Question, *, is_plain: bool) -> Turn:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
         body = msgspec.json.encode(form.body(question, is_plain=is_plain))
         try:
+            require_engine()
             target = self._target(form)
             call = Call("POST", target, {**headers, **form.headers(self._key(form, target))}, body)
             with sent(call, self._patience) as response:

@@ -14,11 +14,11 @@ from types import ModuleType
 
 import msgspec
 
+from snell.machine.extras import install_advice, missing_message
 from snell.machine.json_output import json_bytes
 from snell.runtime.house import House
 
 LONGEST_LINE = 17 * 1024 * 1024
-MISSING = "the `mcp` extra is not installed; run `pip install 'snell[mcp]'`"
 
 
 class _Given(msgspec.Struct):
@@ -101,7 +101,14 @@ async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     with contextlib.suppress(ValueError, msgspec.MsgspecError):
         request = msgspec.json.decode(await reader.readline())
         number = request.get("id") if isinstance(request, dict) else None
-        await _say(writer, {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": MISSING}})
+        await _say(
+            writer,
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "error": {"code": -32603, "message": f"{missing_message('mcp')}; {install_advice('mcp')}"},
+            },
+        )
 
 
 async def _say(writer: asyncio.StreamWriter, message: object) -> None:

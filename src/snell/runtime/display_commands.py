@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.machine.git_looks import project_files
 from snell.machine.paths import POLICY_FILE, Places
 from snell.machine.processes import environment, run
 from snell.settings.load import load
@@ -100,10 +101,9 @@ def session_in(payload: bytes) -> dict[str, Any]:
 
 
 def _files(folder: str, env: Mapping[str, str], limit: float) -> list[str]:
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    finished = run(listing, stdin=b"", cwd=folder, env=environment(env, {}), timeout=limit, stdout_cap=8_000_000)
-    if finished.exit_code == 0:
-        return [name for name in finished.stdout.decode("utf-8", "replace").split("\0") if name][:MOST_FILES]
+    listed = project_files(folder, env, limit, stdout_cap=8_000_000)
+    if listed is not None:
+        return listed[:MOST_FILES]
     found: list[str] = []
     for root, folders, names in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".") and each != "node_modules"]

@@ -41,6 +41,7 @@ from snell.runtime.deliveries import Deliveries, delivery_of
 from snell.runtime.drive import Deciding, drive, drive_async
 from snell.runtime.journal import Journal, NoJournal, new_id
 from snell.runtime.marks import StoredMarks
+from snell.runtime.missing_packages import missing_packages
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.registry import OnSuccess, Registry
 from snell.runtime.shelf import OnShelf, Shelf
@@ -290,11 +291,14 @@ class House:
             trusts_notes=on_shelf.loaded.trusts_notes,
             decision_id=decision_id,
         )
-        return Place(book, self.crew.on(around, here), (*on_shelf.problems, *book.problems), decision_id)
+        # Looked for once a session: it takes its time.
+        lacking = map(str, missing_packages(book, around)) if event.name == "SessionStart" else ()
+        problems = (*lacking, *on_shelf.problems, *book.problems)
+        return Place(book, self.crew.on(around, here), problems, decision_id)
 
     def problems_for(self, event: Event) -> tuple[str, ...]:
         """What is wrong with the settings and hooks that count here."""
-        return self.place_of(event).problems
+        return self.place_of(replace(event, name="SessionStart")).problems
 
     def fails_closed(self, cwd: str = "", env: Mapping[str, str] | None = None) -> bool:
         """Must what cannot even be read be refused? Yes, where a hook stands guard that blocks when it fails."""

@@ -1,7 +1,6 @@
 """The MCP server that clients are told to start: it needs a library that not every installation has."""
 
-from importlib.util import find_spec
-
+from snell.machine.extras import install_advice, is_installed, missing_message
 from snell.model.errors import SnellError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.runtime.install import Site, planned_mcp
@@ -9,12 +8,15 @@ from snell.runtime.install_files import planned
 from snell.runtime.install_forms import MCP_PURPOSE
 from snell.settings.edits import taken_out
 
-MCP_MISSING = "the `mcp` extra is not installed"
-MCP_ADVICE = "run `pip install 'snell[mcp]'`"
+MCP_MISSING = missing_message("mcp")
 
 
 def has_mcp() -> bool:
-    return find_spec("mcp") is not None
+    return is_installed("mcp")
+
+
+def mcp_advice() -> str:
+    return install_advice("mcp")
 
 
 def names_mcp(file: FileEdit) -> bool:

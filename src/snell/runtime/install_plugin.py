@@ -116,7 +116,7 @@ python=$("$here/find_python.sh" 2>/dev/null) && [ -n "$python" ] && exec "$pytho
 mark="${CLAUDE_PLUGIN_DATA:-${TMPDIR:-/tmp}}/snell-not-installed-${USER:-user}"
 if [ ! -e "$mark" ]; then
     { : >"$mark"; } 2>/dev/null
-    printf '%s\\n' '{"systemMessage": "Snell plugin does nothing before Snell is installed: pip install snell"}'
+    printf '%s\\n' '{"systemMessage": "Snell plugin does nothing: Snell is not installed; its README says how"}'
 fi
 exit 0
 """
@@ -154,7 +154,7 @@ if defined SNELL_FOUND (
 )
 if not exist "%TEMP%\\snell-not-installed" (
     echo.>"%TEMP%\\snell-not-installed"
-    echo {"systemMessage": "Snell plugin does nothing before Snell is installed: pip install snell"}
+    echo {"systemMessage": "Snell plugin does nothing: Snell is not installed; its README says how"}
 )
 exit /b 0
 """

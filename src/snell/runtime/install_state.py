@@ -15,7 +15,7 @@ from snell.model.installs import Install
 from snell.model.ports import Capabilities, tier_of
 from snell.runtime.install import Found, Options, Site, capabilities_of, find, plan
 from snell.runtime.install_files import Change, foreign, planned, planned_removal
-from snell.runtime.install_mcp import MCP_ADVICE, MCP_MISSING, has_mcp, names_our_server
+from snell.runtime.install_mcp import MCP_MISSING, has_mcp, mcp_advice, names_our_server
 from snell.runtime.install_switches import switched_off
 from snell.settings.edits import taken_out
 from snell.settings.load import load
@@ -156,7 +156,7 @@ def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]
     if has_mcp() or not names_our_server(install, site):
         return []
     name = f"client: {install.name.replace('_', '-')}"
-    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", MCP_ADVICE)]
+    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", mcp_advice())]
 
 
 def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from snell.kit.redact import redact
+from snell.machine.extras import install_advice, missing_message
 from snell.memory.pgvector import vectors_schema
 from snell.model.errors import StoreError
 from snell.model.ports import T, Transaction
@@ -246,6 +247,5 @@ def _driver() -> Any:
     try:
         import psycopg
     except ImportError:
-        advice = "install it with `pip install 'snell[pg]'`"
-        raise StoreError("PostgreSQL needs a package that is not installed", advice=advice) from None
+        raise StoreError(f"PostgreSQL cannot be used: {missing_message('pg')}", advice=install_advice("pg")) from None
     return psycopg

@@ -9,15 +9,27 @@ INVARIANT: a case means the same whichever way it was reached, by its file, its 
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
+from snell.settings.locate import FOLDER
 from snell.settings.packs import MANIFEST
 from snell.testing.cases import ENDING
 from snell.testing.mistakes import CaseError, did_you_mean
 
 # Folders in which nobody keeps case files of their own; hidden ones are left out too.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
-_HIDDEN_BUT_OURS = frozenset({".snell", ".claude"})
+_HIDDEN_BUT_OURS = frozenset({FOLDER, ".claude"})
+_REPOSITORIES = (".git", ".hg", ".jj")  # what the root of a repository, a worktree or a submodule has
+
+
+class LeftOut(Struct, frozen=True):
+    """A case file that does not belong to the project, and why."""
+
+    file: Path
+    why: str
 
 
 def case_files(path: Path) -> list[Path]:
@@ -29,6 +41,23 @@ def case_files(path: Path) -> list[Path]:
     if path.name == MANIFEST:
         return _below(path.parent)
     return [path if path.name.endswith(ENDING) else _beside(path)]
+
+
+def own_case_files(root: Path, shown: Path) -> tuple[list[Path], list[LeftOut]]:
+    """
+    The case files in a project's `.snell` that are its own, and those that are not, with `shown` in place of the root.
+
+    A repository or project below this one, and a link that leads out of it, was not written by the project's author.
+    """
+    root = Path(os.path.realpath(root))
+    own, left_out = [], []
+    for file in _below(root / FOLDER):
+        name = shown / file.relative_to(root)
+        if why := next(filter(None, (_why_foreign(path, root, shown) for path in _loaded_by(file))), ""):
+            left_out.append(LeftOut(name, why))
+        else:
+            own.append(name)
+    return own, left_out
 
 
 def subject_of(file: Path) -> Path:
@@ -50,6 +79,31 @@ def _below(folder: Path) -> list[Path]:
         folders[:] = sorted(name for name in folders if _may_hold_cases(name))
         found += [Path(here, name) for name in sorted(files) if name.endswith(ENDING)]
     return found
+
+
+def _loaded_by(file: Path) -> Iterator[Path]:
+    """The case file, what it tests, and the files of the pack that it tests."""
+    yield file
+    try:
+        subject = subject_of(file)
+    except CaseError:
+        return  # running the case says so
+    yield subject
+    if subject.is_dir():
+        yield from subject.iterdir()
+
+
+def _why_foreign(path: Path, root: Path, shown: Path) -> str:
+    """Why a file is not the project's own, by its real path; empty when it is."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(root):
+        return "leads out of the project"
+    inner = real.relative_to(root).parents
+    for folder in (root / each for each in inner if each.parts):
+        marks = any(os.path.lexists(folder / name) for name in _REPOSITORIES) or (folder / FOLDER).is_dir()
+        if marks or folder.name in _SKIPPED:
+            return f"belongs to `{shown / folder.relative_to(root)}`"
+    return ""
 
 
 def _may_hold_cases(folder: str) -> bool:

@@ -14,6 +14,7 @@ from snell.packs.guard.shell.values import UNKNOWN
 
 EXAMPLE = "snell check command 'rm -rf build && git push --force'"
 ROWS = "{id, command, cwd?, home?}"
+ANSWER = "{verdict, findings: [{rule, why}]}"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,15 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
-    judgement = _judged(text_in(row, "command"), text_in(row, "cwd", ""), text_in(row, "home", ""))
-    findings = [{"rule": finding.rule, "why": _shown(finding.why)} for finding in judgement.findings]
-    return {"verdict": judgement.verdict, "findings": findings}
+    return _as_data(_judged(text_in(row, "command"), text_in(row, "cwd", ""), text_in(row, "home", "")))
+
+
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    return _as_data(_judged_for(args))
 
 
 def show(args: argparse.Namespace) -> int:
-    if args.command is None:
-        raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
-    judgement = _judged(args.command, args.cwd or "", args.home or "")
+    judgement = _judged_for(args)
     print(judgement.verdict)
     for finding in judgement.findings:
         print(f"  {finding.verdict}  {finding.rule}: {_shown(finding.why)}")
@@ -46,10 +47,21 @@ def show(args: argparse.Namespace) -> int:
     return 0
 
 
+def _judged_for(args: argparse.Namespace) -> Judgement:
+    if args.command is None:
+        raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
+    return _judged(args.command, args.cwd or "", args.home or "")
+
+
 def _judged(command: str, cwd: str, home: str) -> Judgement:
     where = places(os.environ)
     own = own_places(Here(env=os.environ, config=where.config, state=where.state))
     return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"), own=own)
+
+
+def _as_data(judgement: Judgement) -> dict[str, Any]:
+    findings = [{"rule": finding.rule, "why": _shown(finding.why)} for finding in judgement.findings]
+    return {"verdict": judgement.verdict, "findings": findings}
 
 
 def _shown(text: str) -> str:

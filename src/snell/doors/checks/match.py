@@ -12,6 +12,7 @@ from snell.model.errors import PatternError, SnellError
 
 EXAMPLE = "snell check match 'Edit|Write' Write --event PreToolUse"
 ROWS = "{id, pattern, value, event?, type?}"
+ANSWER = "{match}"
 
 Row = dict[str, Any]
 
@@ -27,15 +28,22 @@ def ask(row: Row) -> Row:
     return {"match": _matches(row)}
 
 
-def show(args: argparse.Namespace) -> int:
+def answer(args: argparse.Namespace) -> Row:
     if args.pattern is None or args.value is None:
         raise SnellError("give a pattern and a value", advice=f"for example: {EXAMPLE}")
-    row = {"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type}
-    matches = _matches(row)
-    print("matches" if matches else "does not match")
+    return ask({"pattern": args.pattern, "value": args.value, "event": args.event, "type": args.type})
+
+
+def exit_code(answer: Row) -> int:
+    return 0 if answer["match"] else 1
+
+
+def show(args: argparse.Namespace) -> int:
+    found = answer(args)
+    print("matches" if found["match"] else "does not match")
     for line in _how_it_was_read(args.pattern, args.type, _event_row(args.event)):
         print(f"  {line}")
-    return 0 if matches else 1
+    return exit_code(found)
 
 
 def _how_it_was_read(pattern: str, kind: str | None, event: EventRow) -> Iterator[str]:

@@ -10,6 +10,7 @@ from snell.packs.nudges.prompts import keyword_for, parts_for
 
 EXAMPLE = "snell check nudge 'improve the error handling'"
 ROWS = "{id, prompt}"
+ANSWER = "{route}; null where the prompt takes none"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +21,16 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     return {"route": keyword_for(text_in(row, "prompt", ""), options_here("nudges")) or None}
 
 
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    return ask({"prompt": _prompt_in(args)})
+
+
 def show(args: argparse.Namespace) -> int:
+    print("\n\n".join(parts_for(_prompt_in(args), options_here("nudges"))) or "no route: nothing is added")
+    return 0
+
+
+def _prompt_in(args: argparse.Namespace) -> str:
     if args.prompt is None:
         raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
-    print("\n\n".join(parts_for(args.prompt, options_here("nudges"))) or "no route: nothing is added")
-    return 0
+    return str(args.prompt)

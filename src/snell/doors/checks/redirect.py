@@ -9,10 +9,11 @@ from typing import Any
 from snell.doors.checks import text_in
 from snell.doors.checks.options_here import options_here
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewriting import redirected_by
+from snell.packs.toolchain.rewriting import Redirected, redirected_by
 
 EXAMPLE = "snell check redirect 'npm test -- --watch'"
 ROWS = "{id, files: {name: text}, cwd?, command}"
+ANSWER = "{command, why}; the command is null where it stays as it is"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +30,22 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     return {"command": came.command, "why": came.why}
 
 
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    came = _redirected_here(args)
+    return {"command": came.command, "why": came.why}
+
+
 def show(args: argparse.Namespace) -> int:
-    if args.command is None:
-        raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
-    came = redirected_by(options_here("toolchain"), args.command, os.getcwd())
+    came = _redirected_here(args)
     print(came.command if came.command is not None else args.command)
     print(f"  {'changed' if came.command is not None else 'unchanged'}: {came.why}")
     return 0
+
+
+def _redirected_here(args: argparse.Namespace) -> Redirected:
+    if args.command is None:
+        raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
+    return redirected_by(options_here("toolchain"), args.command, os.getcwd())
 
 
 def _lay_out(files: Any, root: Path) -> None:

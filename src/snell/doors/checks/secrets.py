@@ -9,6 +9,7 @@ from snell.kit.redact import find, is_too_secret, redact
 
 EXAMPLE = "snell check secrets 'DB_PASSWORD=hunter2 make deploy'"
 ROWS = "{id, text}"
+ANSWER = "{redacted, findings: [{type, start, end}], skip}"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +26,16 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    return ask({"text": _text_in(args)})
+
+
+def exit_code(answer: dict[str, Any]) -> int:
+    return 1 if answer["findings"] else 0
+
+
 def show(args: argparse.Namespace) -> int:
-    text = args.text if args.text is not None else sys.stdin.read()
+    text = _text_in(args)
     findings = find(text)
     print(redact(text))
     for each in findings:
@@ -36,3 +45,7 @@ def show(args: argparse.Namespace) -> int:
     elif is_too_secret(text, findings):
         print("  nothing of it would be remembered: it is a private key, or mostly secret")
     return 1 if findings else 0
+
+
+def _text_in(args: argparse.Namespace) -> str:
+    return args.text if args.text is not None else sys.stdin.read()

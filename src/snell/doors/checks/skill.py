@@ -17,6 +17,7 @@ from snell.settings.locate import project_at
 
 EXAMPLE = "snell check skill 'make a PDF report'"
 ROWS = "{id, prompt}"
+ANSWER = "{skills, ranking: [{name, score, because}]}"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,15 +26,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ask(row: dict[str, Any]) -> dict[str, Any]:
-    found, chosen, _ = _ranking(text_in(row, "prompt"), [])
+    return _as_data(*_ranking(text_in(row, "prompt"), [])[:2])
+
+
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    return _as_data(*_ranking(_prompt_in(args), args.folder)[:2])
+
+
+def _as_data(found: list[Ranked], chosen: list[Ranked]) -> dict[str, Any]:
     ranking = [{"name": each.skill.name, "score": each.score, "because": list(each.because)} for each in found[:10]]
     return {"skills": [each.skill.name for each in chosen], "ranking": ranking}
 
 
 def show(args: argparse.Namespace) -> int:
-    if args.prompt is None:
-        raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
-    found, chosen, is_trusted = _ranking(args.prompt, args.folder)
+    found, chosen, is_trusted = _ranking(_prompt_in(args), args.folder)
     for each in found[:10]:
         mark = "*" if each in chosen else " "
         print(f"{mark} {each.score:5.2f}  {each.skill.name:<24} {'; '.join(each.because)}")
@@ -41,6 +47,12 @@ def show(args: argparse.Namespace) -> int:
     if not is_trusted:
         print("this project is not trusted (`snell trust`), so its own skills were not looked at")
     return 0
+
+
+def _prompt_in(args: argparse.Namespace) -> str:
+    if args.prompt is None:
+        raise SnellError("give a prompt", advice=f"for example: {EXAMPLE}")
+    return str(args.prompt)
 
 
 def _ranking(prompt: str, folders: list[str]) -> tuple[list[Ranked], list[Ranked], bool]:

@@ -90,14 +90,20 @@ def _run(words: list[str]) -> int:
             near = nearest(name, COMMANDS)
             raise SnellError(f"there is no command `{name}`", advice=f"did you mean `{near}`?" if near else _ADVICE)
         return _run_command(name, words[1:])
+    parser = all_commands_parser()
+    parser.parse_args(words)
+    parser.print_help()
+    return 0
+
+
+def all_commands_parser() -> argparse.ArgumentParser:
+    """Make the parser for `snell` without a command: its options, and the list of commands."""
     parser = _Parser(prog="snell", description="One hook runtime for every AI coding agent.", epilog=_EPILOG)
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for each, text in COMMANDS.items():
         commands.add_parser(each, help=text)
-    parser.parse_args(words)
-    parser.print_help()
-    return 0
+    return parser
 
 
 def _run_command(name: str, words: list[str]) -> int:
@@ -138,7 +144,14 @@ _EPILOG = "`snell COMMAND --help` shows an example of each."
 
 
 class _Parser(argparse.ArgumentParser):
-    """Mistakes are errors like all others: argparse itself would exit with 2, which clients take for a refusal."""
+    """
+    Mistakes are errors like all others: argparse itself would exit with 2, which clients take for a refusal.
+
+    An option is known by its whole name only: an abbreviation may mean another option after an upgrade.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **given})
 
     def error(self, message: str) -> NoReturn:
         raise SnellError(message, advice=f"`{self.prog} --help` shows how it is meant")

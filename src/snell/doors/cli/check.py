@@ -1,7 +1,8 @@
 """
 Ask one component directly; with --jsonl for many rows at once, answered in order.
 
-A component is a module of `doors/checks`: HELP, EXAMPLE, ROWS, `arguments(parser)`, `ask(row)` and `show(args)`.
+A component is a module of `doors/checks`: EXAMPLE, ROWS, ANSWER, `arguments(parser)`, `ask(row)` for --jsonl,
+`answer(args)` for --json, `show(args)` for people, and `exit_code(answer)` where an answer can be a failed check.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -38,16 +40,40 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         part.epilog = f"example:\n  {component.EXAMPLE}"
         part.formatter_class = argparse.RawDescriptionHelpFormatter
         component.arguments(part)
-        part.add_argument("--jsonl", action="store_true", help=f"rows on stdin: {component.ROWS}")
+        formats = part.add_mutually_exclusive_group()
+        formats.add_argument("--json", action="store_true", help=f"print one JSON object: {component.ANSWER}")
+        rows = f"rows on stdin: {component.ROWS}; each is answered with its id and the object of --json"
+        formats.add_argument("--jsonl", action="store_true", help=rows)
+        part.set_defaults(part=part)
 
 
 def run(args: argparse.Namespace) -> int:
     component = import_module(f"snell.doors.checks.{args.component}")
+    if args.json:
+        return _print_answer(component, args)
     if not args.jsonl:
         return int(component.show(args))
+    _refuse_words_beside_rows(args)
     for line in _answers(sys.stdin.buffer, component.ask):
         sys.stdout.write(line + "\n")
     return 0
+
+
+def _print_answer(component: ModuleType, args: argparse.Namespace) -> int:
+    answer = component.answer(args)
+    print(msgspec.json.encode(answer).decode())
+    exit_code = getattr(component, "exit_code", None)
+    return int(exit_code(answer)) if exit_code else 0
+
+
+def _refuse_words_beside_rows(args: argparse.Namespace) -> None:
+    """Raise SnellError when the command line asks something, too: with --jsonl all questions come on stdin."""
+    questions = [each for each in args.part._actions if each.dest not in ("help", "json", "jsonl")]
+    given = [each.metavar or each.dest for each in questions if getattr(args, each.dest) != each.default]
+    if given:
+        raise SnellError(
+            f"`{given[0]}` was given beside --jsonl", advice="write it into the rows, or leave --jsonl out"
+        )
 
 
 def _answers(lines: Any, ask: Callable[[Row], Row]) -> Iterator[str]:

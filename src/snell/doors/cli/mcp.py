@@ -3,9 +3,9 @@
 import argparse
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
+from snell.machine.extras import install_advice, is_installed, missing_message
 from snell.model.errors import SnellError
 
 EXAMPLE = "claude mcp add snell -- snell mcp"
@@ -16,8 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if find_spec("mcp") is None:
-        raise SnellError("the `mcp` extra is not installed", advice="run `pip install 'snell[mcp]'`")
+    if not is_installed("mcp"):
+        raise SnellError(missing_message("mcp"), advice=install_advice("mcp"))
     hook = Path(sys.executable).with_name("snell-hook")
     if hook.exists():
         os.execv(hook, [str(hook), "--bridge", "mcp"])

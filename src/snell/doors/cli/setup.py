@@ -20,7 +20,7 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.runtime.install import Options, Site, check_scope, found_here, generate, resolved
 from snell.runtime.install_files import Change, install, planned, uninstall
-from snell.runtime.install_mcp import MCP_ADVICE, MCP_MISSING, has_mcp, names_mcp
+from snell.runtime.install_mcp import MCP_MISSING, has_mcp, mcp_advice, names_mcp
 from snell.runtime.install_plugin import plugin_files, write_plugin
 from snell.runtime.install_state import ClientState, fitted, removal_of, state_of
 from snell.settings.locate import home_of
@@ -134,7 +134,7 @@ def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -
     if args.scope == "project" and not site.programs.is_on_path:
         print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
     if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
-        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {MCP_ADVICE}")
+        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {mcp_advice()}")
 
 
 def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:

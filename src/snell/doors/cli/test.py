@@ -2,25 +2,27 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from snell.doors.paint import Paint
+from snell.doors.paint import Paint, visible
 from snell.engine.explain import explained
 from snell.engine.record import record_of
 from snell.machine.paths import places
 from snell.machine.processes import adopt_orphans
 from snell.model.errors import SnellError
 from snell.settings.locate import FOLDER, locate
-from snell.testing.case_files import case_files
+from snell.testing.case_files import case_files, own_case_files
 from snell.testing.cases import Case
 from snell.testing.run import Result, run_file
 
 EXAMPLE = "snell test .snell/hooks/no_force_push.py"
 
+_NAME_IT = "name what to run, as in `snell test FOLDER`"
 ADVICE = "write NAME.cases.toml beside a hook, or begin with `snell new hook NAME`"
 
 
@@ -29,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="case files, hooks, settings files or folders (default: this project's .snell, else this folder)",
+        help="case files, hooks, settings files or folders (default: this project's .snell)",
     )
     parser.add_argument("-k", dest="text", default="", metavar="TEXT", help="only cases with this in name or file")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case, and why the failed ones failed")
@@ -37,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    files = _files([Path(path) for path in args.paths] or [_usual_place()])
+    files = _files([Path(path) for path in args.paths]) if args.paths else _own_files()
     report = _Report(quiet=args.json, verbose=args.verbose)
     adopt_orphans()
     for file in files:
@@ -49,13 +51,32 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.failed == 0 else 1
 
 
-def _usual_place() -> Path:
-    """The project's own hooks and settings, where they have cases; else everything below this folder."""
+def _own_files() -> list[Path]:
+    """The case files of the project that this folder is in. Raises SnellError where there is none to run."""
     here = Path.cwd()
     project = locate(places(os.environ), here, os.environ).project
-    if project and case_files(project.root / FOLDER):
-        return Path(os.path.relpath(project.root / FOLDER, here))
-    return Path()
+    if project is None:
+        what = f"this folder is in no project (there is no `{FOLDER}` in it or above it), so no case was run"
+        raise SnellError(what, advice=f"{_NAME_IT}, or begin with `snell new hook NAME`")
+    shown = Path(os.path.relpath(project.root, here))
+    _refuse_other_owner(project.root / FOLDER, shown / FOLDER)
+    own, left_out = own_case_files(project.root, shown)
+    for each in left_out:
+        print(f"snell: not run: {visible(f'`{each.file}` {each.why}')}; name it to run it", file=sys.stderr)
+    if not own:
+        raise SnellError(f"no cases were found in `{shown / FOLDER}`", advice=ADVICE)
+    return own
+
+
+def _refuse_other_owner(folder: Path, shown: Path) -> None:
+    """Raise SnellError when another user made the folder: in /tmp it would be found from everywhere below."""
+    owner, user = folder.stat().st_uid, os.geteuid()
+    sudo = os.environ.get("SUDO_UID", "")
+    if owner not in {user, 0} and not (user == 0 and sudo == str(owner)):
+        raise SnellError(
+            f"`{shown}` belongs to another user, so no case was run",
+            advice=f"read it, then name it: `snell test {shown}`",
+        )
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

@@ -9,6 +9,7 @@ from snell.machine.processes import adopt_orphans
 from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
 from snell.runtime.house import House, Place
+from snell.runtime.missing_packages import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
 
@@ -51,11 +52,14 @@ def _problems(loaded: Loaded, place: Place) -> Iterator[Check]:
     for problem in found[:SHOWN]:
         status: Status = "fail" if problem.severity == "error" else "warn"
         yield Check("settings", status, f"{problem.file}:{problem.line}: {problem.message}", problem.advice)
-    known = {str(each) for each in loaded.problems}
+    lacking = missing_packages(place.book, place.crew.around)
+    for each in lacking[:SHOWN]:
+        yield Check("hooks", "fail", each.message, each.advice)
+    known = {str(each) for each in (*loaded.problems, *lacking)}
     later = [each for each in place.problems if each not in known]
     for text in later[:SHOWN]:
         yield Check("settings", "warn", text, "`snell settings` shows the hooks that count here")
-    if not found and not later:
+    if not found and not later and not lacking:
         yield Check("settings", "ok", "nothing is wrong with them")
 
 

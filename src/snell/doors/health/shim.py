@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from snell.doors.health import Check, Visit
+from snell.machine.extras import installed_from
 from snell.machine.files import read_capped
 
 LARGEST = 4 * 1024 * 1024
@@ -19,9 +20,9 @@ _NEEDS_LOADER = 3
 def checks(visit: Visit) -> Iterator[Check]:
     path = shim_path(visit.env)
     if path is None:
-        yield Check(
-            "snell-hook", "fail", "is not there", "install Snell again with `pip install --force-reinstall snell`"
-        )
+        source = installed_from()
+        advice = f"install Snell again{f' from `{source}`' if source else ', the way you installed it'}"
+        yield Check("snell-hook", "fail", "is not there", advice)
         return
     kind = kind_of(read_capped(path, LARGEST))
     if not os.access(path, os.X_OK):

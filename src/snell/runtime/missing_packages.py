@@ -1,0 +1,50 @@
+"""Hooks that cannot run because a package is missing, found when hooks are loaded and not when the first one fails."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from snell.engine.book import Book
+from snell.machine.extras import install_advice, is_installed, missing_message
+from snell.machine.surroundings import ModelSettings, Surroundings
+from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Webhook
+
+
+class MissingPackage(Struct, frozen=True):
+    """One extra that is not installed, and the hooks that need it."""
+
+    message: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.advice}"
+
+
+def missing_packages(book: Book, around: Surroundings) -> tuple[MissingPackage, ...]:
+    """What the hooks that may run here need and this installation lacks, one row for each extra."""
+    needing: dict[str, list[Hook]] = {}
+    for hook in book.hooks():
+        extra = extra_for(hook.handler, around.settings.model, around.env)
+        if extra and hook.enabled and not hook.untrusted and not book.switches.off(hook):
+            needing.setdefault(extra, []).append(hook)
+    return tuple(_row(extra, those) for extra, those in needing.items() if not is_installed(extra))
+
+
+def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
+    """The extra that a handler needs; empty when Snell itself has all of it."""
+    if isinstance(handler, Webhook):
+        return "http"
+    if isinstance(handler, McpTool):
+        return "mcp"
+    if isinstance(handler, Prompt | Agent):
+        from snell.machine.model_client import api_for  # slow to import, and few have such hooks
+
+        return "http" if api_for(model, env) else ""
+    return ""
+
+
+def _row(extra: str, hooks: list[Hook]) -> MissingPackage:
+    hooks = sorted(hooks, key=lambda hook: (hook.source.file, hook.source.line))
+    named = ", ".join(f"`{hook.id}` ({hook.source})" for hook in hooks)
+    what = "hook" if len(hooks) == 1 else "hooks"
+    return MissingPackage(f"{what} {named} cannot run: {missing_message(extra)}", install_advice(extra))
