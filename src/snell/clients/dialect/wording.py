@@ -12,8 +12,13 @@ def reason_of(decision: Decision) -> str:
     """Why it is refused; never empty, because a client would make up something, or not refuse at all."""
     if text := decision.reason.strip():
         return text
-    hooks = ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"
+    hooks = _hooks_of(decision)
     return f"go on, by order of {hooks}" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
+
+
+def asked_about(decision: Decision) -> str:
+    """Return what a person has to decide; never empty."""
+    return decision.reason.strip() or f"{_hooks_of(decision)} leaves this to a person"
 
 
 def stop_reason(decision: Decision) -> str:
@@ -54,3 +59,7 @@ def changed_by(decision: Decision) -> str:
 
 def shown(value: Any) -> str:
     return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
+
+
+def _hooks_of(decision: Decision) -> str:
+    return ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"
