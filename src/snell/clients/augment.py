@@ -3,7 +3,7 @@
 from snell.clients.dialect import forms
 from snell.clients.dialect.forms import specific
 from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.dialect.table import Answers, AtTerminal, Dialect, Slot, Tool
 from snell.model.events import Payload
 from snell.model.ports import Capabilities, Quirk
 
@@ -12,6 +12,9 @@ TITLE = "Augment"
 ALIASES = ("auggie", "augment-code")
 CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
 QUIRKS = (
+    Quirk(
+        "an ask is known to be shown in a session at a terminal only; elsewhere it is a refusal", "its documentation"
+    ),
     Quirk("every answer needs the event's own name in it, or it is ignored", "read in its bundle, 0.36"),
     Quirk("exit code 2 blocks before a tool only", "read in its bundle, 0.36"),
     Quirk(
@@ -43,6 +46,10 @@ DIALECT = Dialect(
         "error": ("tool_error",),
     },
     refine=_refine,
+    asks_at=AtTerminal(
+        one_shot=frozenset({"-p", "--print", "-q", "--quiet", "--acp"}),
+        advice="start Augment in a terminal without `--print`",
+    ),
     tools={
         "launch-process": Tool("Bash"),
         "view": Tool("Read", {"path": "file_path"}),

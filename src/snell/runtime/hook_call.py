@@ -11,6 +11,8 @@ from snell.clients import client_named
 from snell.clients.dialect.callers import bare_caller, caller_of
 from snell.machine.crash_report import write_report
 from snell.model.catalogue import canonical
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
 from snell.model.errors import ClientError, SnellError
 from snell.model.events import Event
 from snell.model.ports import Client, Reply
@@ -70,6 +72,11 @@ def _parsed(words: tuple[str, ...]) -> HookCall:
 def placed(event: Event, cwd: str) -> Event:
     """The event, happening where its sender is when it does not say where: a project's guards must not be missed."""
     return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
+
+
+def reply_to(client: Client, decision: Decision, sender: int) -> Reply:
+    """Encode a decision for its client; an ask with the process that called, which shows whether a person is there."""
+    return client.encode(replace(decision, sender=sender) if decision.verdict is Verdict.ASK else decision)
 
 
 def refusal(

@@ -4,6 +4,7 @@ from typing import Any
 
 from snell.machine.json_output import json_bytes
 from snell.model.decision import Decision
+from snell.model.effects import Verdict
 
 KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusing means that work goes on
 
@@ -26,10 +27,20 @@ def stop_reason(decision: Decision) -> str:
     return decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`" if decision.stop else ""
 
 
-def cannot_ask(decision: Decision, title: str) -> str:
-    """An ask, or a defer, for a client that has nobody to turn to."""
-    why = f"{reason_of(decision)}\n" if decision.reason.strip() else ""
-    return f"{why}The user has to decide this, and {title} cannot ask here, so it is refused. Tell the user."
+def cannot_ask(decision: Decision, title: str, where: str = "") -> str:
+    """
+    Return the refusal for a call that a person has to decide, in a client that cannot ask.
+
+    `where` tells how a person starts the client so that it can; empty when it never does.
+    """
+    event, verb = decision.event, "wait for" if decision.verdict is Verdict.DEFER else "ask"
+    mode, other = (" in its present mode", f", or {where} and let you try again") if where else ("", "")
+    call = f"this `{event.tool_name}` call" if event.tool_name else "it"
+    return (
+        f"{asked_about(decision)}\n"
+        f"A person has to decide this. {title} cannot {verb} a person{mode}, so {call} is refused. "
+        f"Tell the user: they can do it themselves{other}."
+    )
 
 
 def cannot_change(decision: Decision, title: str, after: Any) -> str:
