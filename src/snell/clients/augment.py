@@ -3,7 +3,7 @@
 from snell.clients.dialect import forms
 from snell.clients.dialect.forms import specific
 from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, AtTerminal, Dialect, Slot, Tool
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
 from snell.model.ports import Capabilities, Quirk
 
@@ -46,10 +46,8 @@ DIALECT = Dialect(
         "error": ("tool_error",),
     },
     refine=_refine,
-    asks_at=AtTerminal(
-        one_shot=frozenset({"-p", "--print", "-q", "--quiet", "--acp"}),
-        advice="start Augment in a terminal without `--print`",
-    ),
+    one_shot=frozenset({"-p", "--print", "-q", "--quiet", "--acp"}),
+    asks_when="start Augment in a terminal without `--print`",
     tools={
         "launch-process": Tool("Bash"),
         "view": Tool("Read", {"path": "file_path"}),

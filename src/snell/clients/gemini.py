@@ -4,7 +4,7 @@ from snell.clients.dialect import forms
 from snell.clients.dialect.forms import specific
 from snell.clients.dialect.reading import dig
 from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, AtTerminal, Dialect, Slot, Tool
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
 from snell.model.ports import Capabilities, Quirk
 
@@ -57,10 +57,8 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("llmContent",),
     merges_input=True,
-    asks_at=AtTerminal(
-        one_shot=frozenset({"-p", "--prompt", "--acp", "--experimental-acp"}),
-        advice="start Gemini CLI in a terminal without `-p`",
-    ),
+    one_shot=frozenset({"-p", "--prompt", "--acp", "--experimental-acp"}),
+    asks_when="start Gemini CLI in a terminal without `-p`",
     mcp_name=("mcp_", "_"),
     tools={
         "run_shell_command": Tool("Bash"),

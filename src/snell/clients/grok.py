@@ -3,7 +3,7 @@
 from snell.clients.dialect import forms
 from snell.clients.dialect.forms import specific
 from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, AtTerminal, Dialect, Slot, Tool
+from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
 from snell.model.ports import Capabilities, Quirk
 
@@ -52,10 +52,8 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("output_for_prompt", "tool_output_for_prompt"),
     free_modes=frozenset({"bypassPermissions"}),
-    asks_at=AtTerminal(
-        one_shot=frozenset({"-p", "--single", "--print", "--prompt-file", "--prompt-json", "agent"}),
-        advice="start Grok Build in a terminal without `-p` or `--always-approve`",
-    ),
+    one_shot=frozenset({"-p", "--single", "--print", "--prompt-file", "--prompt-json", "agent"}),
+    asks_when="start Grok Build in a terminal without `-p` or `--always-approve`",
     mcp_name=("", "__"),
     wraps_mcp=True,
     tools={

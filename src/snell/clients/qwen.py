@@ -2,7 +2,7 @@
 
 from snell.clients.dialect import forms
 from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, AtTerminal, Dialect, Tool
+from snell.clients.dialect.table import Answers, Dialect, Tool
 from snell.model.events import Payload
 from snell.model.ports import Capabilities, Quirk
 
@@ -11,9 +11,7 @@ TITLE = "Qwen Code"
 ALIASES = ("qwen-code", "qwencode")
 CAPABILITIES = Capabilities(rewrite=False)
 QUIRKS = (
-    Quirk(
-        "an ask in a run without a person is refused under another reason, so it is a refusal there", "seen in 0.24.4"
-    ),
+    Quirk("in a run without a person it refuses what a hook asks about, with the hook's reason", "seen in 0.24.4"),
     Quirk("a changed input and context before a tool are ignored, and the tool runs as it was", "seen in 0.24.4"),
     Quirk("a refusal after a tool has no effect; its reason goes out as context", "seen in 0.24.4"),
     Quirk(
@@ -39,11 +37,7 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("llmContent",),
     free_modes=frozenset({"bypassPermissions"}),
-    asks_at=AtTerminal(
-        one_shot=frozenset({"-p", "--prompt", "--acp", "--experimental-acp", "--input-format", "--json-schema"}),
-        prompt_is_one_shot=True,
-        advice="start Qwen Code in a terminal without a prompt and not in `yolo` mode",
-    ),
+    asks_when="start Qwen Code in another mode than `yolo`",
     mcp_name=("mcp__", "__"),
     tools={
         "run_shell_command": Tool("Bash"),

@@ -5,7 +5,6 @@ Clients do not report this. Linux shows it in `/proc`; elsewhere, in another pro
 ended, it is not known, and a caller has to take that for a client without a person.
 """
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -14,13 +13,12 @@ from msgspec import Struct
 
 from snell.machine.process_table import process_at
 
-INTERPRETERS = frozenset({"node", "nodejs", "bun", "deno"})
 CI = frozenset({b"CI=true", b"GITHUB_ACTIONS=true"})
 MOST_ANCESTORS = 8  # shells and wrappers between a client and the hook
 
 
 class ClientProcess(Struct, frozen=True):
-    words: tuple[str, ...]  # its arguments, without the program and the script that an interpreter runs
+    words: tuple[str, ...]  # its arguments, without the program
     has_terminal: bool  # it reads from and writes to a terminal, in the foreground
 
 
@@ -47,12 +45,7 @@ def _clients(hook: int) -> Iterator[int]:
 
 def _arguments(pid: int) -> tuple[str, ...]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
-        program, *words = [word.decode("utf-8", "replace") for word in file.read().split(b"\0")[:-1]]
-    if os.path.basename(program) in INTERPRETERS:
-        while words and words[0].startswith("-"):
-            words.pop(0)
-        words = words[1:]
-    return tuple(words)
+        return tuple(word.decode("utf-8", "replace") for word in file.read().split(b"\0")[1:-1])
 
 
 def _has_terminal(pid: int) -> bool:
@@ -71,8 +64,8 @@ def _is_terminal(pid: int, number: int) -> bool:
     if not stat.S_ISCHR(os.stat(path).st_mode):
         return False
     descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with contextlib.closing(os.fdopen(descriptor, "rb", buffering=0)) as file:
-        return file.isatty()
+    with os.fdopen(descriptor, "rb", buffering=0) as terminal:
+        return terminal.isatty()
 
 
 def _is_in_ci(pid: int) -> bool:

@@ -101,7 +101,7 @@ class _Speech(Struct):
         if "deny" in can and decision.verdict is Verdict.DENY:
             return reason_of(decision)
         if "deny" in can and decision.verdict in (Verdict.ASK, Verdict.DEFER) and not self._can_ask:
-            return cannot_ask(decision, self.table.title, self._where_asked)
+            return cannot_ask(decision, self.table.title, self.table.asks_when if self.answers.ask else "")
         if self._stop and not self.answers.stop and decision.event.name not in TURN_ENDS:
             return self._stop
         if self._is_changed and not self._rewrites:
@@ -150,12 +150,6 @@ class _Speech(Struct):
         if self.decision.event.name == "PermissionRequest":
             return True  # to ask is to leave the dialog to the person it is shown to
         return self.answers.ask is not None and not self._is_free and reaches_person(self.table, self.decision.sender)
-
-    @property
-    def _where_asked(self) -> str:
-        """Tell how a person starts this client so that it asks; empty when it never does."""
-        can_be_asked = self.answers.ask and self.decision.verdict is Verdict.ASK
-        return self.table.asks_at.advice if can_be_asked and self.table.asks_at else ""
 
     @property
     def _is_free(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from snell.clients.dialect.table import AtTerminal, Dialect
+from snell.clients.dialect.table import Dialect
 
 _LETTERS = re.compile(r"-([A-Za-z]+)")  # short options may be written together, and with their value
 
@@ -13,18 +13,16 @@ def reaches_person(table: Dialect, hook: int) -> bool:
 
     What is not known counts as no: a refusal is seen, a dropped ask is not.
     """
-    if table.asks_at is None:
+    if table.one_shot is None:
         return True
     from snell.machine.client_process import client_process  # an ask is rare, and this loads much
 
     client = client_process(hook)
-    return client is not None and client.has_terminal and not _is_one_shot(table.asks_at, client.words)
+    return client is not None and client.has_terminal and not _is_one_shot(table.one_shot, client.words)
 
 
-def _is_one_shot(asks_at: AtTerminal, words: tuple[str, ...]) -> bool:
-    if asks_at.prompt_is_one_shot and words and not words[0].startswith("-"):
-        return True
-    return any(not asks_at.one_shot.isdisjoint(_options(word)) for word in words)
+def _is_one_shot(one_shot: frozenset[str], words: tuple[str, ...]) -> bool:
+    return any(not one_shot.isdisjoint(_options(word)) for word in words)
 
 
 def _options(word: str) -> list[str]:

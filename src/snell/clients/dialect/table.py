@@ -57,14 +57,6 @@ class Tool(Struct, frozen=True):
     creates: "Tool | None" = None  # what it is when no old text is given: a file is written, not edited
 
 
-class AtTerminal(Struct, frozen=True, kw_only=True):
-    """A client that asks a person only in a session at a terminal, and drops an ask otherwise."""
-
-    one_shot: frozenset[str]  # the options and commands with which it runs without a person
-    prompt_is_one_shot: bool = False  # a prompt as its first argument does the same
-    advice: str  # how a person starts it so that it asks
-
-
 class Dialect(Struct, frozen=True, kw_only=True):
     """A client: how it reports events, and what it takes for an answer."""
 
@@ -95,6 +87,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     free_modes: frozenset[str] = (
         frozenset()
     )  # permission modes that ask nobody: an ask would run, an allow adds nothing
-    # None: an ask is honoured, or refused with its reason, wherever the client runs.
-    asks_at: AtTerminal | None = None
+    # The options and commands with which it runs without a person. Given: it drops an ask then, and wherever it has no
+    # terminal. None: an ask is honoured, or refused with its reason, wherever it runs.
+    one_shot: frozenset[str] | None = None
+    asks_when: str = ""  # what a person does so that it asks, in a client that does not in every mode
     longest_note: int = 0  # characters; a longer one would be dropped

@@ -27,15 +27,15 @@ def stop_reason(decision: Decision) -> str:
     return decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`" if decision.stop else ""
 
 
-def cannot_ask(decision: Decision, title: str, where: str = "") -> str:
+def cannot_ask(decision: Decision, title: str, asks_when: str = "") -> str:
     """
     Return the refusal for a call that a person has to decide, in a client that cannot ask.
 
-    `where` tells how a person starts the client so that it can; empty when it never does.
+    `asks_when` tells what a person does so that it can; empty when it never does.
     """
-    event, verb = decision.event, "wait for" if decision.verdict is Verdict.DEFER else "ask"
-    mode, other = (" in its present mode", f", or {where} and let you try again") if where else ("", "")
-    call = f"this `{event.tool_name}` call" if event.tool_name else "it"
+    is_ask, tool = decision.verdict is Verdict.ASK, decision.event.tool_name
+    mode, other = (" in its present mode", f", or {asks_when}") if is_ask and asks_when else ("", "")
+    verb, call = "ask" if is_ask else "wait for", f"this `{tool}` call" if tool else "it"
     return (
         f"{asked_about(decision)}\n"
         f"A person has to decide this. {title} cannot {verb} a person{mode}, so {call} is refused. "
