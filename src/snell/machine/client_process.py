@@ -36,7 +36,7 @@ def _clients(hook: int) -> Iterator[int]:
     given, pid = os.stat(f"/proc/{hook}/fd/0"), hook
     for _ in range(MOST_ANCESTORS):
         process = process_at(pid)
-        if process is None or process.parent <= 1:
+        if process is None or process.parent < 1:
             return
         pid = process.parent
         if not os.path.samestat(given, os.stat(f"/proc/{pid}/fd/0")):
