@@ -77,7 +77,7 @@ def asks(reply: Reply) -> bool:
     answer = json.loads(reply.stdout) if reply.stdout.startswith(b"{") else {}
     specific = answer.get("hookSpecificOutput", {})
     said = (answer.get("decision"), answer.get("permissionDecision"), specific.get("permissionDecision"))
-    return "ask" in said or answer.get("review") is True
+    return "ask" in said or "force_ask" in said
 
 
 def no_constant(text: str) -> None:

@@ -48,6 +48,70 @@ def test_a_line_names_a_command_its_arguments_and_its_environment(machine):
     assert (answer["ok"], answer["data"]["hookSpecificOutput"]) == (True, {"hookEventName": "PreToolUse", **denied})
 
 
+VERDICTS = """
+from snell import Allow, Ask, Defer, Deny, Note, Stop, judges
+
+SAYS = {
+    "deny": Deny("not that", instead="do this"),
+    "deny without a word": Deny(""),
+    "ask": Ask("is this meant?"),
+    "ask without a word": Ask(""),
+    "defer": Defer("a person decides later"),
+    "stop": Stop("enough for today"),
+    "allow": Allow("fine"),
+    "note": Note("a note"),
+}
+
+@judges("PreToolUse", kind="shell")
+def rule(call):
+    return SAYS.get(call.command)
+
+@judges("UserPromptSubmit")
+def words(prompt):
+    return {"deny": Deny("not that"), "ask": Ask("is this meant?")}.get(prompt.text)
+
+@judges("Stop")
+def ending(event):
+    return Deny("finish first")
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("deny", "not that. Instead: do this"),
+        ("deny without a word", "refused by `p/rule`"),
+        ("ask", "ask: is this meant?"),
+        ("ask without a word", "ask: `p/rule` leaves this to a person"),
+        ("defer", "defer: a person decides later"),
+        ("stop", "enough for today"),
+        ("allow", None),
+        ("note", None),
+        ("nothing to say", None),
+    ],
+)
+def test_a_call_before_a_tool_is_allowed_only_when_it_may_run_now(machine, command, reason):
+    """Seed 002's callers read nothing but `allow` and `reason`."""
+    machine.write("pack/rules.py", VERDICTS)
+    (answer,) = machine.ask(call("hooks.preToolUse", {**PRE, "toolInput": {"command": command}}))
+    said = answer["data"]
+    assert (said["allow"], said.get("reason")) == (reason is None, reason)
+    assert {"heartbeatCount", "contextUsage", "overflowWarning", "pendingPreloads", "firedRules"} <= said.keys()
+
+
+def test_a_prompt_and_a_stop_that_are_refused_say_so(machine):
+    machine.write("pack/rules.py", VERDICTS)
+    prompts = [call("hooks.userPromptSubmit", {**COMMON, "prompt": text}) for text in ("deny", "ask", "else")]
+    stop = call("hooks.stop", {**COMMON, "stopHookActive": False, "lastAssistantMessage": "x"})
+    found = [answer["data"] for answer in machine.ask(*prompts, stop)]
+    assert [(said.get("decision"), said.get("reason")) for said in found] == [
+        ("block", "not that"),
+        ("block", "is this meant?"),
+        (None, None),
+        ("block", "finish first"),
+    ]
+
+
 @pytest.mark.proves("S2-130")
 @pytest.mark.parametrize("line", ["nope", "{nope", "[]", "3", '"x"', "{}", '{"cmd": 3}', "Sn", " ", "\x00", "é" * 100])
 def test_a_line_that_is_no_call_gets_an_error_and_the_connection_goes_on(machine, line):

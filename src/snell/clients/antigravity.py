@@ -24,6 +24,7 @@ QUIRKS = (
     Quirk("events are named on the command line only", "reported"),
     Quirk("the text of a prompt and the output of a tool are not sent", "reported"),
     Quirk("the first PreInvocation of a turn is its prompt here, later ones are PostToolBatch", "reported"),
+    Quirk("`ask` is skipped for what the user once allowed for good; `force_ask` is not", "reported for 1.1.2"),
     Quirk("a changed input is laid over the old one", "reported"),
     Quirk("`.agents/hooks.json` of a project is ignored by some versions", "reported for 1.2.4"),
 )
@@ -82,7 +83,7 @@ DIALECT = Dialect(
     answers={
         "PreToolUse": Answers(
             deny=forms.DECISION_DENY,
-            ask=forms.DECISION_ASK,
+            ask=flat(decision="force_ask", reason=Slot.REASON),
             allow=forms.DECISION_ALLOW,
             rewrite=flat(decision="allow", overwrite=Slot.INPUT),
             neutral=forms.DECISION_ALLOW,

@@ -12,6 +12,9 @@ TITLE = "Augment"
 ALIASES = ("auggie", "augment-code")
 CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
 QUIRKS = (
+    Quirk(
+        "an ask is known to be shown in a session at a terminal only; elsewhere it is a refusal", "its documentation"
+    ),
     Quirk("every answer needs the event's own name in it, or it is ignored", "read in its bundle, 0.36"),
     Quirk("exit code 2 blocks before a tool only", "read in its bundle, 0.36"),
     Quirk(
@@ -43,6 +46,8 @@ DIALECT = Dialect(
         "error": ("tool_error",),
     },
     refine=_refine,
+    one_shot=frozenset({"-p", "--print", "-q", "--quiet", "--acp"}),
+    asks_when="start Augment in a terminal without `--print`",
     tools={
         "launch-process": Tool("Bash"),
         "view": Tool("Read", {"path": "file_path"}),

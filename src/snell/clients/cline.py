@@ -9,14 +9,14 @@ from snell.model.ports import Capabilities, Quirk
 NAME = "cline"
 TITLE = "Cline"
 ALIASES = ("cline-cli",)
-CAPABILITIES = Capabilities(native=False, stop=False, prompt_block=False)
+CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=False)
 QUIRKS = (
     Quirk("exit codes are ignored; only JSON refuses", "seen in 3.0.65"),
     Quirk("a refusal ends the whole run", "seen in 3.0.65"),
     Quirk("a refusal after a tool goes out as context, since it would end the run", "seen in 3.0.65"),
     Quirk("only hooks before and after a tool are waited for", "seen in 3.0.65"),
     Quirk("prompts are not reported by the CLI", "seen in 3.0.65"),
-    Quirk("to have the user asked is read in its source only", "read in its source"),
+    Quirk("`review` is ignored and the tool runs, so a call to ask about is refused", "seen in 3.0.65"),
 )
 
 
@@ -82,7 +82,6 @@ DIALECT = Dialect(
     answers={
         "PreToolUse": Answers(
             deny=flat(cancel=True, errorMessage=Slot.REASON),
-            ask=flat(review=True),
             rewrite=flat(overrideInput=Slot.INPUT),
             note=_CONTEXT,
         ),

@@ -8,8 +8,9 @@ from snell.model.ports import Capabilities, Quirk
 NAME = "droid"
 TITLE = "Factory Droid"
 ALIASES = ("factory", "factory-droid")
-CAPABILITIES = Capabilities()
+CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
+    Quirk("an ask is logged and the tool runs, in every mode, so such a call is refused", "seen in 0.225.2"),
     Quirk(
         "a changed input is taken with an approval only, so without one the call is refused and shown",
         "seen in 0.225.2",
@@ -49,7 +50,6 @@ DIALECT = Dialect(
     answers={
         "PreToolUse": Answers(
             deny=forms.PERMISSION_DENY,
-            ask=forms.PERMISSION_ASK,
             allow=forms.PERMISSION_ALLOW,
             rewrite=forms.ALLOWED_INPUT,
             stop=forms.HALT,

@@ -16,7 +16,11 @@ QUIRKS = (
     Quirk("Claude's `permissionDecision` and `updatedInput` are ignored, and the tool runs", "seen in 0.61.0"),
     Quirk("exit code 2 with JSON on stdout that has no `decision` does not block", "seen in 0.61.0"),
     Quirk("any exit code from 3 up blocks when there is something on stderr", "seen in 0.61.0"),
-    Quirk("an ask without a terminal ends the run with no output", "seen in 0.61.0"),
+    Quirk(
+        "an ask ends a run without a person (`-p`, a pipe, CI) with no output, so it is a refusal there; so it is where"
+        " `/proc` does not show the client's process, and under an editor",
+        "seen in 0.61.0",
+    ),
     Quirk("context before a tool is ignored", "seen in 0.61.0"),
     Quirk("a changed input is laid over the old one", "seen in 0.61.0"),
     Quirk("PreCompress comes before every request to the model, so it is not taken for PreCompact", "seen in 0.61.0"),
@@ -53,6 +57,8 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("llmContent",),
     merges_input=True,
+    one_shot=frozenset({"-p", "--prompt", "--acp", "--experimental-acp"}),
+    asks_when="start Gemini CLI in a terminal without `-p`",
     mcp_name=("mcp_", "_"),
     tools={
         "run_shell_command": Tool("Bash"),

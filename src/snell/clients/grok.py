@@ -15,6 +15,7 @@ QUIRKS = (
     Quirk("what is said at the start of a session, or beside a prompt, is discarded", "seen in 1.0.41"),
     Quirk("one more Stop comes when the session ends; it is a Shutdown here", "seen in 1.0.41"),
     Quirk("an ask is not asked under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
+    Quirk("an ask ends a run without a person with no output, so it is a refusal there", "seen in 1.0.41"),
     Quirk("hooks of a project are skipped until the folder is trusted", "seen in 1.0.41"),
     Quirk("it runs the hooks in a user's and a trusted project's Claude settings too", "seen in 1.0.41"),
     Quirk("a stop is continued eight times at most", "seen in 1.0.41"),
@@ -51,6 +52,8 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("output_for_prompt", "tool_output_for_prompt"),
     free_modes=frozenset({"bypassPermissions"}),
+    one_shot=frozenset({"-p", "--single", "--print", "--prompt-file", "--prompt-json", "agent"}),
+    asks_when="start Grok Build in a terminal without `-p` or `--always-approve`",
     mcp_name=("", "__"),
     wraps_mcp=True,
     tools={

@@ -11,6 +11,7 @@ TITLE = "Qwen Code"
 ALIASES = ("qwen-code", "qwencode")
 CAPABILITIES = Capabilities(rewrite=False)
 QUIRKS = (
+    Quirk("in a run without a person it refuses what a hook asks about, with the hook's reason", "seen in 0.24.4"),
     Quirk("a changed input and context before a tool are ignored, and the tool runs as it was", "seen in 0.24.4"),
     Quirk("a refusal after a tool has no effect; its reason goes out as context", "seen in 0.24.4"),
     Quirk(
@@ -36,6 +37,7 @@ DIALECT = Dialect(
     refine=_refine,
     response_text=("llmContent",),
     free_modes=frozenset({"bypassPermissions"}),
+    asks_when="start Qwen Code in another mode than `yolo`",
     mcp_name=("mcp__", "__"),
     tools={
         "run_shell_command": Tool("Bash"),

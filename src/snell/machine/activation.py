@@ -109,6 +109,14 @@ def is_ours(connection: _socket.socket) -> bool:
     return bool(user == os.geteuid())
 
 
+def sender_of(connection: _socket.socket) -> int:
+    """Return the process id at the other end; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0
+    (pid,) = struct.unpack_from("=i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
+
+
 def _listens_at(listening: socket.socket, path: Path) -> bool:
     is_listening = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
     return is_listening and listening.family == socket.AF_UNIX and Path(listening.getsockname()) == path

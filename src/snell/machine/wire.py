@@ -67,6 +67,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     argv: tuple[str, ...]
     environment: bytes  # joined, as it came: an event needs a few names of it, or none
     stdin: bytes
+    sender: int = 0  # the process id of `snell-hook`, which the system tells; 0: not known
 
     @property
     def protocol(self) -> int:
@@ -93,7 +94,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         return _REQUEST_PREFIX.size + int(length)
 
     @classmethod
-    def decode(cls, frame: Buffer) -> "Request":
+    def decode(cls, frame: Buffer, sender: int = 0) -> "Request":
         """The request in a whole frame."""
         _check_length(frame, cls.needed(frame))
         version, request_id, cwd, argv, environment, stdin = _fields(frame)
@@ -103,7 +104,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
             raise WireError(f"the request id is {_shown(request_id)}", advice="send 32 lower-case hex digits")
         if cwd and (not cwd.startswith(b"/") or b"\0" in cwd):
             raise WireError(f"the working directory is {_shown(cwd)}", advice="send an absolute path, or nothing")
-        return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin)
+        return cls(version.decode(), request_id.decode(), _text(cwd), _words(argv), environment, stdin, sender)
 
     def encode(self) -> bytes:
         words = (self.version, self.request_id, self.cwd, "\0".join(self.argv))

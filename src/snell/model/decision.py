@@ -92,6 +92,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     rounds: tuple[Round, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     id: str = ""
+    sender: int = 0  # the process id of the hook program that asks for it; 0: not known
 
     @property
     def is_rewritten(self) -> bool:

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from snell.machine.activation import is_ours
+from snell.machine.activation import is_ours, sender_of
 from snell.machine.wire import SIGN, Request, WireError
 from snell.machine.wire import Reply as Frame
 from snell.model.ports import Reply
@@ -240,7 +240,7 @@ class Connection:
             if needed is None or len(self._buffer) < needed:
                 return at_end
             frame = bytes(self._buffer[:needed]) if len(self._buffer) > needed else bytes(self._buffer)
-            request = Request.decode(frame)
+            request = Request.decode(frame, sender_of(self._socket))
         except WireError as error:
             self._reply(Reply(stderr=f"snell: {error}\n".encode("utf-8", "replace"), exit_code=1))
             return True

@@ -74,6 +74,11 @@ def placed(event: Event, cwd: str) -> Event:
     return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
 
 
+def reply_to(client: Client, decision: Decision, sender: int) -> Reply:
+    """Encode a decision for its client; an ask with the process that called, which shows whether a person is there."""
+    return client.encode(replace(decision, sender=sender) if decision.verdict is Verdict.ASK else decision)
+
+
 def refusal(
     error: SnellError, payload: bytes, house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:

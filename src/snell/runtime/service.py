@@ -21,7 +21,7 @@ from snell.model.ports import Client, Reply
 from snell.runtime.crew import Landing
 from snell.runtime.deliveries import Pairs
 from snell.runtime.drive import Deciding, Wait, advance
-from snell.runtime.hook_call import bug, parsed, refusal
+from snell.runtime.hook_call import bug, parsed, refusal, reply_to
 from snell.runtime.house import House, Work
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Service:
             request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
         work = self.house.begin(event, request_id, env)
         if work.earlier:
-            send(client.encode(work.earlier))
+            send(reply_to(client, work.earlier, request.sender))
             return None
         if is_large:
             work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
@@ -107,7 +107,7 @@ class Service:
         deciding = work.steps()
         came = advance(deciding, work.place.crew)
         if isinstance(came, Decision):
-            self._finish(client, work, came, send)
+            self._finish(client, work, came, request, send)
             return None
         if work.key:
             self._deciding[work.key] = []
@@ -123,7 +123,7 @@ class Service:
             while not isinstance(came, Decision):
                 waited = await self._loop.run_in_executor(self._thread_for(came), came)
                 came = advance(deciding, work.place.crew, waited)
-            reply = self._finish(client, work, came, send)
+            reply = self._finish(client, work, came, request, send)
         except Exception as error:  # noqa: BLE001 - likewise
             reply = self._failed(error, request)
             send(reply)
@@ -153,9 +153,9 @@ class Service:
         if waiting:
             await waiting
 
-    def _finish(self, client: Client, work: Work, decision: Decision, send: Send) -> Reply:
+    def _finish(self, client: Client, work: Work, decision: Decision, request: Request, send: Send) -> Reply:
         decision = self.house.settle(work, decision)
-        reply = client.encode(decision)
+        reply = reply_to(client, decision, request.sender)
         send(reply)
         if len(self._to_follow) >= QUEUE and _can_be_shed(decision):
             self.shed += 1  # its small row is written; what nobody will ask about is not

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.clients.dialect.asking import reaches_person
 from snell.clients.dialect.inputs import native_input, takes_change
 from snell.clients.dialect.reading import texts_in
 from snell.clients.dialect.table import Answers, Dialect, Form, Slot
@@ -100,7 +101,7 @@ class _Speech(Struct):
         if "deny" in can and decision.verdict is Verdict.DENY:
             return reason_of(decision)
         if "deny" in can and decision.verdict in (Verdict.ASK, Verdict.DEFER) and not self._can_ask:
-            return cannot_ask(decision, self.table.title)
+            return cannot_ask(decision, self.table.title, self.table.asks_when if self.answers.ask else "")
         if self._stop and not self.answers.stop and decision.event.name not in TURN_ENDS:
             return self._stop
         if self._is_changed and not self._rewrites:
@@ -148,7 +149,7 @@ class _Speech(Struct):
             return False
         if self.decision.event.name == "PermissionRequest":
             return True  # to ask is to leave the dialog to the person it is shown to
-        return self.answers.ask is not None and not self._is_free
+        return self.answers.ask is not None and not self._is_free and reaches_person(self.table, self.decision.sender)
 
     @property
     def _is_free(self) -> bool:

@@ -87,4 +87,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     free_modes: frozenset[str] = (
         frozenset()
     )  # permission modes that ask nobody: an ask would run, an allow adds nothing
+    # The options and commands with which it runs without a person. Given: it drops an ask then, and wherever it has no
+    # terminal. None: an ask is honoured, or refused with its reason, wherever it runs.
+    one_shot: frozenset[str] | None = None
+    asks_when: str = ""  # what a person does so that it asks, in a client that does not in every mode
     longest_note: int = 0  # characters; a longer one would be dropped

@@ -4,6 +4,7 @@ from typing import Any
 
 from snell.machine.json_output import json_bytes
 from snell.model.decision import Decision
+from snell.model.effects import Verdict
 
 KEEP_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})  # where refusing means that work goes on
 
@@ -12,8 +13,13 @@ def reason_of(decision: Decision) -> str:
     """Why it is refused; never empty, because a client would make up something, or not refuse at all."""
     if text := decision.reason.strip():
         return text
-    hooks = ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"
+    hooks = _hooks_of(decision)
     return f"go on, by order of {hooks}" if decision.event.name in KEEP_GOING else f"refused by {hooks}"
+
+
+def asked_about(decision: Decision) -> str:
+    """Return what a person has to decide; never empty."""
+    return decision.reason.strip() or f"{_hooks_of(decision)} leaves this to a person"
 
 
 def stop_reason(decision: Decision) -> str:
@@ -21,10 +27,20 @@ def stop_reason(decision: Decision) -> str:
     return decision.stop.text.strip() or f"stopped by `{decision.stop.hook}`" if decision.stop else ""
 
 
-def cannot_ask(decision: Decision, title: str) -> str:
-    """An ask, or a defer, for a client that has nobody to turn to."""
-    why = f"{reason_of(decision)}\n" if decision.reason.strip() else ""
-    return f"{why}The user has to decide this, and {title} cannot ask here, so it is refused. Tell the user."
+def cannot_ask(decision: Decision, title: str, asks_when: str = "") -> str:
+    """
+    Return the refusal for a call that a person has to decide, in a client that cannot ask.
+
+    `asks_when` tells what a person does so that it can; empty when it never does.
+    """
+    is_ask, tool = decision.verdict is Verdict.ASK, decision.event.tool_name
+    mode, other = (" in its present mode", f", or {asks_when}") if is_ask and asks_when else ("", "")
+    verb, call = "ask" if is_ask else "wait for", f"this `{tool}` call" if tool else "it"
+    return (
+        f"{asked_about(decision)}\n"
+        f"A person has to decide this. {title} cannot {verb} a person{mode}, so {call} is refused. "
+        f"Tell the user: they can do it themselves{other}."
+    )
 
 
 def cannot_change(decision: Decision, title: str, after: Any) -> str:
@@ -54,3 +70,7 @@ def changed_by(decision: Decision) -> str:
 
 def shown(value: Any) -> str:
     return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
+
+
+def _hooks_of(decision: Decision) -> str:
+    return ", ".join(f"`{reason.hook}`" for reason in decision.reasons) or "a hook"

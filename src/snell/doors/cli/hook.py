@@ -16,7 +16,7 @@ from snell.machine.processes import adopt_orphans
 from snell.machine.silent_daemon import end_if_silent
 from snell.model.errors import SnellError
 from snell.model.ports import Reply
-from snell.runtime.hook_call import bug, failure, parsed, refusal
+from snell.runtime.hook_call import bug, failure, parsed, refusal, reply_to
 from snell.runtime.house import House
 
 ACCEPTS_MORE = True  # a newer `snell-hook` may pass options that this version does not know
@@ -68,7 +68,7 @@ def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
         client, event = call.received(payload, _here(), os.environ)
         work = house.begin(event, call.request_id)
         decision = work.earlier or house.settle(work, house.driven(work))
-        code = _write(client.encode(decision))
+        code = _write(reply_to(client, decision, os.getpid()))
     except SnellError as error:
         return _write(refusal(error, payload, house, _here(), words, os.environ))
     except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer

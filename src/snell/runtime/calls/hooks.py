@@ -1,6 +1,7 @@
 """
 Events as remote calls: `hooks.preToolUse` and its like, with the payload as arguments. The answer is what a hook of
-Claude Code would have printed, and for the events of the work layer what that knows: ids, counts, what waits.
+Claude Code would have printed, and for the events of the work layer what that knows: ids, counts, what waits. Before a
+tool, `allow` says whether the call may run now, and `reason` why it may not.
 
 Whoever calls this way speaks for a session, so the fields that every session has are asked for.
 """
@@ -13,10 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.clients import client_named
+from snell.clients.dialect.wording import asked_about, reason_of, stop_reason
 from snell.kit.redact import redacted
 from snell.machine.json_output import json_bytes
 from snell.machine.transcripts import tail_of
 from snell.model.catalogue import CATALOGUE
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
 from snell.model.errors import PayloadError, StoreError
 from snell.model.events import Event
 from snell.model.ports import Transaction
@@ -60,7 +64,18 @@ async def _answer(house: House, event: Event, said: Record) -> dict[str, Any]:
     printed = client_named("claude-code").encode(decision).stdout
     answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
     outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
-    return {**said, **answer, **_joined(*outputs), "decisionId": decision.id}
+    allowed = _permission(decision) if event.name == "PreToolUse" else {}
+    return {**said, **allowed, **answer, **_joined(*outputs), "decisionId": decision.id}
+
+
+def _permission(decision: Decision) -> Record:
+    """Whether the call may run now. A caller that reads only `allow` must not run what a person has to decide."""
+    match decision.verdict:
+        case Verdict.DENY:
+            return {"allow": False, "reason": reason_of(decision)}
+        case Verdict.ASK | Verdict.DEFER as verdict:
+            return {"allow": False, "reason": f"{verdict.name.lower()}: {asked_about(decision)}"}
+    return {"allow": False, "reason": stop_reason(decision)} if decision.stop else {"allow": True}
 
 
 def _joined(one: Record | None, other: Record | None) -> Record:
