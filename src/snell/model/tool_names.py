@@ -1,0 +1,84 @@
+"""What the name of a tool says about it, in any spelling: `runTerminalCommand`, `run_terminal_command`."""
+
+import re
+from functools import lru_cache
+
+
+def names(words: str) -> frozenset[str]:
+    """Names, written as one text."""
+    return frozenset(words.split())
+
+
+SHELL_NAMES = names(
+    "bash bashcommand bashtool commandline computerbash containerexec cmd execbash execcommand executebash"
+    " executebashcommand executecmd executecommand executeshell executeshellcommand executeterminalcommand localshell"
+    " launchprocess powershell pwsh runbash runbashcommand runcmd runcommand runcommands runinterminal runshell"
+    " runshellcommand runterminal runterminalcmd runterminalcommand sh shell shellcommand shellexec shelltool"
+    " startprocess subprocess terminal terminalcommand terminalexec zsh"
+)
+_SHELLS = names("bash console powershell pty pwsh sh shell ssh stdin terminal tmux tty zsh")
+_RUNS = names("cmd command commands exec")
+_TYPES = names("input interact keys keystrokes send write")
+_TYPED_INTO = names("keys keystrokes process session window pane")
+# Tools whose `command` or `script` is for something other than a shell.
+_OTHER_MACHINES = names(
+    "applescript browser chrome clickhouse database db devtools duckdb edit editor evaluate javascript js kernel lua"
+    " maria memory mongo mongodb mysql notebook nvim osascript page palette playwright postgres prompt puppeteer python"
+    " query redis replace selenium skill slash snowflake sql sqlite task todo typescript vim webdriver"
+)
+_PROMPTS = names("agent prompt skill slash subagent task")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINTS = re.compile(r"[^a-z0-9]+")
+_SLASH_TEXT = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
+_CODE = re.compile(
+    r"\A\s*(?:select\b.*\bfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|pragma|explain|with\s+\w+\s+as"
+    r"|(?:create|drop|alter|truncate)\s+(?:table|index|view|database|schema|function|user|role))\b"
+    r"|^\s*(?:const|var|async|def|class|import|from|throw|await|tell|using|package)\s"
+    r"|^\s*let\s+\w+\s+=|=>|\b(?:document|window|console|process|sys|os)\.\w|\b(?:require|print|function)\s?\("
+    r"|^\s*(?:return\s)?\w+(?:\.\w+)+\(",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@lru_cache(maxsize=1024)
+def folded(name: str) -> str:
+    """A name without case and joints: `cmd_string` and `cmdString` are one."""
+    return _JOINTS.sub("", name.lower())
+
+
+@lru_cache(maxsize=1024)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case."""
+    return tuple(word for word in _JOINTS.split(_CAMEL.sub("_", name).lower()) if word)
+
+
+@lru_cache(maxsize=1024)
+def is_shell_name(tool: str) -> bool:
+    """Some client calls its shell so."""
+    return folded(tool) in SHELL_NAMES
+
+
+@lru_cache(maxsize=1024)
+def may_run_commands(tool: str) -> bool:
+    """The name does not say that the tool talks to something other than a shell."""
+    words = set(words_of(tool))
+    return not words & _OTHER_MACHINES or bool(words & _SHELLS)
+
+
+@lru_cache(maxsize=1024)
+def is_typing_tool(tool: str) -> bool:
+    """A terminal, or a tool that types into one: its `input`, `keys` or `text` is a command line."""
+    words = set(words_of(tool))
+    if words & _OTHER_MACHINES and not words & _SHELLS:
+        return False
+    return bool(words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)) or is_shell_name(tool)
+
+
+def is_slash_text(tool: str, line: str) -> bool:
+    """`/review the last commit`: a prompt by name, which no shell gets."""
+    return _SLASH_TEXT.match(line) is not None and bool(_PROMPTS & set(words_of(tool)))
+
+
+def has_code(line: str) -> bool:
+    """The text looks like a program or a query in another language than a shell's."""
+    return _CODE.search(line) is not None
