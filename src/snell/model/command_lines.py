@@ -13,7 +13,15 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from snell.model.command_words import line_of_list, list_for_line, text_of_keys
-from snell.model.tool_names import folded, has_code, is_slash_text, is_typing_tool, may_run_commands, names
+from snell.model.tool_names import (
+    folded,
+    has_code,
+    is_shell_name,
+    is_slash_text,
+    is_typing_tool,
+    may_run_commands,
+    names,
+)
 
 COMMAND_KEYS = names(
     "argv bashcommand cmd cmdline cmds cmdstring command commandline commandlines commands commandstring commandtext"
@@ -87,7 +95,7 @@ def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
     if isinstance(given, str | list) and types and tool not in _PLAIN:
         yield from _at((), given, is_typed=True)
     elif isinstance(given, dict):
-        for place in _within(given, (), types=types, anywhere=anywhere):
+        for place in _within(given, (), types=types, anywhere=anywhere or is_shell_name(tool)):
             if not is_slash_text(tool, place.line):
                 yield place
 

@@ -21,10 +21,13 @@ _RUNS = names("cmd command commands exec")
 _TYPES = names("input interact keys keystrokes send write")
 _TYPED_INTO = names("keys keystrokes process session window pane")
 # Tools whose `command` or `script` is for something other than a shell.
-_OTHER_MACHINES = names(
-    "applescript browser chrome clickhouse database db devtools duckdb edit editor evaluate javascript js kernel lua"
-    " maria memory mongo mongodb mysql notebook nvim osascript page palette playwright postgres prompt puppeteer python"
-    " query redis replace selenium skill slash snowflake sql sqlite task todo typescript vim webdriver"
+_LANGUAGES = names(
+    "applescript browser chrome devtools evaluate javascript js kernel lua notebook osascript page playwright puppeteer"
+    " python selenium typescript webdriver"
+)
+_OTHER_MACHINES = _LANGUAGES | names(
+    "clickhouse database db duckdb edit editor maria memory mongo mongodb mysql nvim palette postgres prompt query"
+    " redis replace skill slash snowflake sql sqlite task todo vim"
 )
 _PROMPTS = names("agent prompt skill slash subagent task")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -72,6 +75,12 @@ def is_typing_tool(tool: str) -> bool:
     if words & _OTHER_MACHINES and not words & _SHELLS:
         return False
     return bool(words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)) or is_shell_name(tool)
+
+
+@lru_cache(maxsize=1024)
+def runs_other_code(tool: str) -> bool:
+    """The name says that the tool runs programs in another language than a shell's."""
+    return bool(_LANGUAGES & set(words_of(tool)))
 
 
 def is_slash_text(tool: str, line: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.model.command_lines import Place, places
-from snell.model.tool_names import has_code, names
+from snell.model.tool_names import has_code, names, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest, verdict_of
 from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.patches import patched
@@ -46,9 +46,13 @@ def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOW
 
 
 def _command_places(call: ToolCall) -> list[Place]:
-    found = list(places(call.tool, call.input, anywhere=True))
-    is_page = _BROWSER.search(call.tool)  # a script for a page is judged as a program
-    return [place for place in found if place.path[-1:] != ("script",)] if is_page else found
+    is_page, is_other = _BROWSER.search(call.tool), runs_other_code(call.tool)
+    return [
+        place
+        for place in places(call.tool, call.input, anywhere=True)
+        # A script for a page is judged as a program.
+        if not (is_page and place.path[-1:] == ("script",)) and not (is_other and place.is_code)
+    ]
 
 
 def _judge_place(place: Place, cwd: str, home: str, project: str, own: Own) -> Judgement:
