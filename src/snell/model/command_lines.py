@@ -100,7 +100,7 @@ def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
                 yield place
 
 
-def _within(given: dict[str, Any], path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
+def _within(given: dict[Any, Any], path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
     keys = {key: folded(key) for key in given if isinstance(key, str)}
     commands = [key for key, name in keys.items() if is_command_key(name)]
     typed = [key for key, name in keys.items() if name in TYPED_KEYS] if types and not commands else []
@@ -216,6 +216,6 @@ def _put(given: Any, path: Path, value: Any) -> Any:
     """A copy with the value at the path."""
     if not path:
         return value
-    copy = dict(given) if isinstance(given, dict) else list(given)
+    copy: Any = dict(given) if isinstance(given, dict) else list(given)
     copy[path[0]] = _put(given[path[0]], path[1:], value)
     return copy
