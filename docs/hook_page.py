@@ -69,13 +69,13 @@ def _arguments() -> Iterator[str]:
     yield (
         "## Tool calls\n\n`call` has the type of its kind of tool. Annotated with one of these types, a hook is for "
         "that kind alone, and `kind=` may be left out. What a client does not send is empty.\n\n"
-        "A tool that Snell does not know is a shell call when its input carries a command line: a text, a list of words "
-        "or a list of lines under `command`, `cmd`, `commands`, `script`, `argv` or `cmdString` in any spelling, JSON "
-        'text of such a list, or the `input` or `keys` of a terminal. `kind="shell"`, the matcher `Bash` and '
-        "conditions such as `Bash(git push *)` find it, `call.command` is the line, and `Rewrite(command=...)` changes "
-        "the field that the line came from; where the line consists of several fields, such a rewrite refuses the "
-        "call. A tool of an MCP server with a command line is of kind `mcp` and a shell call too; there an allow counts "
-        "only from a hook that names the tool or the kind `mcp`."
+        "A tool that Snell does not know is a shell call when its input carries a command line: a text, a list of "
+        "words or a list of lines under `command`, `cmd`, `commands`, `script`, `argv` or `cmdString` in any "
+        "spelling, JSON text of such a list, or the `input` or `keys` of a terminal. `kind = shell`, the matcher "
+        "`Bash` and conditions such as `Bash(git push *)` find it, `call.command` is the line, and "
+        "`Rewrite(command=...)` changes the field that the line came from; where the line consists of several "
+        "fields, such a rewrite refuses the call. A tool of an MCP server with a command line is of kind `mcp` and "
+        "a shell call too; there an allow counts only from a hook that names the tool or the kind `mcp`."
     )
     yield from _described(ToolCall)
     for kind in ALL_KINDS:

@@ -45,6 +45,11 @@ def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOW
     return strictest([found, *more]) if more else found
 
 
+def carries_line(call: ToolCall) -> bool:
+    """The input of a tool other than a shell holds a command line."""
+    return bool(_command_places(call))
+
+
 def _command_places(call: ToolCall) -> list[Place]:
     is_page, is_other = _BROWSER.search(call.tool), runs_other_code(call.tool)
     return [

@@ -18,7 +18,7 @@ from snell.model.command_lines import other_readings
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS
-from snell.packs.guard.accesses import judge_call, path_of, tells_others, written_by
+from snell.packs.guard.accesses import carries_line, judge_call, path_of, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
 from snell.packs.guard.judged import judged
 from snell.packs.guard.once import keep_denied, uses_allowance
@@ -69,6 +69,8 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
 def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
+    if call.kind in ("agent", "skill", "other") and not carries_line(call):
+        return None
     judgement = judge_call(call, *_ground(event, here), own_places(here))
     tells = tells_others(call)
     value = tells_value(here.marks, event.session_id, call, tells=tells)
