@@ -37,7 +37,7 @@ WRAPPERS = names(
 ARGUMENT_KEYS = frozenset(("args", "arguments", "argv", "argumentlist"))
 PROGRAM_KEYS = frozenset(("program", "executable", "bin", "binary", "exe"))
 CODE_KEYS = frozenset(("script", "scripts", "code"))
-DEEPEST = 100
+DEEPEST = 50  # levels of objects and lists; no tool looks for its command further down
 _PLAIN = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
 _JSON_STARTS = ("[", "{", '"')
 
@@ -101,6 +101,8 @@ def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
 
 
 def _within(given: dict[Any, Any], path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
+    if len(path) > DEEPEST:
+        return
     keys = {key: folded(key) for key in given if isinstance(key, str)}
     commands = [key for key, name in keys.items() if is_command_key(name)]
     typed = [key for key, name in keys.items() if name in TYPED_KEYS] if types and not commands else []
@@ -112,11 +114,10 @@ def _within(given: dict[Any, Any], path: Path, *, types: bool, anywhere: bool) -
         yield from _at((*path, key), given[key], arguments=words, stdin=stdin)
     for key in typed:
         yield from _at((*path, key), given[key], is_typed=True)
-    if len(path) < DEEPEST:
-        rest = (key for key in keys if key not in commands and key not in typed)
-        for key in rest:
-            if anywhere or keys[key] in WRAPPERS:
-                yield from _inside(given[key], (*path, key), types=types, anywhere=anywhere)
+    for key, name in keys.items():
+        is_wrapper = name in WRAPPERS or (anywhere and isinstance(given[key], dict | list))
+        if is_wrapper and key not in commands and key not in typed:
+            yield from _inside(given[key], (*path, key), types=types, anywhere=anywhere)
 
 
 def is_command_key(name: str) -> bool:
@@ -126,12 +127,12 @@ def is_command_key(name: str) -> bool:
 
 def _inside(value: Any, path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
     """Objects in an object: as they are, in a list, or as JSON text."""
-    if isinstance(value, str):
-        for place in _inside(_from_json(value), (), types=types, anywhere=anywhere):
+    if isinstance(value, str) and len(path) <= DEEPEST:
+        for place in _inside(_from_json(value), (*path, 0), types=types, anywhere=anywhere):
             yield Place(path, place.line, place.value, place.also, is_fixed=True)
     elif isinstance(value, dict):
         yield from _within(value, path, types=types, anywhere=anywhere)
-    elif isinstance(value, list) and len(path) < DEEPEST:
+    elif isinstance(value, list) and len(path) <= DEEPEST:
         for index, each in enumerate(value):
             if isinstance(each, dict | list):
                 yield from _inside(each, (*path, index), types=types, anywhere=anywhere)
@@ -151,12 +152,12 @@ def _at(
         yield Place(path, line, value, also, is_fixed=_is_composed(value) or (is_typed and isinstance(value, list)))
 
 
-def _read(value: Any, path: Path, *, is_typed: bool, depth: int = 0) -> tuple[str, tuple[str, ...]]:
+def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
     """A value as a command line, and the other ways to read it."""
-    if depth > DEEPEST:
+    if len(path) > DEEPEST:
         return "", ()
     if isinstance(value, str):
-        return _read_text(value, path, is_typed=is_typed, depth=depth)
+        return _read_text(value, path, is_typed=is_typed)
     if isinstance(value, dict):
         inner = list(_within(value, path, types=is_typed, anywhere=True))
         return "\n".join(place.line for place in inner), tuple(text for place in inner for text in place.also)
@@ -165,21 +166,22 @@ def _read(value: Any, path: Path, *, is_typed: bool, depth: int = 0) -> tuple[st
     if all(isinstance(each, str) for each in value):
         line = text_of_keys(value) if is_typed else line_of_list(value, is_plural=_is_plural(path))
         return line, tuple({" ".join(value), "\n".join(value)} - {line}) if value else ()
-    parts = [_read(each, path, is_typed=is_typed, depth=depth + 1) for each in value]
+    parts = [_read(each, (*path, index), is_typed=is_typed) for index, each in enumerate(value)]
     return "\n".join(line for line, _ in parts if line), tuple(text for _, also in parts for text in also)
 
 
-def _read_text(text: str, path: Path, *, is_typed: bool, depth: int) -> tuple[str, tuple[str, ...]]:
+def _read_text(text: str, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
     inner = _from_json(text)
     if inner is None:
         return (text_of_keys([text]) if is_typed else text), ()
-    line, also = _read(inner, path, is_typed=is_typed, depth=depth + 1)
+    line, also = _read(inner, (*path, 0), is_typed=is_typed)
     return (line, (*also, text)) if line else (text, ())
 
 
 def _is_plural(path: Path) -> bool:
     """Does the name of the field say that each text is a line, and not a word of one?"""
-    return bool(path) and _names(path)[-1].endswith(("s", "script"))
+    names_above = _names(path)
+    return bool(names_above) and names_above[-1].endswith(("s", "script"))
 
 
 def _names(path: Path) -> list[str]:

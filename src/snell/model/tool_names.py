@@ -27,18 +27,19 @@ _LANGUAGES = names(
 )
 _OTHER_MACHINES = _LANGUAGES | names(
     "clickhouse database db duckdb edit editor maria memory mongo mongodb mysql nvim palette postgres prompt query"
-    " redis replace skill slash snowflake sql sqlite task todo vim"
+    " redis replace skill slash snowflake sql sqlite vim"
 )
-_PROMPTS = names("agent prompt skill slash subagent task")
+_PROMPTS = frozenset(("Agent", "Skill", "SlashCommand", "Task", "slash_command"))
+LONGEST_CODE = 20_000
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = re.compile(r"[^a-z0-9]+")
 _SLASH_TEXT = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
 _CODE = re.compile(
     r"\A\s*(?:select\b.*\bfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|pragma|explain|with\s+\w+\s+as"
     r"|(?:create|drop|alter|truncate)\s+(?:table|index|view|database|schema|function|user|role))\b"
-    r"|^\s*(?:const|var|async|def|class|import|from|throw|await|tell|using|package)\s"
-    r"|^\s*let\s+\w+\s+=|=>|\b(?:document|window|console|process|sys|os)\.\w|\b(?:require|print|function)\s?\("
-    r"|^\s*(?:return\s)?\w+(?:\.\w+)+\(",
+    r"|^[ \t]*(?:const|var|async|def|class|import|from|throw|await|tell|using|package)\s"
+    r"|^[ \t]*let[ \t]+\w+[ \t]+=|=>|\b(?:document|window|console|process|sys|os)\.\w|\b(?:require|print|function)\s?\("
+    r"|^[ \t]*(?:return\s)?\w+(?:\.\w+)+\(",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -85,9 +86,9 @@ def runs_other_code(tool: str) -> bool:
 
 def is_slash_text(tool: str, line: str) -> bool:
     """`/review the last commit`: a prompt by name, which no shell gets."""
-    return _SLASH_TEXT.match(line) is not None and bool(_PROMPTS & set(words_of(tool)))
+    return tool in _PROMPTS and _SLASH_TEXT.match(line) is not None
 
 
 def has_code(line: str) -> bool:
     """The text looks like a program or a query in another language than a shell's."""
-    return _CODE.search(line) is not None
+    return _CODE.search(line[:LONGEST_CODE]) is not None

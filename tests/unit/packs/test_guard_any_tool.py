@@ -73,6 +73,10 @@ FORMS: list[Any] = [
     {"calls": [{"tool": "a", "input": {"cmd": WIPES}}]},
     {"anything": {"deep": [{"inside": {"command": WIPES}}]}},
     {"command": "ls", "cmd": WIPES},
+    {"task": {"label": "x", "command": "rm", "args": ["-rf", "/"]}},
+    {"command": f"/x ; {WIPES}"},
+    {"command": f"/x\n{WIPES}"},
+    {"script": f"import a\n{WIPES}"},
 ]
 
 
@@ -80,6 +84,18 @@ FORMS: list[Any] = [
 @pytest.mark.parametrize("tool", ["helper", "execute_bash_command", "mcp__box__run"])
 def test_a_command_is_judged_in_whatever_form_it_comes(tool: str, given: Any):
     assert _verdict(tool, given) == "deny"
+
+
+@pytest.mark.parametrize("shape", ["[%s]", '{"command": %s}', '{"a": %s}', '{"arguments": [%s]}'])
+def test_an_input_without_end_is_no_crash(shape: str):
+    text = '"ls"'
+    for _ in range(400):
+        text = shape % text
+    nested: Any = "ls"
+    for _ in range(400):
+        nested = {"command": [nested]}
+    assert _verdict("helper", {"command": text, "arguments": text, "cmd": nested}) == "silent"
+    assert _verdict("helper", {"script": "\n" * 300_000}) == "silent"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +162,10 @@ HARMLESS = [
     ("mcp__tmux__send-keys", {"keys": ["C-c"]}),
     ("terminal_resize", {"cols": 80, "rows": 24}),
     ("add_mcp_server", {"config": {"command": "npx", "args": ["-y", "@scope/server"]}}),
+    ("Write", {"file_path": f"{CWD}/rows.json", "content": json.dumps([{"command": WIPES}])}),
+    ("Edit", {"file_path": f"{CWD}/rows.json", "old_string": "x", "new_string": json.dumps({"command": WIPES})}),
+    ("mcp__files__write_file", {"path": "rows.json", "content": json.dumps({"command": WIPES})}),
+    ("create_and_run_task", {"task": {"label": "build", "command": "npm", "args": ["run", "build"]}}),
     ("notebook", {"code": "print('rm -rf /')"}),
     ("image", {"prompt": "a shell on a beach, rm -rf / written in sand"}),
     ("helper", {"command": None, "cmd": 7, "script": [], "argv": {}}),
