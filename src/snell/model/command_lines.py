@@ -61,10 +61,8 @@ class Place(Struct, frozen=True):
 
 def command_line(tool: str, given: Any) -> str:
     """The command line that a call carries, several below each other; empty when it carries none."""
-    if tool in _PLAIN and type(given) is dict:
-        text = given.get("command")
-        if isinstance(text, str) and not text.startswith(_JSON_STARTS):
-            return text
+    if tool in _PLAIN and isinstance(given, dict) and isinstance(text := given.get("command"), str):
+        return text
     return "\n".join(place.line for place in places(tool, given))
 
 

@@ -86,6 +86,12 @@ def test_a_command_is_judged_in_whatever_form_it_comes(tool: str, given: Any):
     assert _verdict(tool, given) == "deny"
 
 
+@pytest.mark.parametrize("tool", ["Bash", "helper", "shell", "mcp__box__run"])
+def test_text_that_is_json_too_is_judged_as_text(tool: str):
+    assert _verdict(tool, {"command": '{"command": "ls", "$(rm -rf /)": 1}'}) == "deny"
+    assert _verdict(tool, {"command": '["ls", "$(rm -rf /)"]'}) == "deny"
+
+
 @pytest.mark.parametrize("shape", ["[%s]", '{"command": %s}', '{"a": %s}', '{"arguments": [%s]}'])
 def test_an_input_without_end_is_no_crash(shape: str):
     text = '"ls"'
