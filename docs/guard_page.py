@@ -18,6 +18,7 @@ def guard() -> str:
         "`snell allow`, run by a person at a terminal, shows the command that was denied last and lets exactly "
         "that one "
         "pass, once, in its session.\n\n"
+        "A command line is judged in the input of every tool, whatever the tool and the field are called.\n\n"
         "Within a session the guard remembers the files that were written, to judge them when they are run, which "
         "secrets were read, and a keyed fingerprint of their values, to know them again when they would leave. A value "
         "that was changed in between, other than by base64, is not known again.\n\n"

@@ -68,7 +68,14 @@ def _arguments() -> Iterator[str]:
     yield _members(Event)
     yield (
         "## Tool calls\n\n`call` has the type of its kind of tool. Annotated with one of these types, a hook is for "
-        "that kind alone, and `kind=` may be left out. What a client does not send is empty."
+        "that kind alone, and `kind=` may be left out. What a client does not send is empty.\n\n"
+        "A tool that Snell does not know is a shell call when its input carries a command line: a text, a list of "
+        "words or a list of lines under `command`, `cmd`, `commands`, `script`, `argv` or `cmdString` in any "
+        "spelling, JSON text of such a list, or the `input` or `keys` of a terminal. `kind = shell`, the matcher "
+        "`Bash` and conditions such as `Bash(git push *)` find it, `call.command` is the line, and "
+        "`Rewrite(command=...)` changes the field that the line came from; where the line consists of several "
+        "fields, such a rewrite refuses the call. A tool of an MCP server with a command line is of kind `mcp` and "
+        "a shell call too; there an allow counts only from a hook that names the tool or the kind `mcp`."
     )
     yield from _described(ToolCall)
     for kind in ALL_KINDS:
@@ -165,7 +172,9 @@ COMMANDS = """\
 A command hook is an entry of a [settings file](settings.md). It gets the event as one line of JSON on stdin, in Claude
 Code's shape whatever client called, and runs in the session's directory with these variables: `HOOK_EVENT`,
 `HOOK_TOOL_NAME`, `HOOK_SESSION_ID`, `CLAUDE_PROJECT_DIR`, in a plugin `CLAUDE_PLUGIN_ROOT`, and on events that can set
-variables for later commands `CLAUDE_ENV_FILE`, to which it may write `export NAME=VALUE` lines.
+variables for later commands `CLAUDE_ENV_FILE`, to which it may write `export NAME=VALUE` lines. A shell call has its
+command line under `tool_input.command`, whatever field the client's tool has it in. A hook with the matcher `Bash` gets
+`tool_name = "Bash"` for a shell of any name; the tool's own name is `native.tool` then.
 
 In a `[hooks.shell]` table the event is not passed and the output is not read, unless `pass_context` or `parse_result`
 say so."""

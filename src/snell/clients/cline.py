@@ -69,6 +69,7 @@ DIALECT = Dialect(
     refine=_refine,
     tools={
         "run_commands": Tool("Bash", lists={"commands": "command"}),
+        "execute_command": Tool("Bash"),
         "read_files": Tool("Read", lists={"files": "file_path"}),
         "editor": Tool(
             "Edit",

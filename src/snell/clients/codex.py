@@ -38,6 +38,8 @@ DIALECT = Dialect(
     tools={
         "exec_command": Tool("Bash", {"cmd": "command"}),
         "shell": Tool("Bash", is_argv=True),
+        "shell_command": Tool("Bash"),
+        "local_shell": Tool("Bash", is_argv=True),
         "apply_patch": Tool("Edit", {"command": "new_string"}, is_patch=True),
         "spawn_agent": Tool("Agent", {"message": "prompt"}),
         "update_plan": Tool("TodoWrite"),

@@ -31,6 +31,8 @@ DIALECT = Dialect(
     mcp_name=("mcp_", "_"),
     tools={
         "run_in_terminal": Tool("Bash"),
+        "runInTerminal": Tool("Bash"),
+        "runTerminalCommand": Tool("Bash"),
         "read_file": Tool("Read", {"filePath": "file_path"}),
         "create_file": Tool("Write", {"filePath": "file_path"}),
         "replace_string_in_file": Tool(

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.engine.book import Switches
+from snell.engine.match import fits_only_as_shell
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
@@ -32,10 +33,16 @@ def admitted(hook: Hook, event: Event, outcome: Outcome, switches: Switches, val
     remarks: list[str] = []
     failure = outcome.failure
     refused = False
-    for effect in outcome.effects:
-        wrong = _role_forbids(hook, effect) or _wrong_rewrite(hook, event, effect, switches, validate)
+    for given in outcome.effects:
+        effect: Effect = given
+        wrong = _role_forbids(hook, effect)
+        if isinstance(effect, Rewrite) and not wrong:
+            effect = _with_command_in_place(hook, event, effect)
+            wrong = _wrong_rewrite(hook, event, effect, switches, validate)
         if wrong:
             failure = failure or wrong
+        elif isinstance(effect, Allow) and fits_only_as_shell(hook, event):
+            remarks.append(f"its allow is for shell calls, and `{event.tool}` is another tool that is given a command")
         else:
             kept.extend(expressed(effect, event, remarks.append))
         refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
@@ -76,6 +83,32 @@ def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
     return Failure("effect", f"`{hook.id}` {hook.role}, so it cannot answer {name}; declare it with {declared}")
 
 
+def _with_command_in_place(hook: Hook, event: Event, rewrite: Rewrite) -> Effect:
+    """
+    The rewrite with a changed `command` in the field that holds the command line of this tool, such as `cmd` or a list.
+    Where there is no single such field the call is refused: it would run as it was.
+    """
+    before, line = event.rewritable, event.command
+    after = rewrite.applied_to(before)
+    if not line or not isinstance(before, dict) or not isinstance(after, dict) or before.get("command") == line:
+        return rewrite
+    changed = after.get("command")
+    if not isinstance(changed, str) or changed == before.get("command"):
+        return rewrite
+    rest = {key: value for key, value in after.items() if key != "command"}
+    rest |= {"command": before["command"]} if "command" in before else {}
+    if changed == line:
+        return Rewrite(rest, because=rewrite.because)
+    placed = event.rewritten({**before, **rest}).with_command(changed)
+    if placed is None:
+        why = f"`{hook.id}` changes the command of `{event.tool}`, whose input holds it in several parts"
+        return Deny(why, instead=f"call it with this command alone: {changed}")
+    roots = {key for key, value in placed.items() if value != before.get(key)}
+    return Rewrite(
+        {key: value for key, value in placed.items() if key in rest or key in roots}, because=rewrite.because
+    )
+
+
 def _wrong_rewrite(
     hook: Hook, event: Event, effect: Effect, switches: Switches, validate: Validate | None
 ) -> Failure | None:
@@ -92,9 +125,15 @@ def _wrong_rewrite(
         return Failure("rewrite", f'`{hook.id}` may not rewrite: rewrites_from = "policy"')
     if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):
         return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to {type(value).__name__}")
-    if validate and event.row.rewrites == "tool_input" and (wrong := validate(event.tool, value)):
+    is_input = event.row.rewrites == "tool_input"
+    if validate and is_input and (wrong := validate(event.tool, _for_schema(event, value))):
         return Failure("rewrite", f"`{hook.id}` rewrote the input of {event.tool} wrongly: {'; '.join(wrong)}")
     return None
+
+
+def _for_schema(event: Event, value: dict[str, Any]) -> dict[str, Any]:
+    """Where a client's shell had its command line in another field, the line counts as the `command` of `Bash`."""
+    return value if "command" in event.tool_input else event.rewritten(value).readable_input
 
 
 def expressed(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:

@@ -148,7 +148,7 @@ class Book:
             return hook.untrusted
         if off := self.switches.off(hook):
             return off
-        if hook.kinds and event.kind not in hook.kinds:
+        if hook.kinds and not set(event.kinds) & set(hook.kinds):
             return f"it is for {', '.join(hook.kinds)} calls, this is {event.kind or 'no tool call'}"
         if predicate is None:
             return ""
@@ -199,7 +199,8 @@ def _depends(hook: Hook) -> bool:
 
 def _key(event: Event) -> tuple[str, ...]:
     if event.tool:
-        return (event.name, event.tool, event.tool_name, event.kind)
+        kinds = event.kinds if event.kind == "mcp" else (event.kind,)
+        return (event.name, event.tool, event.tool_name, *kinds)
     return (event.name, event.tool_name, event.kind, *targets(event))
 
 

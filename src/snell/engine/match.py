@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from snell.model.catalogue import EventRow
 from snell.model.errors import PatternError
 from snell.model.events import Event, text_in
+from snell.model.hooks import Hook
 from snell.model.tools import names_of
 
 Predicate = Callable[[str], bool]
@@ -64,8 +65,21 @@ def targets(event: Event) -> Sequence[str]:
     """The names that a matcher of this event is compared with; empty when the event does not carry its field."""
     row = event.row
     if row.matches == "tool_name":
-        return names_of(event.tool, event.tool_name)
+        return event.tool_names
     return value_targets(row, text_in(event.payload, row.matches))
+
+
+def fits_only_as_shell(hook: Hook, event: Event) -> bool:
+    """The hook was chosen for a shell call, and not for the name or the kind that this tool has of its own."""
+    if hook.kinds and event.kind not in hook.kinds:
+        return True
+    if not hook.matcher or "Bash" in names_of(event.tool, event.tool_name) or "Bash" not in event.tool_names:
+        return False
+    try:
+        fits = compiled(hook.matcher, hook.matcher_type, event.row)
+        return fits is not None and not any(map(fits, names_of(event.tool, event.tool_name)))
+    except PatternError:
+        return False
 
 
 def value_targets(row: EventRow, value: str) -> Sequence[str]:

@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.answers import after_async, is_async, is_json, outcome_of
-from snell.machine.event_json import event_object
+from snell.engine.match import fits_only_as_shell
+from snell.machine.event_json import as_bash_call, event_object
 from snell.machine.json_output import json_bytes
 from snell.machine.processes import Finished, Running, environment, finish_in_background
 from snell.machine.processes import run as run_process
@@ -35,7 +36,9 @@ def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
     assert isinstance(command, Command)
     voice = around.voice(command.written_for) if command.written_for else None
     if voice is None:
-        return _run(hook, event, around, _Asking(event_object(event)))
+        payload = event_object(event)
+        is_bash = "shell" in event.kinds and fits_only_as_shell(hook, event)
+        return _run(hook, event, around, _Asking(as_bash_call(payload) if is_bash else payload))
     payloads = voice.given(event, around.project_dir)
     wanted = [each for each in payloads if voice.is_wanted(command.their_matcher, event, each)]
     if not wanted:

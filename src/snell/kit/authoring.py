@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from snell.kit.here import HERE
-from snell.kit.subjects import call_of, subject_of
+from snell.kit.subjects import call_of, shell_call_of, subject_of
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.errors import HookError
 from snell.model.events import Event
@@ -63,6 +63,7 @@ def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
 
 
 _call = _made_once(call_of)
+_shell_call = _made_once(shell_call_of)
 _subject = _made_once(subject_of)
 
 # What a function may ask for, by the name of its parameter.
@@ -186,6 +187,8 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
     if not names:
         return lambda _event: function()
     suppliers = [(name, supplies[name]) for name in names]
+    if _is_for_shells(function):
+        suppliers = [(name, _shell_call if supply is _call else supply) for name, supply in suppliers]
     match suppliers:  # every event pays for each of its hooks, so the usual numbers are written out
         case [(one, first)]:
             return lambda event: function(**{one: first(event)})
@@ -194,6 +197,11 @@ def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> C
         case [(one, first), (two, second), (three, third)]:
             return lambda event: function(**{one: first(event), two: second(event), three: third(event)})
     return lambda event: function(**{name: supply(event) for name, supply in suppliers})
+
+
+def _is_for_shells(function: Callable[..., Any]) -> bool:
+    declared = declarations(function)
+    return bool(declared) and all(each.kinds == ("shell",) for each in declared)
 
 
 def _declaring(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:

@@ -16,7 +16,6 @@ What stands in the parentheses:
 """
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from msgspec import Struct
 from snell.kit.late_pattern import late
 from snell.kit.shell import Command, CommandLine, read
 from snell.kit.wildcards import path_matches, text_matches
+from snell.model.command_lines import command_line
 from snell.model.tools import names_of
 
 LONGEST_RULE = 1000
@@ -38,7 +38,6 @@ _DOMAIN = "domain:"
 # With a pattern, these rules speak of a kind of tool, not of one tool.
 _FAMILIES = {"Bash": ("shell",), "Edit": ("edit", "write"), "Read": ("read", "search")}
 
-_COMMAND_FIELDS = ("command", "cmd", "script", "commands")
 _PATH_FIELDS = ("file_path", "notebook_path", "path", "filePath", "target_file", "paths", "files")
 _AGENT_FIELDS = ("subagent_type", "agent_type", "agent_name")
 _SKILL_FIELDS = ("skill", "name", "command")
@@ -126,23 +125,13 @@ def _matcher(tool: str) -> _Matcher:
 
 
 def _command_matches(pattern: str, tool_input: Mapping[str, Any], _cwd: str, _home: str) -> bool:
-    text = _command_text(tool_input)
-    reading = read(text) if text is not None else None
+    text = command_line("Bash", tool_input)
+    reading = read(text) if text or isinstance(tool_input.get("command"), str) else None
     if reading is None or not reading.understood or reading.dynamic:
         return True
     if reading.substitutes and " " in _without_tail(pattern):
         return True
     return any(_describes(pattern, rendered) for rendered in _renderings(reading))
-
-
-def _command_text(tool_input: Mapping[str, Any]) -> str | None:
-    for field in _COMMAND_FIELDS:
-        given = tool_input.get(field)
-        if isinstance(given, str):
-            return given
-        if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
-            return "\n".join(given) if field == "commands" else shlex.join(given)
-    return None
 
 
 def _without_tail(pattern: str) -> str:

@@ -157,12 +157,25 @@ def call_of(event: Event) -> ToolCall:
     type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
     given = event.tool_input
     own = {name: _first_text(given, keys) for name, keys in fields.items()}
-    if event.kind == "mcp":
+    if event.kind == "shell":
+        own["command"] = event.command
+    elif event.kind == "mcp":
         own["server"], own["method"] = mcp_parts(event.tool)
+    return _call(type_, event, own)
+
+
+def shell_call_of(event: Event) -> ToolCall:
+    """The same for a hook that is for shell calls alone: a tool of an MCP server may be one as well."""
+    if event.kind == "shell" or "shell" not in event.kinds:
+        return call_of(event)
+    return _call(ShellCall, event, {"command": event.command, "description": text_in(event.tool_input, "description")})
+
+
+def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCall:
     return type_(
         tool=event.tool,
         kind=event.kind,
-        input=given,
+        input=event.tool_input,
         id=event.tool_use_id,
         cwd=event.cwd,
         response=event.tool_response,
@@ -195,7 +208,7 @@ def _turn(event: Event) -> Turn:
 
 # Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
 _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
-    "shell": (ShellCall, {"command": ("command", "cmd", "script"), "description": ("description",)}),
+    "shell": (ShellCall, {"description": ("description",)}),
     "edit": (
         EditCall,
         {
@@ -204,7 +217,7 @@ _CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
             "new": ("new_string", "new_str", "new_source"),
         },
     ),
-    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text")}),
+    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text", "file_text")}),
     "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
     "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
     "web": (WebCall, {"url": ("url",), "query": ("query",)}),

@@ -15,7 +15,16 @@ def event_object(event: Event) -> dict[str, Any]:
     payload = {**event.payload, "hook_event_name": event.name}
     if event.tool:
         payload["tool_name"] = event.tool
+    if event.command and isinstance(payload.get("tool_input"), dict):
+        payload["tool_input"] = event.readable_input
     return payload
+
+
+def as_bash_call(payload: dict[str, Any]) -> dict[str, Any]:
+    """The same under the name that a hook for `Bash` looks for; the tool's own name stands beside it."""
+    native = payload.get("native")
+    own = {**(native if isinstance(native, dict) else {}), "tool": payload.get("tool_name")}
+    return {**payload, "tool_name": "Bash", "native": own}
 
 
 def event_for_others(event: Event, *, redact: bool = True) -> dict[str, Any]:

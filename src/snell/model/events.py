@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.catalogue import EventRow, row_of
-from snell.model.tools import kind_of
+from snell.model.command_lines import command_line, with_line
+from snell.model.tools import kind_of, kinds_of, names_of, shell_alias
 
 Payload = dict[str, Any]
 
@@ -46,6 +47,35 @@ class Event(Struct, frozen=True, kw_only=True):
     def tool_input(self) -> Payload:
         given = self.payload.get("tool_input")
         return given if isinstance(given, dict) else {}
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Every kind of this call; the first is `kind`."""
+        return kinds_of(self.tool, self.kind, self.payload.get("tool_input")) if self.kind == "mcp" else (self.kind,)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Every name under which a matcher may find this call; a shell call is `Bash` too."""
+        names = names_of(self.tool, self.tool_name)
+        is_shell = "Bash" not in names and "shell" in self.kinds
+        return (*names, *shell_alias(self.tool)) if is_shell else names
+
+    @property
+    def command(self) -> str:
+        """The command line of a shell call, whatever field holds it; empty for any other call."""
+        if self.kind != "shell" and "shell" not in self.kinds:
+            return ""
+        return command_line(self.tool_name or self.tool, self.payload.get("tool_input"))
+
+    @property
+    def readable_input(self) -> Payload:
+        """The tool input with the command line as text under `command`, where hooks look for it."""
+        given, line = self.tool_input, self.command
+        return {**given, "command": line} if line and given.get("command") != line else given
+
+    def with_command(self, line: str) -> Any:
+        """The tool input with another command line in the field of the old one; None when there is no such field."""
+        return with_line(self.tool_name or self.tool, self.payload.get("tool_input"), line)
 
     @property
     def tool_response(self) -> Any:
@@ -85,7 +115,8 @@ class Event(Struct, frozen=True, kw_only=True):
 def event_from(payload: Payload, name: str, client: str = "generic") -> Event:
     """An event from a Claude-shaped payload."""
     tool = text_in(payload, "tool_name")
-    return Event(name=name, payload=payload, client=client, tool=tool, tool_name=tool, kind=kind_of(tool))
+    kind = kind_of(tool, payload.get("tool_input"))
+    return Event(name=name, payload=payload, client=client, tool=tool, tool_name=tool, kind=kind)
 
 
 def text_in(payload: Payload, field: str) -> str:

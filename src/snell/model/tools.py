@@ -2,10 +2,15 @@
 Tool kinds that hold across clients.
 
 A hook written for `kind="shell"` works wherever an agent runs commands. Clients translate their own tool names
-into Claude Code's; this table says which kind each of those is.
+into Claude Code's; this table says which kind each of those is. A tool that the table does not know is what its input
+shows: with a command line it is a shell.
 """
 
 from collections.abc import Mapping
+from typing import Any
+
+from snell.model.command_lines import carries_command
+from snell.model.tool_names import is_shell_name, words_of
 
 KINDS: Mapping[str, str] = {
     "Bash": "shell",
@@ -28,6 +33,17 @@ KINDS: Mapping[str, str] = {
     "Skill": "skill",
 }
 
+# The `command` of an editor that takes one, together with a path: Anthropic's text editor and memory tools, and others.
+EDITOR_COMMANDS: Mapping[str, str] = {
+    "view": "read",
+    "create": "write",
+    "str_replace": "edit",
+    "insert": "edit",
+    "delete": "edit",
+    "rename": "edit",
+    "undo_edit": "edit",
+}
+
 ALL_KINDS = ("shell", "edit", "write", "read", "search", "web", "mcp", "agent", "skill", "other")
 
 # A renamed tool answers to both names, so that a matcher written for the old one keeps working. A patch may write files
@@ -42,11 +58,31 @@ _ALSO = {
 }
 
 
-def kind_of(tool: str) -> str:
-    """The kind of a tool, by Claude Code's name for it."""
+def kind_of(tool: str, given: Any = None) -> str:
+    """The kind of a tool, by Claude Code's name for it, else by what its input carries."""
     if not tool:
         return ""
-    return KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else "other")
+    return KINDS.get(tool) or ("mcp" if tool.startswith("mcp__") else _guessed_kind(tool, given))
+
+
+def _guessed_kind(tool: str, given: Any) -> str:
+    if is_shell_name(tool):
+        return "shell"
+    if isinstance(given, dict) and ("path" in given or "old_path" in given):
+        command = given.get("command")
+        if isinstance(command, str) and command in EDITOR_COMMANDS:
+            return EDITOR_COMMANDS[command]
+    return "shell" if carries_command(tool, given) else "other"
+
+
+def kinds_of(tool: str, kind: str, given: Any) -> tuple[str, ...]:
+    """Every kind that a call is of: a tool of an MCP server that is given a command line is a shell call too."""
+    return (kind, "shell") if kind == "mcp" and carries_command(tool, given) else (kind,)
+
+
+def shell_alias(tool: str) -> tuple[str, ...]:
+    """`Bash` for a shell call under another name; no Bash pattern describes what PowerShell is given."""
+    return () if {"powershell", "pwsh"} & set(words_of(tool)) or tool == "Bash" else ("Bash",)
 
 
 def names_of(*tools: str) -> tuple[str, ...]:

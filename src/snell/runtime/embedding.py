@@ -74,7 +74,7 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
             client=self.client,
             tool=claudes,
             tool_name=tool,
-            kind=kind_of(claudes),
+            kind=kind_of(claudes, fields.get("tool_input")),
             lineage=self.lineage,
         )
 

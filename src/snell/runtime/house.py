@@ -33,7 +33,6 @@ from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
 from snell.model.ports import Client, Reply, Store, Team
-from snell.model.tools import names_of
 from snell.runtime.auditor_of import auditor_of
 from snell.runtime.callbacks import Registration, event_named, hooks_from
 from snell.runtime.crew import Crew
@@ -390,8 +389,8 @@ def _with_own_ids(hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def _condition(rule: str, event: Event) -> bool:
-    names = names_of(event.tool, event.tool_name)
-    return holds(rule, names, event.tool_input, event.kind, cwd=event.cwd, home=os.path.expanduser("~"))
+    home = os.path.expanduser("~")
+    return holds(rule, event.tool_names, event.readable_input, event.kind, cwd=event.cwd, home=home)
 
 
 def _skill_group(path: Path, session_id: str) -> str:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
 from snell.model.events import Event
-from snell.model.tools import ALL_KINDS, kind_of
+from snell.model.tools import ALL_KINDS, KINDS, kind_of
 from snell.testing.fields import ALSO_CALLED, KIND_FIELDS, PAYLOAD_FIELDS, WRAPPERS, KindFields
 from snell.testing.mistakes import CaseError, did_you_mean, table_of, text_of
 
@@ -104,15 +104,16 @@ def _tool(row: EventRow, fields: Mapping[str, Any]) -> tuple[str, str, str]:
         raise CaseError(f"{row.name} is about a tool call", advice='add kind = "shell" or tool = "Bash"')
     named = text_of(fields.get("tool", ""), "tool")
     if "kind" not in fields:
-        return kind_of(named), named, ""
+        return kind_of(named, fields.get("input")), named, ""
     kind = text_of(fields["kind"], "kind")
     if kind not in ALL_KINDS:
         advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
         raise CaseError(f"there is no tool kind `{kind}`", key="kind", advice=advice)
-    if named and kind_of(named) not in (kind, "other"):
+    is_known = named in KINDS or named.startswith("mcp__")
+    if is_known and kind_of(named) != kind:
         raise CaseError(f"`{named}` is of kind {kind_of(named)}, not {kind}", key="kind", advice="keep one of the two")
     usual = _usual_tool(kind, fields)
-    if named and kind_of(named) == "other" and usual:
+    if named and not is_known and usual:
         return kind, usual, named
     if not named and not usual:
         raise CaseError(f"a call of kind {kind} needs the tool's name", key="kind", advice=_TOOL_ADVICE[kind])

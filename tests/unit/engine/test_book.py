@@ -331,8 +331,11 @@ def test_ten_thousand_hooks_are_matched_once_for_each_tool(monkeypatch: pytest.M
 
     monkeypatch.setattr(book_module, "compiled", counting)
     book = Book(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
-    found = [picked(book, call(str(n), tool="Tool7")) for n in range(50)]
-    assert (found, len(asked)) == ([["h7"]] * 50, 10_000)
+    first = picked(book, call("0", tool="Tool7"))
+    once = len(asked)
+    assert once >= 10_000
+    found = [picked(book, call(str(n), tool="Tool7")) for n in range(1, 50)]
+    assert ([first, *found], len(asked)) == ([["h7"]] * 50, once)
 
 
 def test_what_the_book_remembers_does_not_grow_without_end() -> None:

@@ -4,15 +4,14 @@ Tool names and inputs: from the client's into Claude's, and a rewritten input ba
 What is judged must be what runs. So where an input holds a key under both names, the one that the client reads counts.
 """
 
-import shlex
 from typing import Any
 
 from snell.clients.dialect.patch import patched_files
 from snell.clients.dialect.table import Dialect, Tool
+from snell.model.command_words import line_of_list
 from snell.model.events import Payload
 
 ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path` is the first
-SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 JOINT = "__"
 
 
@@ -39,10 +38,10 @@ def claude_input(table: Dialect, name: str, given: Payload) -> tuple[Payload, tu
     unread = [key for key in given if key in renamed and key not in tool.keys]
     shaped = {tool.keys.get(key, key): value for key, value in given.items() if key not in unread} | renamed
     for key, known in tool.lists.items():
-        if isinstance(shaped.get(key), list):
+        if isinstance(values := shaped.get(key), list) and (known != "command" or _is_texts(values)):
             shaped |= _unlisted(known, shaped.pop(key))
     if tool.is_argv and isinstance(words := shaped.get("command"), list):
-        shaped["command"] = _command_line([str(word) for word in words])
+        shaped["command"] = line_of_list([str(word) for word in words])
     if tool.is_patch and isinstance(patch := shaped.get("new_string"), str):
         shaped |= {"old_string": "", **_files(patched_files(patch))}
     return shaped, tuple(f"{key} in the input is ignored, {table.title} reads another key" for key in unread)
@@ -89,10 +88,9 @@ def _is_wrapped(table: Dialect, given: Payload) -> bool:
     return table.wraps_mcp and given.keys() == {"tool_name", "tool_input"} and isinstance(given["tool_input"], dict)
 
 
-def _command_line(words: list[str]) -> str:
-    """The line that a list of words runs: what a shell is given, else the words, quoted."""
-    is_shell = len(words) == 3 and words[0].rpartition("/")[2] in SHELLS and words[1] in ("-c", "-lc")
-    return words[2] if is_shell else shlex.join(words)
+def _is_texts(values: list[Any]) -> bool:
+    """Objects and other values stay where they are: a command in them is found there."""
+    return all(isinstance(each, str) for each in values)
 
 
 def _unlisted(known: str, values: list[Any]) -> Payload:

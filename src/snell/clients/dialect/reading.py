@@ -37,7 +37,7 @@ def decoded(table: Dialect, payload: bytes, event: str = "") -> Event:
         client=table.name,
         tool=tool,
         tool_name=tool_name,
-        kind=kind_of(tool),
+        kind=kind_of(tool, shaped.get("tool_input")),
         flags=(*flags, *ignored, *odd),
         takes_notes=_takes_notes(table, native, name),
     )

@@ -50,7 +50,7 @@ class Codex(Speaker):
         if event.kind in ("edit", "write"):
             return Call("apply_patch", {"command": as_patch(event)}, is_composed=True)
         call = super().call(event)
-        return Call("Bash", {"command": text_in(event.tool_input, "command")}) if event.kind == "shell" else call
+        return Call("Bash", {"command": event.command}) if event.kind == "shell" else call
 
     def matched(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "tool_name")

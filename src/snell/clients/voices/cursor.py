@@ -187,11 +187,11 @@ def _tool_failed(voice: Cursor, event: Event) -> list[Payload]:
 
 
 def _shell(_voice: Cursor, event: Event) -> list[Payload]:
-    return [{"command": text_in(event.tool_input, "command"), "cwd": event.cwd, "sandbox": False}]
+    return [{"command": event.command, "cwd": event.cwd, "sandbox": False}]
 
 
 def _shell_done(_voice: Cursor, event: Event) -> list[Payload]:
-    command, output = text_in(event.tool_input, "command"), result_text(event)
+    command, output = event.command, result_text(event)
     return [{"command": command, "output": output, "duration": _duration(event), "sandbox": False}]
 
 

@@ -14,7 +14,7 @@ from snell.model.errors import PatternError, PayloadError
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
 from snell.model.ports import Said
-from snell.model.tools import mcp_parts, names_of
+from snell.model.tools import KINDS, mcp_parts, names_of
 
 
 class Call(Struct, frozen=True):
@@ -71,8 +71,8 @@ class Speaker:
 
     def call(self, event: Event) -> Call:
         """The event's tool call in this client's names."""
-        name = self.tool(event.tool)
-        ours, is_composed = _one_edit(event.tool_input)
+        name = self.tool("Bash" if event.kind == "shell" and event.tool not in KINDS else event.tool)
+        ours, is_composed = _one_edit(event.readable_input)
         return Call(name, native_input(self.table, name, ours, ours), is_composed)
 
     def tool(self, ours: str) -> str:

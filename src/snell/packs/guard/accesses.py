@@ -9,17 +9,18 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
-from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
-from snell.packs.guard.names import names
+from snell.model.command_lines import Place, places
+from snell.model.tool_names import has_code, names, runs_other_code
+from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest, verdict_of
 from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.patches import patched
+from snell.packs.guard.rules import UNREADABLE
 from snell.packs.guard.sensitive import is_program, runs_by_itself
 from snell.packs.guard.servers import commands_of, findings_of, moves, of_notebook, removes
 from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.values import Value
 
 MOST_TEXTS = 40
-_COMMAND_KEYS = frozenset(("command", "cmd", "script", "shell_command", "commandline", "command_line"))
 _PATH_KEYS = names("path file_path filepath file filename uri source src destination target paths files")
 _URL_KEYS = names("url uri href urls link endpoint")
 _CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
@@ -34,12 +35,40 @@ _STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 
 def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
-    """Reading, editing, writing, searching and fetching by a client's own tools, and what an MCP tool is told."""
+    """What a tool other than the shell does, what a tool of an MCP server is told, and any command line in an input."""
+    lines = [_judge_place(place, cwd, home, project, own) for place in _command_places(call)]
     if call.kind == "mcp":
-        return _mcp(call, cwd, home, project, own)
+        return _mcp(call, lines, cwd, home, project, own)
     found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, own)
     starts = [text for path, text in written_by(call, cwd, home).items() if runs_by_itself(path) or is_program(path)]
-    return strictest([found, *(judge(text.text, cwd, home, project, own=own) for text in starts)]) if starts else found
+    more = [*lines, *(judge(text.text, cwd, home, project, own=own) for text in starts)]
+    return strictest([found, *more]) if more else found
+
+
+def carries_line(call: ToolCall) -> bool:
+    """The input of a tool other than a shell holds a command line."""
+    return bool(_command_places(call))
+
+
+def _command_places(call: ToolCall) -> list[Place]:
+    is_page, is_other = _BROWSER.search(call.tool), runs_other_code(call.tool)
+    return [
+        place
+        for place in places(call.tool, call.input, anywhere=True)
+        # A script for a page is judged as a program.
+        if not (is_page and place.path[-1:] == ("script",)) and not (is_other and place.is_code)
+    ]
+
+
+def _judge_place(place: Place, cwd: str, home: str, project: str, own: Own) -> Judgement:
+    """One field with a command line, in every way that a tool may read it."""
+    texts = dict.fromkeys((place.line, *place.also))
+    found = strictest([judge(text, cwd, home, project, own=own) for text in texts])
+    if not has_code(place.line):
+        return found
+    # A query or a program in another language is no line that a shell could not read.
+    kept = tuple(finding for finding in found.findings if finding.rule != UNREADABLE.name)
+    return Judgement(verdict_of(kept), kept, found.steps)
 
 
 def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
@@ -107,8 +136,8 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
         yield _runs(("rg", call.pattern, _full(call.path or ".", cwd, home)), cwd)
 
 
-def _mcp(call: ToolCall, cwd: str, home: str, project: str, own: Own) -> Judgement:
-    found = [Judgement(finding.verdict, (finding,)) for finding in findings_of(call)]
+def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, own: Own) -> Judgement:
+    found = [*lines, *(Judgement(finding.verdict, (finding,)) for finding in findings_of(call))]
     steps = [_runs(words, cwd) for words in commands_of(call)]
     writes = _WRITING.search(_method(call)) is not None
     for key, text in _texts(call.input):
@@ -121,8 +150,6 @@ def _mcp(call: ToolCall, cwd: str, home: str, project: str, own: Own) -> Judgeme
             )
         elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
             found.append(judge(_as_program(call, text), cwd, home, project, own=own))
-        elif key in _COMMAND_KEYS or key.endswith("command"):
-            found.append(judge(_with_words(call, text), cwd, home, project, own=own))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))
         elif key in _PATH_KEYS or key in _URL_KEYS:
@@ -133,14 +160,6 @@ def _mcp(call: ToolCall, cwd: str, home: str, project: str, own: Own) -> Judgeme
                 steps.append(_runs(("mv", path, str(call.input.get("destination") or call.input.get("target"))), cwd))
             steps.append(_writes(path, cwd) if writes and key not in ("source", "src") else _reads(path, cwd))
     return strictest([*found, judge_steps(tuple(steps), cwd, home, project, own)])
-
-
-def _with_words(call: ToolCall, command: str) -> str:
-    """`{"command": "rm", "args": ["-rf", "x"]}` is one command."""
-    words = call.input.get("args") or call.input.get("arguments")
-    if not isinstance(words, list) or " " in command.strip():
-        return command
-    return " ".join((command, *(shlex.quote(word) for word in words[:MOST_TEXTS] if isinstance(word, str))))
 
 
 def _as_program(call: ToolCall, code: str) -> str:

@@ -14,10 +14,12 @@ import os
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import ShellCall, ToolCall
+from snell.model.command_lines import other_readings
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
-from snell.packs.guard.accesses import judge_call, path_of, tells_others, written_by
-from snell.packs.guard.judge import ALLOW, Judgement, verdict_of
+from snell.model.tools import ALL_KINDS
+from snell.packs.guard.accesses import carries_line, judge_call, path_of, tells_others, written_by
+from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
 from snell.packs.guard.judged import judged
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.own import own_places
@@ -44,10 +46,12 @@ _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 @judges("PreToolUse", kind="shell", on_failure="ask")
 def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
-    if not call.command:
+    if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
         return None
     judgement = _judged(call.command, event, here)
     _keep_waiting(_key(call.command, event), judgement)
+    if others := other_readings(event.tool_name or event.tool, event.payload.get("tool_input")):
+        judgement = strictest([judgement, *(_judged(line, event, here) for line in others)])
     judgement = _with(
         judgement,
         sends_value(here.marks, event.session_id, call.command, judgement.steps),
@@ -62,9 +66,11 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     return answer
 
 
-@judges("PreToolUse", kind=("read", "edit", "write", "search", "web", "mcp"), on_failure="ask")
+@judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
 def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
-    """Guard secrets and Snell's own files from every tool."""
+    """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
+    if call.kind in ("agent", "skill", "other") and not carries_line(call):
+        return None
     judgement = judge_call(call, *_ground(event, here), own_places(here))
     tells = tells_others(call)
     value = tells_value(here.marks, event.session_id, call, tells=tells)

@@ -4,7 +4,7 @@ import posixpath
 import re
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.own import NOWHERE as NO_OWN
 from snell.packs.guard.own import Own
 from snell.packs.guard.shell.values import UNKNOWN

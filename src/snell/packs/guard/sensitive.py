@@ -5,7 +5,7 @@ import re
 from functools import lru_cache
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 
 LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import ToolCall
-from snell.packs.guard.names import names
+from snell.model.tool_names import names, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 
@@ -41,7 +41,7 @@ _SMALL = names(
 
 def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
     """Commands with the same effect."""
-    words, given = _words(call.tool), call.input
+    words, given = words_of(call.tool), call.input
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
     verb = next((word for word in words if word in _TAKES_DOWN), "")
     if manager and verb:
@@ -58,12 +58,12 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
 
 def findings_of(call: ToolCall) -> Iterator[Finding]:
     """What no command says as well."""
-    words = _words(call.tool)
+    words = words_of(call.tool)
     if _LOOKING & set(words) and (
         _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
     ):
         yield RULES["secret-stores"].ask(f"`{call.tool}` shows secrets")
-    elif _TAKES_DOWN & set(_words(call.tool.rpartition("__")[2])) and not _SMALL & set(words):
+    elif _TAKES_DOWN & set(words_of(call.tool.rpartition("__")[2])) and not _SMALL & set(words):
         if _DATABASES & set(words) and _selects(call.input):
             return
         yield RULES["infrastructure"].ask(f"`{call.tool}` deletes something that is kept elsewhere")
@@ -71,11 +71,11 @@ def findings_of(call: ToolCall) -> Iterator[Finding]:
 
 def removes(call: ToolCall) -> bool:
     """The tool deletes the files and folders that it is given."""
-    return bool(_REMOVES & set(_words(call.tool.rpartition("__")[2])))
+    return bool(_REMOVES & set(words_of(call.tool.rpartition("__")[2])))
 
 
 def moves(call: ToolCall) -> bool:
-    return bool({"move", "rename"} & set(_words(call.tool.rpartition("__")[2])))
+    return bool({"move", "rename"} & set(words_of(call.tool.rpartition("__")[2])))
 
 
 def of_notebook(source: str) -> tuple[str, str]:
@@ -90,7 +90,7 @@ _BANG = late(r"\s*!")
 _GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
 
 
-def _git(words: list[str], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     verb = next((word for word in words if word in _GIT_VERBS), "")
     flags = [f"--{key.replace('_', '-')}" for key, value in given.items() if value is True]
     modes = [f"--{value}" for key, value in given.items() if key == "mode" and isinstance(value, str)]
@@ -101,8 +101,3 @@ def _git(words: list[str], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]
 
 def _selects(given: Mapping[str, Any]) -> bool:
     return any(given.get(key) for key in ("filter", "query", "where", "ids", "id", "selector"))
-
-
-def _words(tool: str) -> list[str]:
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool)
-    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]

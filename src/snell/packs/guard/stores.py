@@ -3,7 +3,7 @@
 import re
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "

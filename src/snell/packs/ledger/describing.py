@@ -66,7 +66,7 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    place = event.cwd if _is_shell(event, tool) else ""
+    place = event.cwd if event.kind == "shell" else ""
     return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
 
@@ -89,7 +89,7 @@ class Described(Struct, frozen=True):
 
 def described(event: Event, tool: Identity, rules: tuple[Rule, ...], here: Here) -> Described:
     """What the call may change, as far as that can be told before it runs."""
-    effects = _effects(event, tool)
+    effects = _effects(event)
     found = classify(
         tool,
         event.kind,
@@ -97,7 +97,8 @@ def described(event: Event, tool: Identity, rules: tuple[Rule, ...], here: Here)
         shell=effects.reach if effects else None,
         hints=_hints(event, here),
     )
-    return Described(found, effects.paths[:MOST_PATHS] if effects else _written(event))
+    is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
+    return Described(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
 def _hints(event: Event, here: Here) -> Mapping[str, Any] | None:
@@ -109,13 +110,8 @@ def _hints(event: Event, here: Here) -> Mapping[str, Any] | None:
     return known.hints if known else None
 
 
-def _effects(event: Event, tool: Identity) -> Effects | None:
-    command = event.tool_input.get("command")
-    return effects_of(command) if _is_shell(event, tool) and isinstance(command, str) else None
-
-
-def _is_shell(event: Event, tool: Identity) -> bool:
-    return event.kind == "shell" or tool.name == "execute_bash_command"
+def _effects(event: Event) -> Effects | None:
+    return effects_of(event.command) if event.command else None
 
 
 def _written(event: Event) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ from snell.packs.toolchain.rewriting import redirected_by
 @rewrites("PreToolUse", kind="shell")
 def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
-    if not call.command or not isinstance(call.input.get("command"), str):
+    # A list stays as it is, and what the tool of an MCP server runs may run on another machine.
+    if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
     came = redirected_by(here.options, call.command, _folder(call.cwd))
     if came.command is None:

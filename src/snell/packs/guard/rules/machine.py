@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.scene import CONTAINER, Step

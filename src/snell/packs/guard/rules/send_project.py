@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.places import ABOVE, HOME, PROJECT_ROOT, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import git_words

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.shell.calls import Performer, program_of
 from snell.packs.guard.shell.gaps import is_unset
 from snell.packs.guard.shell.inits import is_init

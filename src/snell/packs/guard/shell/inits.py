@@ -1,7 +1,7 @@
 """Programs whose output is made to be run by the shell that started them: `eval "$(ssh-agent)"`."""
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 
 # Always, and only when a word says so.
 _INITS = names(

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from snell.model.tool_names import names
 from snell.packs.guard.disk import LINK, PLAIN, kind_of
-from snell.packs.guard.names import names
 from snell.packs.guard.shell.scene import HERE, Step
 from snell.packs.guard.shell.values import UNKNOWN, Value
 

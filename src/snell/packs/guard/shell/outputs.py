@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from snell.kit import shell_ansi
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.places import NO_PROJECT
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.copies import copied, packed, unpacked

@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 from snell.kit.late_pattern import late
-from snell.packs.guard.names import names
+from snell.model.tool_names import names
 from snell.packs.guard.sensitive import secret_in
 from snell.packs.guard.shell.scene import Scene
 from snell.packs.guard.shell.values import NETWORK, SECRET, UNKNOWN, Value

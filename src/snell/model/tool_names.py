@@ -1,0 +1,94 @@
+"""What the name of a tool says about it, in any spelling: `runTerminalCommand`, `run_terminal_command`."""
+
+import re
+from functools import lru_cache
+
+
+def names(words: str) -> frozenset[str]:
+    """Names, written as one text."""
+    return frozenset(words.split())
+
+
+SHELL_NAMES = names(
+    "bash bashcommand bashtool commandline computerbash containerexec cmd execbash execcommand executebash"
+    " executebashcommand executecmd executecommand executeshell executeshellcommand executeterminalcommand localshell"
+    " launchprocess powershell pwsh runbash runbashcommand runcmd runcommand runcommands runinterminal runshell"
+    " runshellcommand runterminal runterminalcmd runterminalcommand sh shell shellcommand shellexec shelltool"
+    " startprocess subprocess terminal terminalcommand terminalexec zsh"
+)
+_SHELLS = names("bash console powershell pty pwsh sh shell ssh stdin terminal tmux tty zsh")
+_RUNS = names("cmd command commands exec")
+_TYPES = names("input interact keys keystrokes send write")
+_TYPED_INTO = names("keys keystrokes process session window pane")
+# Tools whose `command` or `script` is for something other than a shell.
+_LANGUAGES = names(
+    "applescript browser chrome devtools evaluate javascript js kernel lua notebook osascript page playwright puppeteer"
+    " python selenium typescript webdriver"
+)
+_OTHER_MACHINES = _LANGUAGES | names(
+    "clickhouse database db duckdb edit editor maria memory mongo mongodb mysql nvim palette postgres prompt query"
+    " redis replace skill slash snowflake sql sqlite vim"
+)
+_PROMPTS = frozenset(("Agent", "Skill", "SlashCommand", "Task", "slash_command"))
+LONGEST_CODE = 20_000
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINTS = re.compile(r"[^a-z0-9]+")
+_SLASH_TEXT = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
+_CODE = re.compile(
+    r"\A\s*(?:select\b.*\bfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|pragma|explain|with\s+\w+\s+as"
+    r"|(?:create|drop|alter|truncate)\s+(?:table|index|view|database|schema|function|user|role))\b"
+    r"|^[ \t]*(?:const|var|async|def|class|import|from|throw|await|tell|using|package)\s"
+    r"|^[ \t]*let[ \t]+\w+[ \t]+=|=>|\b(?:document|window|console|process|sys|os)\.\w|\b(?:require|print|function)\s?\("
+    r"|^[ \t]*(?:return\s)?\w+(?:\.\w+)+\(",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@lru_cache(maxsize=1024)
+def folded(name: str) -> str:
+    """A name without case and joints: `cmd_string` and `cmdString` are one."""
+    return _JOINTS.sub("", name.lower())
+
+
+@lru_cache(maxsize=1024)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case."""
+    return tuple(word for word in _JOINTS.split(_CAMEL.sub("_", name).lower()) if word)
+
+
+@lru_cache(maxsize=1024)
+def is_shell_name(tool: str) -> bool:
+    """Some client calls its shell so."""
+    return folded(tool) in SHELL_NAMES
+
+
+@lru_cache(maxsize=1024)
+def may_run_commands(tool: str) -> bool:
+    """The name does not say that the tool talks to something other than a shell."""
+    words = set(words_of(tool))
+    return not words & _OTHER_MACHINES or bool(words & _SHELLS)
+
+
+@lru_cache(maxsize=1024)
+def is_typing_tool(tool: str) -> bool:
+    """A terminal, or a tool that types into one: its `input`, `keys` or `text` is a command line."""
+    words = set(words_of(tool))
+    if words & _OTHER_MACHINES and not words & _SHELLS:
+        return False
+    return bool(words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)) or is_shell_name(tool)
+
+
+@lru_cache(maxsize=1024)
+def runs_other_code(tool: str) -> bool:
+    """The name says that the tool runs programs in another language than a shell's."""
+    return bool(_LANGUAGES & set(words_of(tool)))
+
+
+def is_slash_text(tool: str, line: str) -> bool:
+    """`/review the last commit`: a prompt by name, which no shell gets."""
+    return tool in _PROMPTS and _SLASH_TEXT.match(line) is not None
+
+
+def has_code(line: str) -> bool:
+    """The text looks like a program or a query in another language than a shell's."""
+    return _CODE.search(line[:LONGEST_CODE]) is not None
