@@ -10,8 +10,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
 from snell.packs.guard.disk import LINK, kind_of
-from snell.packs.guard.names import names
 from snell.packs.guard.places import HOME, ROOT, Ground, is_remade, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.delete_found import names_deleted

@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.kit.late_pattern import late
+from snell.model.tool_names import names
 from snell.packs.guard.disk import asks_more
-from snell.packs.guard.names import names
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
 from snell.packs.guard.sensitive import is_own_code
