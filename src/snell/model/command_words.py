@@ -7,9 +7,9 @@ from collections.abc import Sequence
 SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
 _ENDS_LINE = frozenset(("Enter", "Return", "KPEnter", "C-m", "C-j", "C-c", "C-d", "C-u", "Escape"))
 _PRESSED = {"Space": " ", "Tab": "\t", **dict.fromkeys(_ENDS_LINE, "\n")}
-_OTHER_KEY = re.compile(r"(?:[CMS]-){1,3}.|F\d\d?|Up|Down|Left|Right|Home|End|PageUp|PageDown|BSpace|DC|IC|BTab")
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z~]|[\x00-\x08\x0b-\x1f\x7f]+")
-_PLAIN_WORDS = re.compile(r"[\w@%+=:,./\s'\"-]*")
+_OTHER_KEY = r"(?:[CMS]-){1,3}.|F\d\d?|Up|Down|Left|Right|Home|End|PageUp|PageDown|BSpace|DC|IC|BTab"
+_CONTROL = r"\x1b\[[0-9;?]*[A-Za-z~]|[\x00-\x08\x0b-\x1f\x7f]+"
+_PLAIN_WORDS = r"[\w@%+=:,./\s'\"-]*"
 
 
 def line_of_words(words: Sequence[str]) -> str:
@@ -34,9 +34,9 @@ def list_for_line(old: Sequence[str], line: str, *, is_plural: bool = False) -> 
 
 def text_of_keys(texts: Sequence[str]) -> str:
     """What a terminal gets from these texts and names of keys; other control characters end a line."""
-    has_keys = any(text in _PRESSED or _OTHER_KEY.fullmatch(text) for text in texts)
-    pressed = (_PRESSED.get(text, "" if _OTHER_KEY.fullmatch(text) else text) for text in texts)
-    return _CONTROL.sub("\n", ("" if has_keys else "\n").join(pressed))
+    has_keys = any(text in _PRESSED or re.fullmatch(_OTHER_KEY, text) for text in texts)
+    pressed = (_PRESSED.get(text, "" if re.fullmatch(_OTHER_KEY, text) else text) for text in texts)
+    return re.sub(_CONTROL, "\n", ("" if has_keys else "\n").join(pressed))
 
 
 def _has_lines(texts: Sequence[str], *, is_plural: bool) -> bool:
@@ -49,7 +49,7 @@ def _is_shell(words: Sequence[str]) -> bool:
 
 def _is_words(line: str) -> bool:
     """Nothing in the line is for a shell to expand or to join."""
-    if "\n" in line or not _PLAIN_WORDS.fullmatch(line) or "=" in line.split(" ", 1)[0]:
+    if "\n" in line or not re.fullmatch(_PLAIN_WORDS, line) or "=" in line.split(" ", 1)[0]:
         return False
     try:
         return bool(shlex.split(line))

@@ -31,29 +31,29 @@ _OTHER_MACHINES = _LANGUAGES | names(
 )
 _PROMPTS = frozenset(("Agent", "Skill", "SlashCommand", "Task", "slash_command"))
 LONGEST_CODE = 20_000
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_JOINTS = re.compile(r"[^a-z0-9]+")
-_SLASH_TEXT = re.compile(r"\s*/[\w:.-]+(?:\s|$)")
-_CODE = re.compile(
+# Compiled when they are first used, since most events need none of them.
+_CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+_JOINTS = r"[^a-z0-9]+"
+_SLASH_TEXT = r"\s*/[\w:.-]+(?:\s|$)"
+_CODE = (
     r"\A\s*(?:select\b.*\bfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|merge\s+into|pragma|explain|with\s+\w+\s+as"
     r"|(?:create|drop|alter|truncate)\s+(?:table|index|view|database|schema|function|user|role))\b"
     r"|^[ \t]*(?:const|var|async|def|class|import|from|throw|await|tell|using|package)\s"
     r"|^[ \t]*let[ \t]+\w+[ \t]+=|=>|\b(?:document|window|console|process|sys|os)\.\w|\b(?:require|print|function)\s?\("
-    r"|^[ \t]*(?:return\s)?\w+(?:\.\w+)+\(",
-    re.IGNORECASE | re.MULTILINE,
+    r"|^[ \t]*(?:return\s)?\w+(?:\.\w+)+\("
 )
 
 
 @lru_cache(maxsize=1024)
 def folded(name: str) -> str:
     """A name without case and joints: `cmd_string` and `cmdString` are one."""
-    return _JOINTS.sub("", name.lower())
+    return re.sub(_JOINTS, "", name.lower())
 
 
 @lru_cache(maxsize=1024)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case."""
-    return tuple(word for word in _JOINTS.split(_CAMEL.sub("_", name).lower()) if word)
+    return tuple(word for word in re.split(_JOINTS, re.sub(_CAMEL, "_", name).lower()) if word)
 
 
 @lru_cache(maxsize=1024)
@@ -86,9 +86,9 @@ def runs_other_code(tool: str) -> bool:
 
 def is_slash_text(tool: str, line: str) -> bool:
     """`/review the last commit`: a prompt by name, which no shell gets."""
-    return tool in _PROMPTS and _SLASH_TEXT.match(line) is not None
+    return tool in _PROMPTS and re.match(_SLASH_TEXT, line) is not None
 
 
 def has_code(line: str) -> bool:
     """The text looks like a program or a query in another language than a shell's."""
-    return _CODE.search(line[:LONGEST_CODE]) is not None
+    return re.search(_CODE, line[:LONGEST_CODE], re.IGNORECASE | re.MULTILINE) is not None
