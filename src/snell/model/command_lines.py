@@ -24,8 +24,9 @@ from snell.model.tool_names import (
 )
 
 COMMAND_KEYS = names(
-    "argv bashcommand cmd cmdline cmds cmdstring command commandline commandlines commands commandstring commandtext"
-    " script shellcommand shellcommands shellscript"
+    "argv bash bashcommand cmd cmdline cmds cmdstring command commandline commandlines commands commandstring"
+    " commandtext commandtorun execcommand powershell runcommand script shellcmd shellcommand shellcommands shellscript"
+    " terminalcommand"
 )
 STDIN_KEYS = names("chars characters input inputs inputtext keys keystrokes stdin")
 TYPED_KEYS = STDIN_KEYS | names("code data line lines text")

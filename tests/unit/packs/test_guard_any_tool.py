@@ -40,6 +40,8 @@ FORMS: list[Any] = [
     {"cmdString": WIPES},
     {"cmd_string": WIPES},
     {"shellCommand": WIPES},
+    {"bash": WIPES},
+    {"command_to_run": WIPES},
     {"cli_command": WIPES},
     {"script": f"set -e\n{WIPES}"},
     {"argv": ["rm", "-rf", "/"]},
