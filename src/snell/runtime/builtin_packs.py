@@ -98,7 +98,7 @@ def options_of(name: str, hooks: Iterable[Hook]) -> Options:
     return next((options for pack, options in made if pack == name), builtin_packs()[name].options)
 
 
-MADE = 64  # sets of hooks of a pack, each with options of its own, that are remembered
+MADE = 32  # sets of hooks of a pack, each with options of its own, that are remembered
 _OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; an entry goes when its handler does
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 AT_ONCE = 4 * (os.cpu_count() or 2)
 CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
 IN_BACKGROUND = 32  # asynchronous hooks at a time; each may take its time, and the others should not wait for it
-SORTED = 256  # kinds of events for which it is remembered where their hooks run
+SORTED = 128  # kinds of events for which it is remembered where their hooks run
 
 LAST_WATCHERS = 10.0  # seconds after which a process that ends leaves watchers alone that have not begun
 PATIENCE = 0.003  # seconds for which a whole daemon may wait for a quick hook; a thread would cost more than that

@@ -32,7 +32,7 @@ from snell.work.migrations import put_meta
 
 UNSAVED = 10_000  # rows in memory, when nothing can be written
 PENDING = 250  # rows that may wait for a trace to go with
-QUIET_BYTES = 1_000_000  # of runs and rounds that said nothing, remembered as they are written
+QUIET_BYTES = 300_000  # of runs and rounds that said nothing, remembered as they are written
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
