@@ -70,7 +70,7 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
-        self._pace = Pace(self._idle, house.database.log_stamp if house.database else lambda: None)
+        self._pace = Pace(self._idle, f"{house.database.path}-wal" if house.database else os.devnull)
         self._is_new = True
         self._annexes = Annexes(where, dict(os.environ))
 

@@ -272,11 +272,7 @@ class House:
 
     def place_of(self, event: Event, decision_id: str = "", env: Mapping[str, str] | None = None) -> Place:
         """What counts where this event happens."""
-        on_shelf = (
-            self._shelf.hooks_for(event, env.get("SNELL_POLICY", "") if env is not None else "")
-            if self._shelf
-            else None
-        )
+        on_shelf = self._shelf.hooks_for(event, env.get("SNELL_POLICY", "") if env else "") if self._shelf else None
         book = self._book(on_shelf)
         if not on_shelf:
             crew = self.crew.on(self.crew.around, replace(self.crew.here, decision_id=decision_id))

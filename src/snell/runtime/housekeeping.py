@@ -2,24 +2,22 @@
 
 import asyncio
 import contextlib
+import os
 import time
-from collections.abc import Callable
 
 SOON = 1.0  # seconds after work
 RARELY = 10.0  # seconds between two looks of an idle daemon, which only asks whether it should leave
 LOOKS_AFTER_WORK = 3  # whole looks after the last work: the audit chain is made longer every ten seconds
 AT_LEAST = 600.0  # seconds after which a whole look comes without any work: rows get old all the same
 
-Stamp = tuple[int, int, int]
-
 
 class Pace:
-    """`log` tells the state of the database's log, which changes with every write of any process."""
+    """`log` is the database's write-ahead log, a file that changes with every write of any process."""
 
-    def __init__(self, idle: float, log: Callable[[], Stamp | None]) -> None:
+    def __init__(self, idle: float, log: str) -> None:
         self._soon, self._rarely = min(SOON, idle / 4), min(RARELY, idle / 4)
         self._log = log
-        self._seen = self._begun = log()
+        self._seen = self._begun = _last_write(log)
         self._worked = asyncio.Event()
         self._worked.set()  # the first answer was work, too
         self._hurries = False
@@ -38,16 +36,16 @@ class Pace:
             await asyncio.sleep(self._soon)
         is_whole = self._is_due()
         self._worked.clear()
-        self._begun = self._log()
+        self._begun = _last_write(self._log)
         return is_whole
 
     def end_look(self, *, has_more: bool) -> None:
         """Note that a look is over. One that wrote something, or has more to do, is followed by another one soon."""
-        self._seen = self._log()
+        self._seen = _last_write(self._log)
         self._hurries = has_more or self._seen != self._begun
 
     def _is_due(self) -> bool:
-        if self._worked.is_set() or self._hurries or self._log() != self._seen:
+        if self._worked.is_set() or self._hurries or _last_write(self._log) != self._seen:
             self._looks_left = LOOKS_AFTER_WORK
         now = time.monotonic()
         if self._looks_left <= 0 and now - self._whole_at < AT_LEAST:
@@ -55,3 +53,12 @@ class Pace:
         self._looks_left -= 1
         self._whole_at = now
         return True
+
+
+def _last_write(path: str) -> tuple[int, int, int] | None:
+    """What changes when the file is written. Its ctime is no part of that: root's SQLite sets the owner at each open."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -188,14 +188,6 @@ class SqliteDatabase:
         except OSError:
             return 0
 
-    def log_stamp(self) -> tuple[int, int, int] | None:
-        """What of the log changes whenever any process writes to the database; None when there is no log."""
-        try:
-            found = os.stat(f"{self.path}-wal")
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
     def check(self) -> list[str]:
         """Read everything; returns what is wrong with the file."""
         with self._lock, self._clear_errors():
