@@ -56,7 +56,7 @@ class Pace:
 
 
 def _last_write(path: str) -> tuple[int, int, int] | None:
-    """What changes when the file is written. Its ctime is no part of that: root's SQLite sets the owner at each open."""
+    """What changes when the file is written. Not its ctime: SQLite, run by root, sets the owner at each open."""
     try:
         found = os.stat(path)
     except OSError:
