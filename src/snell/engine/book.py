@@ -18,7 +18,7 @@ from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Scope
 from snell.model.ports import Condition, Store
 
-MEMO_LIMIT = 4096  # tool names come from outside
+MEMO_LIMIT = 512  # tool names and paths come from outside
 
 
 class Switches(Struct, frozen=True):

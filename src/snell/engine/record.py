@@ -100,7 +100,7 @@ def _remembered(key: tuple[str, int], about: object, make: Callable[[], dict[str
     return known[1]
 
 
-REMEMBERED = 4096
+REMEMBERED = 512  # each keeps its hooks, also those of settings that no longer count
 _quiet: dict[tuple[str, int], tuple[object, dict[str, Any]]] = {}
 
 

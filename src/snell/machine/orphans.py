@@ -45,6 +45,11 @@ def reap_orphans() -> int:
     return FAMILY.reap_all()
 
 
+def dead_orphans_wait() -> bool:
+    """Whether orphans have died that the last `reap_orphans` left for the next one."""
+    return FAMILY.has_seen_dead
+
+
 def spare(pid: int) -> None:
     """Say that this child was started here on purpose, so that it is never taken for an orphan."""
     FAMILY.spared.add(pid)
@@ -111,15 +116,23 @@ class Family:
         return process.session != os.getsid(0) and not self._is_of_a_run(process)
 
     def reap_all(self) -> int:
-        """Wait for every adopted child that died."""
+        """Wait for every adopted child that died. The table of processes is read only when some child did."""
         if self.adopter != os.getpid():
+            return 0
+        if not _a_child_is_dead():
+            self._seen_dead = set()
             return 0
         everybody = (each for each in processes() if not isinstance(each, Ghost))
         dead = {each for each in everybody if not each.alive and self.is_adopted(each)}
         # One that leads its own session may be somebody's child who is about to wait for it: not in this round.
         due = [process for process in dead if process.session != process.pid or process in self._seen_dead]
-        self._seen_dead = dead
-        return sum(self.reap(process) for process in due)
+        reaped = {process for process in due if self.reap(process)}
+        self._seen_dead = dead - reaped
+        return len(reaped)
+
+    @property
+    def has_seen_dead(self) -> bool:
+        return bool(self._seen_dead)
 
     def reap(self, process: Process) -> bool:
         """Wait for this one, if it died and is nobody else's to wait for."""
@@ -136,6 +149,14 @@ class Family:
             return any(
                 span.pid == process.pid or (span.pid is None and span.start <= process.born) for span in self._going_on
             )
+
+
+def _a_child_is_dead() -> bool:
+    """Whether a child of this process has ended and was not waited for; the child is left as it is."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # there are no children
+        return False
 
 
 # Parenthood belongs to the operating system's process: there is one family in it, and nothing to pass around.

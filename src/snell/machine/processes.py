@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .background import background_runs, end_background_runs, finish_in_background
 from .environment import environment
-from .orphans import adopt_orphans, reap_orphans, spare, unspare
+from .orphans import adopt_orphans, dead_orphans_wait, reap_orphans, spare, unspare
 from .running import Finished, Running, never_started, start
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Running",
     "adopt_orphans",
     "background_runs",
+    "dead_orphans_wait",
     "end_background_runs",
     "environment",
     "finish_in_background",

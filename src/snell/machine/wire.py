@@ -82,6 +82,18 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         pairs = (entry.partition("=") for entry in reversed(_split(self.environment)))
         return {name: value for name, equals, value in pairs if equals}
 
+    def variable(self, name: str) -> str | None:
+        """Return what `variables` has under this name, or None, and read only that entry of the environment."""
+        if not name.isascii():  # several texts stand for the same bytes, and only one of them is the name
+            return self.variables().get(name)
+        if "=" in name or "\0" in name:
+            return None
+        start = _value_start(self.environment, f"{name}=".encode())
+        if start < 0:
+            return None
+        end = self.environment.find(b"\0", start)
+        return _text(self.environment[start:] if end < 0 else self.environment[start:end])
+
     @staticmethod
     def needed(buffer: Buffer) -> int | None:
         """How many bytes the whole frame has; None as long as too few have come to tell."""
@@ -216,6 +228,14 @@ def _check_reply(exit_code: int, length: int) -> None:
 
 def _too_large(name: str, length: int, most: int) -> WireError:
     return WireError(f"the {name} has {length} bytes", advice=f"send at most {most}")
+
+
+def _value_start(environment: bytes, beginning: bytes) -> int:
+    """Return where the value of the first entry with this `NAME=` begins; -1 when there is no such entry."""
+    if environment.startswith(beginning):
+        return len(beginning)
+    at = environment.find(b"\0" + beginning)
+    return at if at < 0 else at + 1 + len(beginning)
 
 
 def _split(data: bytes) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ the hooks after that one still run. `worker_child.py` has the process and its pi
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 
@@ -18,6 +18,8 @@ from snell.model.decision import Failure, Outcome
 from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import Hook
+
+OLD_FILES = 100  # files and earlier versions of files that a child may hold beside those in use
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -64,6 +66,11 @@ class Worker:
             del self._sources[key]
         self._sources[path, digest] = source
         return msgspec.convert(answer["hooks"], list[Described])
+
+    def forget_all_but(self, paths: Container[str]) -> None:
+        """Let a child that starts from now on load only these files."""
+        for key in [key for key in self._sources if key[0] not in paths]:
+            self._sources.pop(key, None)
 
     def run(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
         """Run hooks of files that were loaded, in order; a hook that hangs or crashes costs only itself."""
@@ -127,13 +134,17 @@ class Worker:
         return twin
 
     def _ready_child(self) -> Child:
-        if not (self._child and self._child.is_alive):
+        if not (self._child and self._child.is_alive) or self._is_full(self._child):
             self._end()  # one that is gone has left its pipes behind
             self._child = Child(self._env)
         for (path, digest), source in tuple(self._sources.items()):
             if (path, digest) not in self._child.loaded:
                 self._child.load(path, digest, source)
         return self._child
+
+    def _is_full(self, child: Child) -> bool:
+        """Whether most of what the child has loaded is old: a child cannot unload a file."""
+        return len(child.loaded) > 2 * len(self._sources) + OLD_FILES
 
     def _end(self) -> None:
         child, self._child = self._child, None

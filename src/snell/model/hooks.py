@@ -35,7 +35,7 @@ class Source(Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file and self.line else self.file or self.layer
 
 
-class Inline(Struct, frozen=True):
+class Inline(Struct, frozen=True, weakref=True):
     """A function in this process: a built-in pack's, or that of the program which embeds Snell."""
 
     function: Callable[..., Any]

@@ -3,10 +3,11 @@
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import msgspec
 from msgspec.structs import replace
@@ -97,16 +98,19 @@ def options_of(name: str, hooks: Iterable[Hook]) -> Options:
     return next((options for pack, options in made if pack == name), builtin_packs()[name].options)
 
 
-_OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; they stay as long as the hooks that were made
+MADE = 32  # sets of hooks of a pack, each with options of its own, that are remembered
+_OPTIONS: dict[int, tuple[str, Options]] = {}  # by handler; an entry goes when its handler does
 
 
-@cache
+@lru_cache(maxsize=MADE)
 def _made(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
     chosen = msgspec.json.decode(options)
     files = (path.stem for path in builtin_packs()[name].files if (path.stem == OFF) is not is_on)
     modules = (import_module(f"snell.packs.{name}.{stem}") for stem in files)
     hooks = tuple(hook for module in modules for hook in _hooks_of(module, name, chosen))
-    _OPTIONS.update({id(hook.handler): (name, chosen) for hook in hooks})
+    for hook in hooks:
+        _OPTIONS[id(hook.handler)] = (name, chosen)
+        finalize(hook.handler, _OPTIONS.pop, id(hook.handler), None).atexit = False
     return hooks
 
 
@@ -126,19 +130,31 @@ def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
 
 
 def _here_with(options: Options) -> Callable[[Event], Here]:
-    """The same place for all hooks of the pack on an event; the last one is enough to remember."""
-    last: tuple[Here | None, Here] = (None, Here())
+    """Return what gives all hooks of a pack the same place on one event, with the pack's options in it."""
 
     def supply(_event: Event) -> Here:
-        nonlocal last
-        known, place = last
-        here = HERE.get()
-        if known is not here:
-            place = replace(here, options=options)
-            last = (here, place)
-        return place
+        place = _places_of(HERE.get()).get(id(options))
+        return place if place is not None and place.options is options else _add_place(HERE.get(), options)
 
     return supply
+
+
+# The places of the last event alone: hooks are kept with the decisions they made, and must not keep a request each.
+_last: tuple[Here | None, dict[int, Here]] = (None, {})
+
+
+def _places_of(here: Here) -> dict[int, Here]:
+    global _last  # one tuple, replaced as a whole, for all threads
+    known, places = _last
+    if known is not here:
+        places = {}
+        _last = (here, places)
+    return places
+
+
+def _add_place(here: Here, options: Options) -> Here:
+    place = _places_of(here)[id(options)] = replace(here, options=options)
+    return place
 
 
 def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class Front:
         self._open: set[Connection] = set()
         self.at_work: set[Connection] = set()  # who waits for an answer
         self._still_at_work: set[Connection] = set()  # who did when signs of life were last due
+        self._shows_life = False
         # From before there was a loop.
         self._early: list[Request] = []
         self._held: list[Connection] = []
@@ -77,7 +78,7 @@ class Front:
         for each in (self._early, self._unfinished, self._held):
             each.clear()
         loop.add_reader(self._listening.fileno(), self.accept)
-        loop.call_later(LIFE_SIGNS, self._show_life)
+        self._show_life_later()
 
     @property
     def is_busy(self) -> bool:
@@ -106,7 +107,14 @@ class Front:
         for connection in self.at_work & self._still_at_work:
             connection.show_life()
         self._still_at_work = set(self.at_work)
-        self.loop.call_later(LIFE_SIGNS, self._show_life)
+        self._shows_life = False
+        self._show_life_later()
+
+    def _show_life_later(self) -> None:
+        """Only while a caller waits, so that an idle daemon sleeps."""
+        if self.loop and self.at_work and not self._shows_life:
+            self._shows_life = True
+            self.loop.call_later(LIFE_SIGNS, self._show_life)
 
     def stop_accepting(self) -> None:
         """Take everybody who is already in the queue, then close it."""
@@ -135,6 +143,11 @@ class Front:
 
     def closed(self, connection: "Connection") -> None:
         self._open.discard(connection)
+
+    def wait_for_answer(self, connection: "Connection") -> None:
+        """The answer takes a while; show the caller until then that the daemon is alive."""
+        self.at_work.add(connection)
+        self._show_life_later()
 
     def hold(self, connection: "Connection") -> None:
         """This one has to wait until there is a loop."""
@@ -249,7 +262,7 @@ class Connection:
         self._closes = True
         self._front.request(request, self._reply)
         if not self._has_replied:
-            self._front.at_work.add(self)
+            self._front.wait_for_answer(self)
         return True
 
     def _take_lines(self) -> bool:

@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients.voices import voice_for
-from snell.engine.book import MEMO_LIMIT
 from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
 from snell.kit.here import HERE, Here
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 AT_ONCE = 4 * (os.cpu_count() or 2)
 CALLS_AT_ONCE = 64  # hooks that wait for somebody else's machine cost a thread and nothing more
 IN_BACKGROUND = 32  # asynchronous hooks at a time; each may take its time, and the others should not wait for it
+SORTED = 128  # kinds of events for which it is remembered where their hooks run
 
 LAST_WATCHERS = 10.0  # seconds after which a process that ends leaves watchers alone that have not begun
 PATIENCE = 0.003  # seconds for which a whole daemon may wait for a quick hook; a thread would cost more than that
@@ -222,7 +222,7 @@ class Crew:
         """The book hands out the same tuple for the same kind of event, so this is worked out once for each."""
         known = self._sorted.get(id(hooks))
         if known is None or known.hooks is not hooks:
-            if len(self._sorted) >= MEMO_LIMIT:
+            if len(self._sorted) >= SORTED:
                 self._sorted.clear()
             known = self._sorted[id(hooks)] = _sorted(hooks)
         return known

@@ -15,7 +15,7 @@ from snell.machine.activation import Listener
 from snell.machine.crash_report import write_report
 from snell.machine.installed import Installed
 from snell.machine.paths import Places
-from snell.machine.processes import reap_orphans
+from snell.machine.processes import dead_orphans_wait, reap_orphans
 from snell.machine.wall_clock import WallClock
 from snell.machine.wire import Request
 from snell.model.errors import StoreError
@@ -26,6 +26,7 @@ from snell.runtime.bridges import Bridges
 from snell.runtime.calls import call_for
 from snell.runtime.connections import Front
 from snell.runtime.house import House
+from snell.runtime.housekeeping import Pace
 from snell.runtime.memory_timer import MemoryTimer
 from snell.runtime.rpc import Arguments, Command, Rpc
 from snell.runtime.service import Service
@@ -36,7 +37,6 @@ from snell.settings.pause import current_pause
 from snell.work.retention import expire_traces
 
 IDLE = 30 * 60.0  # seconds without a request after which the daemon goes
-LOOK = 1.0  # how often it looks whether it should, and writes the log of the database back
 QUIET = 0.2  # seconds since the last request, before work that can wait
 KEEP_TRACES, KEEP_DECISIONS = 30, 180  # days
 GARBAGE = (20_000, 10, 20)  # objects before anybody waits for a collection; quiet moments have theirs
@@ -70,6 +70,8 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
+        self._pace = Pace(self._idle, f"{house.database.path}-wal" if house.database else os.devnull)
+        self._is_new = True
         self._annexes = Annexes(where, dict(os.environ))
 
     async def serve(self) -> None:
@@ -120,33 +122,39 @@ class Daemon:
     def _on_request(self, request: Request) -> None:
         self._served += 1
         self._last = time.monotonic()
+        self._pace.note_work()
         if self._annexes.feed:
             self._annexes.feed.written()
         if hand_over_to(request.build, self.where.run):
             self._leaving.set()  # this request is still answered; the next one starts the newer daemon
 
     async def _look_after_things(self, front: Front, house: House) -> None:
-        is_new = True
         memory = MemoryTimer(house)
         while True:
-            await asyncio.sleep(min(LOOK, self._idle / 4))
+            is_whole = await self._pace.next_look()
             reap_orphans()
-            gc.collect(0)
-            if isinstance(house.journal, StoreJournal):
-                with contextlib.suppress(StoreError):
-                    house.journal.take_in() if is_new else house.journal.flush()
-                is_new = False
-            if house.database:
-                with contextlib.suppress(StoreError):
-                    await asyncio.to_thread(house.database.checkpoint)
-                    if house.auditor:
-                        await asyncio.to_thread(house.auditor.keep_up)
-                    house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
+            if is_whole:
+                await self._keep_house(house)
             await memory.look(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not front.is_busy
             has_reasons = self._annexes.must_stay or memory.is_behind
             if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
                 self._leaving.set()
+            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait())
+
+    async def _keep_house(self, house: House) -> None:
+        """Do what work leaves to be done: garbage, waiting rows, the database's log, the audit chain, old rows."""
+        gc.collect(0)
+        if isinstance(house.journal, StoreJournal):
+            with contextlib.suppress(StoreError):
+                house.journal.take_in() if self._is_new else house.journal.flush()
+            self._is_new = False
+        if house.database:
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(house.database.checkpoint)
+                if house.auditor:
+                    await asyncio.to_thread(house.auditor.keep_up)
+                house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""

@@ -7,6 +7,7 @@ import hashlib
 from collections import OrderedDict
 
 import msgspec
+from msgspec.structs import replace
 
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
@@ -70,9 +71,15 @@ def delivery_of(event: Event, request_id: str = "") -> tuple[str, int]:
 
 
 class Deliveries:
-    """The last decisions, by delivery."""
+    """
+    The last decisions, by delivery.
 
-    def __init__(self) -> None:
+    A daemon needs of them only what is encoded for a client. Without `keeps_rounds` the runs of hooks are left out,
+    so that a thousand decisions do not keep the hooks of settings that no longer count.
+    """
+
+    def __init__(self, *, keeps_rounds: bool = True) -> None:
+        self._keeps_rounds = keeps_rounds
         self._known: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
         self._bytes = 0
 
@@ -85,6 +92,8 @@ class Deliveries:
         Remember it; a changed call also as it was changed, because a client that asks hook after hook shows the second
         one what the first one made of the call.
         """
+        if not self._keeps_rounds:
+            decision = replace(decision, rounds=())
         self._keep(key, decision, size)
         if decision.changes and decision.verdict is not Verdict.DENY:
             changed, its_size = delivery_of(decision.event)

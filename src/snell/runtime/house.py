@@ -43,7 +43,7 @@ from snell.runtime.marks import StoredMarks
 from snell.runtime.missing_packages import missing_packages
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.registry import OnSuccess, Registry
-from snell.runtime.shelf import OnShelf, Shelf
+from snell.runtime.shelf import DIRECTORIES, Key, OnShelf, Shelf
 from snell.runtime.store_journal import StoreJournal
 from snell.runtime.streaming import Streaming, run_batch
 from snell.runtime.tracker import Tracker
@@ -111,7 +111,7 @@ class House:
         self.validate = validator(schemas)
         self._registry = Registry()
         self._deliveries = Deliveries()
-        self._books: dict[int, tuple[object, object, Book]] = {}
+        self._books: dict[Key | None, tuple[object, object, Book]] = {}  # the one that was used last stands last
         self._watching = Watching(self.store, self.background, self._late, database)
 
     @classmethod
@@ -132,7 +132,7 @@ class House:
         where = where or places(env)
         worker = Worker(env)
         database = database_of(where, hurries=stays)
-        return cls(
+        house = cls(
             shelf=Shelf(where, env, worker),
             store=StoredMarks(database),
             journal=StoreJournal(database, pending=PendingRows(where.state / FOLDER) if stays else None),
@@ -141,6 +141,8 @@ class House:
             database=database,
             where=where,
         )
+        house._deliveries = Deliveries(keeps_rounds=not stays)
+        return house
 
     def handle(self, client: Client, payload: bytes, request_id: str = "") -> Reply:
         """One payload in, one reply out."""
@@ -328,14 +330,16 @@ class House:
     def _book(self, on_shelf: OnShelf | None) -> Book:
         """The book of these settings and what is registered now; built anew only when one of the two changed."""
         registered = self._registry.hooks
-        known = self._books.get(id(on_shelf))
-        if known and known[0] is on_shelf and known[1] is registered:
-            return known[2]
-        hooks = _with_own_ids((*(on_shelf.hooks if on_shelf else ()), *registered))
-        book = Book(hooks, switches=on_shelf.switches if on_shelf else self._switches, condition=_condition)
-        self._books = {key: each for key, each in self._books.items() if each[1] is registered}
-        self._books[id(on_shelf)] = (on_shelf, registered, book)
-        return book
+        key = on_shelf.key if on_shelf else None
+        known = self._books.pop(key, None)
+        if not known or known[0] is not on_shelf or known[1] is not registered:
+            hooks = _with_own_ids((*(on_shelf.hooks if on_shelf else ()), *registered))
+            book = Book(hooks, switches=on_shelf.switches if on_shelf else self._switches, condition=_condition)
+            known = (on_shelf, registered, book)
+        self._books[key] = known  # instead of the book of earlier settings
+        if len(self._books) > DIRECTORIES:
+            self._books.pop(next(iter(self._books)), None)
+        return known[2]
 
     def _late(self, hook: Hook, event: Event, outcome: Outcome, decision_id: str = "") -> None:
         """What a background hook says goes out with the next event; its verdict comes too late to count."""

@@ -6,6 +6,7 @@ INVARIANT: one process at a time answers for a session, so what is in memory is 
 """
 
 import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from snell.work import marks
 SCOPES = 1_024
 UNSAVED = 10_000
 SIGN = " #"  # between a name without its secret and what keeps it apart from others
+LONGEST_PLAIN = 24  # characters; no key that is known by its form alone is as short and has only small letters
+_PLAIN = re.compile(r"[a-z_]+(?:/[a-z_]+)?")
 
 Change = Callable[[Transaction], object]
 
@@ -59,7 +62,7 @@ class StoredMarks:
                 return
             known[name] = value
             self._scopes[scope] = known
-            self._unsaved.append(lambda tx: marks.put(tx, scope, self._kept_name(name), self._redactor(value)))
+            self._unsaved.append(lambda tx: marks.put(tx, scope, self._kept_name(name), self._kept_value(value)))
         self._save()
 
     def drop(self, scope: str, name: str | None = None) -> None:
@@ -94,10 +97,15 @@ class StoredMarks:
 
     def _kept_name(self, name: str) -> str:
         """As it is written down: a secret in it is left out, and a few letters keep two such names apart."""
+        if is_plain(name):
+            return name
         kept = str(self._redactor(name))
         if kept == name:
             return name
         return f"{kept}{SIGN}{hashlib.blake2b(name.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+
+    def _kept_value(self, value: Any) -> Any:
+        return value if value is None or isinstance(value, bool | int | float) else self._redactor(value)
 
     def _loaded(self, scope: str) -> dict[str, Any] | None:
         try:
@@ -125,6 +133,14 @@ class StoredMarks:
             self.problem = ""
             with self._lock:
                 self._unsaved = [each for each in self._unsaved if each not in done]
+
+
+def is_plain(name: str) -> bool:
+    """
+    Whether the redactor need not see this name, such as `harness/began`: a session's first answer would wait for its
+    patterns to be compiled. INVARIANT: the redactor leaves every such name as it is.
+    """
+    return len(name) <= LONGEST_PLAIN and _PLAIN.fullmatch(name) is not None
 
 
 def _redacted(value: Any) -> Any:

@@ -42,6 +42,11 @@ class MemoryTimer:
             self._next = time.monotonic() + self._every
         await asyncio.to_thread(self._empty, not is_time)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether the next look need not wait for its time."""
+        return self._has_more
+
     def _has_to_catch_up(self) -> bool:
         """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
         memories = sys.modules.get("snell.runtime.memories")

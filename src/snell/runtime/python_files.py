@@ -6,6 +6,7 @@ guard in the middle of a line.
 """
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from snell.model.errors import HookError, SnellError
 from snell.model.hooks import Hook, PythonFile, Scope
 
 LARGEST = 1_000_000
+FILES = 256  # beyond that, files whose hooks count nowhere are forgotten
 NO_HOOK = (
     "the file declares no hook; decorate a function with @judges, @informs, ..., or begin the file's name with `_`"
 )
@@ -55,6 +57,16 @@ class PythonFiles:
         loaded = FromFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
         self._good[str(path)] = (digest, loaded)
         return loaded
+
+    @property
+    def are_many(self) -> bool:
+        return len(self._good) > FILES
+
+    def forget_unused(self, hooks: Iterable[Hook]) -> None:
+        """Forget the files of which none of these hooks comes."""
+        used = {hook.handler.path for hook in hooks if isinstance(hook.handler, PythonFile)}
+        self._good = {path: each for path, each in self._good.items() if path in used}
+        self._worker.forget_all_but(used)
 
     def _hooks(self, path: Path, digest: str, source: bytes, scope: Scope, layer: str, pack: str) -> list[Hook]:
         described = self._worker.load(str(path), digest, source)

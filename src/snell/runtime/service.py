@@ -213,23 +213,30 @@ def _can_be_shed(decision: Decision) -> bool:
 
 
 class Variables(Mapping[str, str]):
-    """The caller's environment, taken apart only if a command hook needs it."""
+    """The caller's environment: one name is read out of the request's bytes, all of it only for a hook's process."""
 
-    __slots__ = ("_known", "_request")
+    __slots__ = ("_all_of_it", "_read", "_request")
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._known: dict[str, str] | None = None
+        self._read: dict[str, str | None] = {}  # names that were asked for, also those that are not there
+        self._all_of_it: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
-        if self._known is None and f"{name}=".encode() not in self._request.environment:
-            raise KeyError(name)  # found out without taking everything apart
-        return self._all()[name]
+        found: str | None = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
-    def get(self, name: str, default: Any = None) -> Any:  # asked on every event, mostly for what is not there
-        if self._known is None and f"{name}=".encode() not in self._request.environment:
-            return default
-        return self._all().get(name, default)
+    def get(self, name: str, default: Any = None) -> Any:  # several hooks ask on every event
+        try:
+            found = self._read[name]
+        except KeyError:
+            found = self._read[name] = self._request.variable(name)
+        return default if found is None else found
+
+    def __bool__(self) -> bool:
+        return b"=" in self._request.environment
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -238,6 +245,6 @@ class Variables(Mapping[str, str]):
         return len(self._all())
 
     def _all(self) -> dict[str, str]:
-        if self._known is None:
-            self._known = self._request.variables()
-        return self._known
+        if self._all_of_it is None:
+            self._all_of_it = self._request.variables()
+        return self._all_of_it

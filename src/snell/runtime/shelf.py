@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 DIRECTORIES = 64  # how many working directories are remembered
 
+Key = tuple[str, str, str]  # working directory, client, and the policy that the caller adds
+
 
 class OnShelf(Struct, frozen=True, eq=False):
     """What counts in one place, until a file changes."""
@@ -44,6 +46,7 @@ class OnShelf(Struct, frozen=True, eq=False):
     problems: tuple[str, ...]
     project_dir: str
     loaded: Loaded
+    key: Key
     handlers: HandlerSettings = HandlerSettings()
 
 
@@ -58,7 +61,7 @@ class Shelf:
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
         self._readable: dict[str, Parsed] = {}
-        self._known: OrderedDict[tuple[str, str, str], OnShelf] = OrderedDict()
+        self._known: OrderedDict[Key, OnShelf] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
 
     def hooks_for(self, event: Event, policy: str = "") -> OnShelf:
@@ -70,6 +73,8 @@ class Shelf:
         self._known.move_to_end(key)
         while len(self._known) > DIRECTORIES:
             self._known.popitem(last=False)
+        if self._files.are_many:
+            self._files.forget_unused(hook for each in self._known.values() for hook in each.hooks)
         return known
 
     def skill(self, path: Path, cwd: str, *, is_agent: bool) -> "SkillHooks":
@@ -112,7 +117,8 @@ class Shelf:
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
         handlers = handler_settings({value.name: value.value for value in loaded.values}, self._where)
-        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, handlers)
+        key = (cwd, client, policy)
+        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, key, handlers)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
         try:

@@ -32,7 +32,7 @@ from snell.work.migrations import put_meta
 
 UNSAVED = 10_000  # rows in memory, when nothing can be written
 PENDING = 250  # rows that may wait for a trace to go with
-QUIET_ONES = 4_096  # how many runs and rounds that said nothing are remembered as they are written
+QUIET_BYTES = 300_000  # of runs and rounds that said nothing, remembered as they are written
 LONGEST_TEXT = 65_536
 LONGEST_BODY = 1_000_000
 
@@ -65,6 +65,7 @@ class StoreJournal:
         self._lock = threading.RLock()  # late hooks finish in threads of their own
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
+        self._quiet_bytes = 0
 
     def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
@@ -215,9 +216,11 @@ class StoreJournal:
         return self._remembered(run, written) if written and _is_quiet(run) else written
 
     def _remembered(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
-        if len(self._quiet) >= QUIET_ONES:
+        if self._quiet_bytes > QUIET_BYTES:
             self._quiet.clear()
+            self._quiet_bytes = 0
         self._quiet[id(about)] = (about, written)
+        self._quiet_bytes += memoryview(written).nbytes
         return written
 
     def _redacted(self, record: Record) -> Record | None:

@@ -1,12 +1,17 @@
 """Digests of files, remembered for as long as a file stays as it was."""
 
 from pathlib import Path
+from typing import TypeVar
 
 from snell.machine.files import FileError, read_capped
 from snell.settings.digests import digest_of_bytes
 from snell.settings.watch import Stamp, Watched, is_settled, stamp_of, watched
 
 LONGEST_PINNED = 64 * 1024 * 1024
+FILES = 2_048  # how many files are remembered; beyond that, those that were asked for last
+
+
+T = TypeVar("T")
 
 
 class FileDigests:
@@ -19,9 +24,10 @@ class FileDigests:
     def of(self, path: str) -> str:
         """The digest of a file's bytes; a reason in angle brackets, which no digest equals, when there is none."""
         stamp = stamp_of(path)
-        self._seen[path] = Watched(path, stamp, is_settled(stamp))
+        _put(self._seen, path, Watched(path, stamp, is_settled(stamp)))
         known = self._known.get(path)
         if known and known[0] == stamp:
+            _put(self._known, path, known)
             return known[1]
         try:
             found = digest_of_bytes(read_capped(Path(path), LONGEST_PINNED))
@@ -30,9 +36,17 @@ class FileDigests:
         except (OSError, ValueError):
             return "<unreadable>"
         if stamp and is_settled(stamp) and stamp_of(path) == stamp:
-            self._known[path] = (stamp, found)
+            _put(self._known, path, (stamp, found))
         return found
 
     def seen(self, path: str) -> Watched:
         """The file as it was just before its digest was taken, so that a later change is noticed."""
         return self._seen.get(path) or watched(path)
+
+
+def _put(remembered: dict[str, T], path: str, value: T) -> None:
+    """Put the value last, and forget the first one where there are too many."""
+    remembered.pop(path, None)
+    remembered[path] = value
+    if len(remembered) > FILES:
+        del remembered[next(iter(remembered))]

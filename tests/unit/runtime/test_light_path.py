@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 from snell.handlers import HANDLERS
 
@@ -42,3 +43,37 @@ def test_an_event_that_functions_answer_loads_no_other_handler():
     assert PLAIN in loaded
     assert len(HANDLERS) > 5
     assert [name for name in (*HEAVY, *OURS) if name in loaded] == []
+
+
+FIRST_EVENT = """
+import asyncio, json, sys
+from pathlib import Path
+from snell.machine.paths import Places
+from snell.machine.wire import Request
+from snell.runtime.house import House
+from snell.runtime.service import Service
+
+folder = Path(sys.argv[1])
+where = Places(folder / "config", folder / "state", folder / "run")
+event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup", "cwd": str(folder)}
+request = Request("1 0.1.0", "a" * 32, "/", ("--client", "claude-code"), b"", json.dumps(event).encode())
+loaded = []
+
+async def main():
+    with House.for_user({"HOME": sys.argv[1]}, where, stays=True) as house:
+        service = Service(house)
+        service.start(asyncio.get_running_loop())
+        await service.serve(request, lambda reply: loaded.extend(sys.modules))
+        assert house.store.get("session:s", "harness/began")
+
+asyncio.run(main())
+print("\\n".join(loaded))
+"""
+
+
+def test_the_first_answer_to_a_new_session_does_not_wait_for_the_redactor(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FIRST_EVENT, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    loaded = done.stdout.split()
+    assert "snell.packs.harness.errands" in loaded
+    assert [name for name in loaded if name.startswith("snell.kit.redact.")] == []

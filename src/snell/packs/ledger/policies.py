@@ -36,6 +36,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     rule: tuple[Rule, ...] = ()
 
 
+MOST_KNOWN = 64  # sets of files
 _known: dict[tuple[str, ...], Rules] = {}
 
 
@@ -51,6 +52,8 @@ def rules_for(here: Here) -> Rules:
     except SettingsError as error:
         last = known or Rules(read_rules(BASE))
         fresh = msgspec.structs.replace(last, stamps=stamps, problem=str(error))
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
     _known[paths] = fresh
     return fresh
 

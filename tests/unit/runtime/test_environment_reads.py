@@ -1,0 +1,35 @@
+"""What the daemon reads of a caller's environment."""
+
+import json
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from snell.machine.paths import Places
+from snell.machine.wire import Request
+from snell.runtime.house import House
+from snell.runtime.service import Service
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"])
+def test_an_event_that_starts_no_program_leaves_the_callers_environment_in_one_piece(name: str, tmp_path: Path) -> None:
+    environment = f"HOME={tmp_path}\0PATH=/bin\0EDITOR=vi".encode()
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "prompt": "go on", "tool_response": {"stdout": ""}}
+    payload = json.dumps({"hook_event_name": name, "session_id": "s", "cwd": str(tmp_path), **call}).encode()
+    request = Request("1 0.1.0", "a" * 32, "/", ("--client", "claude-code"), environment, payload)
+    where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
+    taken_apart: list[str] = []
+
+    def notice(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is Request.variables.__code__ and frame.f_back:
+            taken_apart.append(frame.f_back.f_code.co_qualname)
+
+    with House.for_user({"HOME": str(tmp_path)}, where) as house:
+        sys.setprofile(notice)
+        try:
+            assert Service(house).serve(request, lambda _: None) is None
+        finally:
+            sys.setprofile(None)
+    assert taken_apart == []
