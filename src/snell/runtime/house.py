@@ -373,13 +373,10 @@ def database_of(where: Places, *, hurries: bool = False) -> SqliteDatabase:
 
 def _problems_to_tell(work: Work) -> list[Reason]:
     """A person should not find out by accident that a hook is off: the start of a session says it."""
-    if work.event.name != "SessionStart" or not work.place.problems:
-        return []
-    more = len(work.place.problems) - PROBLEMS_TOLD
-    told = [f"snell: {problem}" for problem in work.place.problems[:PROBLEMS_TOLD]]
-    return [
-        Reason("snell", text) for text in (*told, *([f"snell: {more} more; see `snell settings`"] if more > 0 else []))
-    ]
+    problems = work.place.problems if work.event.name == "SessionStart" else ()
+    more = len(problems) - PROBLEMS_TOLD
+    told = [*problems[:PROBLEMS_TOLD], *([f"{more} more; see `snell settings`"] if more > 0 else [])]
+    return [Reason("snell", f"snell: {text}") for text in told]
 
 
 def _with_own_ids(hooks: Iterable[Hook]) -> list[Hook]:
