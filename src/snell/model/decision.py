@@ -92,6 +92,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     rounds: tuple[Round, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     id: str = ""
+    in_ledger: bool = False  # the ledger keeps this tool call
 
     @property
     def is_rewritten(self) -> bool:

@@ -18,9 +18,10 @@ from snell.machine.files import FileError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
-from snell.work import audit_chain, audit_check
+from snell.work import audit_chain, audit_check, left_behind
 from snell.work.audit_chain import Head
 from snell.work.audit_check import Anchor, Findings
+from snell.work.decisions import Row
 from snell.work.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
 
 KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
@@ -30,6 +31,8 @@ MOST_ROUNDS = 500
 KEY_BYTES = 32
 LARGEST_KEY, LARGEST_ANCHOR = 1_000, 8_000_000
 KEPT_ANCHORS = 5_000
+CALL_PATIENCE = 5.0  # seconds
+CALLS_SHOWN = 10
 BODIES_EVERY = 3_600.0
 
 
@@ -75,7 +78,22 @@ class Auditor:
         now = time.time_ns() // 1_000_000
         found = self._database.run(lambda tx: audit_check.verify(tx, key, anchors, now=now), only_reads=True)
         behind = self._not_noted(key, found.links, patience)
-        return replace(found, integrity=(*problems, *found.integrity), completeness=(*behind, *found.completeness))
+        missing = self.missing_calls(min(patience, CALL_PATIENCE))
+        completeness = (*behind, *([missing] if missing else ()), *found.completeness)
+        return replace(found, integrity=(*problems, *found.integrity), completeness=completeness)
+
+    def missing_calls(self, patience: float = 0.0) -> str:
+        """
+        Which tool calls were decided and are not in the ledger; empty when all of them are.
+
+        A daemon writes the call a moment after the decision, so a recent one is waited for, so many seconds.
+        """
+        until = time.monotonic() + patience
+        while True:
+            missing, compared = self._database.run(_missing_calls, only_reads=True)
+            if all(row.seq <= compared for row in missing) or time.monotonic() >= until:
+                return _in_words(missing)
+            time.sleep(0.1)
 
     def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[str, ...]:
         until = time.monotonic() + patience
@@ -197,6 +215,19 @@ def _read_key(path: Path) -> bytes:
 def _extended(tx: Transaction, key: bytes) -> Head:
     before = audit_chain.read_head(tx, key)
     return audit_chain.extend(tx, key, before, AT_ONCE)
+
+
+def _missing_calls(tx: Transaction) -> tuple[list[Row], int]:
+    return left_behind.missing(tx, time.time_ns() // 1_000_000), left_behind.compared(tx)
+
+
+def _in_words(missing: list[Row]) -> str:
+    if not missing:
+        return ""
+    which = [f"`{left_behind.call_id(row)}` (`snell why {row.id}`)" for row in missing[:CALLS_SHOWN]]
+    more = [f"and {len(missing) - CALLS_SHOWN} more"] if len(missing) > CALLS_SHOWN else []
+    number = "1 tool call has" if len(missing) == 1 else f"{len(missing):,} tool calls have"
+    return f"{number} a decision but no ledger row: {', '.join((*which, *more))}"
 
 
 def _has_links(tx: Transaction) -> bool:

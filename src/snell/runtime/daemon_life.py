@@ -138,6 +138,7 @@ class Daemon:
                 is_new = False
             if house.database:
                 with contextlib.suppress(StoreError):
+                    await self._keep_ledger_whole(house)
                     await asyncio.to_thread(house.database.checkpoint)
                     if house.auditor:
                         await asyncio.to_thread(house.auditor.keep_up)
@@ -147,6 +148,13 @@ class Daemon:
             has_reasons = self._annexes.must_stay or memory.is_behind
             if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
                 self._leaving.set()
+
+    async def _keep_ledger_whole(self, house: House) -> None:
+        """A few rows at a time, when none is about to be written anyway."""
+        while self._service.is_done and await asyncio.to_thread(house.watching.ledger.catch_up):
+            pass
+        if self._service.is_done and not house.crew.backlog:
+            house.watching.ledger.move_on()
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""
