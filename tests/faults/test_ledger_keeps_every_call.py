@@ -116,7 +116,8 @@ def test_a_call_that_the_ledger_does_not_keep_is_not_missed(machine: Machine, se
     machine.write("snell.toml", settings)
     for number in range(3):
         machine.hook({"tool_use_id": f"t{number}", **event})
-    machine.kill()
+    machine.status()
+    machine.stop()
     assert verify(machine) == (0, [])
     assert "no ledger row" not in snell(machine, "doctor")[1]
     assert rows(machine, "SELECT count(*) FROM tool_calls") == [(0,)]

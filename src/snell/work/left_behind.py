@@ -59,8 +59,7 @@ def missing(tx: Transaction, now: int) -> list[Row]:
 
     Decisions and calls expire at the same age, but not in the same transaction: the last day before is not compared.
     """
-    young = now - (DECISION_DAYS - 1) * DAY_MS
-    return [row for row in lacking_call(tx, _every(tx)) if row.at >= young]
+    return lacking_call(tx, _every(tx, since=now - (DECISION_DAYS - 1) * DAY_MS))
 
 
 def lacking_call(tx: Transaction, rows: Iterable[Row]) -> list[Row]:
@@ -73,9 +72,9 @@ def call_id(row: Row) -> str:
     return f"{_known(row.session_id)}/{_known(row.tool_use_id) or row.id}"
 
 
-def _every(tx: Transaction) -> Iterator[Row]:
+def _every(tx: Transaction, since: int) -> Iterator[Row]:
     last, newest = 0, decisions.newest_seq(tx)
-    while found := decisions.without_call(tx, last, newest, PAGE):
+    while found := decisions.without_call(tx, last, newest, PAGE, since):
         yield from found
         last = found[-1].seq
 

@@ -48,6 +48,8 @@ def _show(found: Findings, paint: Paint) -> None:
             print(f"  {problem}")
         if len(problems) > SHOWN:
             print(f"  and {len(problems) - SHOWN} more; `--json` has them all")
+    for note in found.interrupted:
+        print(f"{'interrupted':<13} {note}")
     waiting = f", {found.waiting} not chained yet" if found.waiting else ""
     print(f"{found.decisions} decisions and {found.calls} tool calls, {found.links} links{waiting}")
     if found.earlier:
