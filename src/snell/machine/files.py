@@ -20,6 +20,10 @@ class FileError(SnellError):
     id = "file"
 
 
+class LockedError(FileError):
+    """Another process holds the lock."""
+
+
 def write_atomically(path: Path, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """
     Replace the file by `data`; after a crash, of the machine too, there is the old one or the new one.
@@ -134,5 +138,5 @@ def _lock(descriptor: int, path: Path, until: float) -> None:
         except BlockingIOError:
             if time.monotonic() >= until:
                 advice = "wait for it to end, then try again"
-                raise FileError("is locked by another process", where=f"`{path}`", advice=advice) from None
+                raise LockedError("is locked by another process", where=f"`{path}`", advice=advice) from None
         time.sleep(0.01)

@@ -93,6 +93,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
     id: str = ""
     sender: int = 0  # the process id of the hook program that asks for it; 0: not known
+    in_ledger: bool = False  # the ledger keeps this tool call
 
     @property
     def is_rewritten(self) -> bool:

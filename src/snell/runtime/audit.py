@@ -5,31 +5,32 @@ The key and the notes are files that only their owner can read. Nobody waits for
 the background, in their order.
 """
 
-import contextlib
-import hmac
 import os
 import time
-from itertools import pairwise
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from snell.machine.files import FileError, locked, read_capped, write_atomically
+from snell.machine.files import FileError, LockedError, locked, read_capped, write_atomically
 from snell.machine.paths import make_private
 from snell.model.errors import SnellError, StoreError
 from snell.model.ports import Database, Transaction
-from snell.work import audit_chain, audit_check
+from snell.runtime.audit_notes import ANCHOR_FILE, AuditNotes, Noted
+from snell.work import audit_chain, audit_check, crash_points, left_behind
 from snell.work.audit_chain import Head
-from snell.work.audit_check import Anchor, Findings
+from snell.work.audit_check import Findings
+from snell.work.decisions import Row
 from snell.work.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
 
-KEY_FILE, ANCHOR_FILE = "audit.key", "audit.anchor"
+KEY_FILE = "audit.key"
 EVERY = 10.0  # seconds between two notes
 AT_ONCE = 20  # records in a transaction, since others wait for it
 MOST_ROUNDS = 500
 KEY_BYTES = 32
-LARGEST_KEY, LARGEST_ANCHOR = 1_000, 8_000_000
-KEPT_ANCHORS = 5_000
+LARGEST_KEY = 1_000
+LOCK_PATIENCE = 1.0  # seconds that a process which ends waits for another one that makes the chain longer
+ROW_PATIENCE = 5.0  # seconds for what a daemon writes a moment after its answer
+CALLS_SHOWN = 10
 BODIES_EVERY = 3_600.0
 
 
@@ -40,6 +41,7 @@ class Auditor:
         self.problem = ""
         self._database = database
         self._folder = folder
+        self._notes = AuditNotes(folder)
         self._key = b""
         self._last = 0.0
         self._bodies_at = 0.0
@@ -51,7 +53,9 @@ class Auditor:
             return
         self._last = now
         try:
-            self._extend()
+            self._extend(LOCK_PATIENCE if at_once else 0.0)
+        except LockedError:
+            self.problem = ""  # another process makes the chain longer, by our records too
         except (SnellError, OSError) as error:
             self.problem = f"the audit chain could not go on: {error}"
         else:
@@ -63,25 +67,61 @@ class Auditor:
 
         Whoever makes the chain longer notes it a moment later; a note that is behind is waited for, so many seconds.
         """
+        unchained = self._unchained(0.0 if self._lost() else patience)
         # In this order: the key is made before the first link, and that before the first note.
         lost, has_links = self._lost(), self._database.run(_has_links)
         key = self._known_key(make=False)
         if not key:
             if has_links:
                 return Findings(integrity=(f"the key `{self._folder / KEY_FILE}` is gone, so no link can be checked",))
-            return Findings(completeness=lost)
-        anchors, problems = self._anchors(key)
+            return Findings(completeness=(*lost, *unchained))
+        noted = self._notes.read(key)
         # Notes that were there before the chain was read must fit it; it must not go on beyond those there are after.
         now = time.time_ns() // 1_000_000
-        found = self._database.run(lambda tx: audit_check.verify(tx, key, anchors, now=now), only_reads=True)
-        behind = self._not_noted(key, found.links, patience)
-        return replace(found, integrity=(*problems, *found.integrity), completeness=(*behind, *found.completeness))
+        found = self._database.run(lambda tx: audit_check.verify(tx, key, noted.anchors, now=now), only_reads=True)
+        behind, interrupted = self._not_noted(key, found.links, patience)
+        missing = self.missing_calls(min(patience, ROW_PATIENCE))
+        completeness = (*unchained, *behind, *([missing] if missing else ()), *found.completeness)
+        integrity = (*noted.problems, *found.integrity)
+        return replace(found, integrity=integrity, completeness=completeness, interrupted=interrupted)
 
-    def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[str, ...]:
+    def _unchained(self, patience: float) -> tuple[str, ...]:
+        """Rows without any chain. The daemon makes one for a new database within seconds, so that is waited for."""
         until = time.monotonic() + patience
-        while (behind := audit_check.not_noted(links, self._anchors(key)[0])) and time.monotonic() < until:
+        while rows := self._database.run(_rows_without_chain, only_reads=True):
+            key = self._known_key(make=False)
+            if key and self._notes.begun(key) >= 0:
+                return ()  # it is being made, or was, by a process that was killed
+            if time.monotonic() >= until:
+                return (f"{rows} decisions and tool calls have no audit chain: it was deleted, or never made",)
             time.sleep(0.1)
-        return behind
+        return ()
+
+    def missing_calls(self, patience: float = 0.0) -> str:
+        """
+        Which tool calls were decided and are not in the ledger; empty when all of them are.
+
+        A daemon writes the call a moment after the decision, so a recent one is waited for, so many seconds.
+        """
+        until = time.monotonic() + patience
+        while True:
+            missing, compared = self._database.run(_missing_calls, only_reads=True)
+            if all(row.seq <= compared for row in missing) or time.monotonic() >= until:
+                return _in_words(missing)
+            time.sleep(0.1)
+
+    def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is missing from the notes, and what a process that was killed left to be noted."""
+        until = time.monotonic() + patience
+        while True:
+            begun = self._notes.begun(key)  # before the notes are read: it is taken away after the last of them
+            noted = self._notes.read(key)
+            behind = audit_check.not_noted(links, noted.anchors)
+            if not behind or noted.is_cut_short or 0 <= begun <= noted.last:
+                return (), (*_interrupted(noted), *(f"{each}: the next daemon notes the rest" for each in behind))
+            if time.monotonic() >= until:
+                return behind, ()
+            time.sleep(0.1)
 
     def note_release(self, tx: Transaction, tool_call_id: str) -> None:
         """A person lets go of a call's claim; chain that, so that it is not missed."""
@@ -107,17 +147,22 @@ class Auditor:
             else:
                 self._bodies_at = time.monotonic()
 
-    def _extend(self) -> None:
+    def _extend(self, wait: float) -> None:
+        """One process at a time, from the last note to the next one."""
         key = self._known_key(make=True)
-        before = self._database.run(lambda tx: audit_chain.read_head(tx, key))
-        head, noted = before, self._last_noted(key)
-        for _ in range(MOST_ROUNDS):
-            reached = self._database.run(lambda tx: _extended(tx, key))
-            if reached == head:
-                break
-            head = reached
-        if head.count > noted:
-            self._note(key, head)
+        with self._notes.locked(wait):
+            noted = self._notes.read(key).last
+            self._notes.begin(key, noted)
+            head = self._database.run(lambda tx: audit_chain.read_head(tx, key))
+            for _ in range(MOST_ROUNDS):
+                reached = self._database.run(lambda tx: _extended(tx, key))
+                if reached == head:
+                    break
+                head = reached
+            crash_points.reached("before note")
+            if head.count > noted:
+                self._notes.add(key, head)
+            self._notes.end()
 
     def _known_key(self, *, make: bool) -> bytes:
         path = self._folder / KEY_FILE
@@ -138,45 +183,6 @@ class Auditor:
             if not _read_key(path):  # else another process was faster
                 write_atomically(path, os.urandom(KEY_BYTES).hex().encode())
             return _read_key(path)
-
-    def _note(self, key: bytes, head: Head) -> None:
-        """One line at the end of the file: how many links there are, the last of them, when, and our mark on it."""
-        text = f"{head.count} {head.link} {time.time_ns() // 1_000_000}"
-        path = self._folder / ANCHOR_FILE
-        _drop_half_a_line(path)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o600)
-        try:
-            os.write(descriptor, f"{text} {_mark(key, text)}\n".encode())
-        finally:
-            os.close(descriptor)
-        if path.stat().st_size > LARGEST_ANCHOR // 4:
-            lines = path.read_bytes().splitlines(keepends=True)
-            write_atomically(path, b"".join(lines[-KEPT_ANCHORS:]))
-
-    def _anchors(self, key: bytes) -> tuple[list[Anchor], list[str]]:
-        """What was noted, and what is wrong with the notes. A last line without an end was being written."""
-        try:
-            data = read_capped(self._folder / ANCHOR_FILE, LARGEST_ANCHOR, follow_links=False)
-        except FileNotFoundError:
-            return [], []
-        except (OSError, FileError) as error:
-            return [], [f"the notes beside the database cannot be read: {error}"]
-        found, problems = [], []
-        for number, line in enumerate(data.decode("utf-8", "replace").split("\n")[:-1], 1):
-            text, _, mark = line.rpartition(" ")
-            if not hmac.compare_digest(mark.encode(), _mark(key, text).encode()):
-                problems.append(f"line {number} of `{self._folder / ANCHOR_FILE}` was changed")
-                continue
-            count, link, _ = text.split(" ")
-            found.append(Anchor(int(count), link))
-        if any(later.count < earlier.count for earlier, later in pairwise(found)):
-            problems.append(f"the lines of `{self._folder / ANCHOR_FILE}` are not in their order")
-        return sorted(found, key=lambda each: each.count), problems
-
-    def _last_noted(self, key: bytes) -> int:
-        anchors, _ = self._anchors(key)
-        return anchors[-1].count if anchors else 0
 
     def _lost(self) -> tuple[str, ...]:
         noted = self._folder / ANCHOR_FILE
@@ -199,17 +205,29 @@ def _extended(tx: Transaction, key: bytes) -> Head:
     return audit_chain.extend(tx, key, before, AT_ONCE)
 
 
+def _missing_calls(tx: Transaction) -> tuple[list[Row], int]:
+    return left_behind.missing(tx, time.time_ns() // 1_000_000), left_behind.compared(tx)
+
+
+def _in_words(missing: list[Row]) -> str:
+    if not missing:
+        return ""
+    which = [f"`{left_behind.call_id(row)}` (`snell why {row.id}`)" for row in missing[:CALLS_SHOWN]]
+    more = [f"and {len(missing) - CALLS_SHOWN} more"] if len(missing) > CALLS_SHOWN else []
+    number = "1 tool call has" if len(missing) == 1 else f"{len(missing):,} tool calls have"
+    return f"{number} a decision but no ledger row: {', '.join((*which, *more))}"
+
+
+def _interrupted(noted: Noted) -> tuple[str, ...]:
+    return (f"the last line of `{noted.path}` was not written to its end",) if noted.is_cut_short else ()
+
+
+def _rows_without_chain(tx: Transaction) -> int:
+    """How many records there are, if none of them was ever chained."""
+    if _has_links(tx):
+        return 0
+    return sum(int(tx.rows(f"SELECT COUNT(*) FROM {table}")[0][0]) for table in ("decisions", "tool_calls"))
+
+
 def _has_links(tx: Transaction) -> bool:
     return bool(tx.rows("SELECT 1 FROM audit_chain LIMIT 1"))
-
-
-def _drop_half_a_line(path: Path) -> None:
-    """A line without an end was being written when the machine stopped."""
-    with contextlib.suppress(FileNotFoundError):
-        data = read_capped(path, LARGEST_ANCHOR, follow_links=False)
-        if not data.endswith(b"\n"):
-            write_atomically(path, data[: data.rfind(b"\n") + 1])
-
-
-def _mark(key: bytes, text: str) -> str:
-    return hmac.digest(key, b"anchor " + text.encode(), "sha256").hex()

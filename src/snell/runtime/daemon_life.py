@@ -140,7 +140,7 @@ class Daemon:
             has_reasons = self._annexes.must_stay or memory.is_behind
             if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
                 self._leaving.set()
-            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait())
+            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(house))
 
     async def _keep_house(self, house: House) -> None:
         """Do what work leaves to be done: garbage, waiting rows, the database's log, the audit chain, old rows."""
@@ -151,10 +151,18 @@ class Daemon:
             self._is_new = False
         if house.database:
             with contextlib.suppress(StoreError):
+                await self._keep_ledger_whole(house)
                 await asyncio.to_thread(house.database.checkpoint)
                 if house.auditor:
                     await asyncio.to_thread(house.auditor.keep_up)
                 house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
+
+    async def _keep_ledger_whole(self, house: House) -> None:
+        """A few rows at a time, when none is about to be written anyway."""
+        while self._service.is_done and await asyncio.to_thread(house.watching.ledger.catch_up):
+            pass
+        if self._service.is_done and not house.crew.backlog:
+            house.watching.ledger.move_on()
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""
@@ -174,6 +182,12 @@ class Daemon:
         front.stop_accepting()
         self._release()  # a successor need not wait for our last hooks, nor those who wait for it
         await front.finish(FINISH)
+
+
+def _has_rows_to_write(house: House) -> bool:
+    """Rows wait, because another program locked the database when they were due."""
+    journal = house.journal
+    return house.watching.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
 def _journal(house: House) -> dict[str, Any]:

@@ -47,7 +47,7 @@ from snell.runtime.shelf import DIRECTORIES, Key, OnShelf, Shelf
 from snell.runtime.store_journal import StoreJournal
 from snell.runtime.streaming import Streaming, run_batch
 from snell.runtime.tracker import Tracker
-from snell.runtime.watching import Watching, watched_after
+from snell.runtime.watching import Job, Watching
 from snell.stores.inmemory import InMemoryStore
 from snell.stores.sqlite import SqliteDatabase
 
@@ -112,7 +112,7 @@ class House:
         self._registry = Registry()
         self._deliveries = Deliveries()
         self._books: dict[Key | None, tuple[object, object, Book]] = {}  # the one that was used last stands last
-        self._watching = Watching(self.store, self.background, self._late, database)
+        self.watching = Watching(self.store, self.background, self._late, database)
 
     @classmethod
     def embedded(
@@ -202,6 +202,7 @@ class House:
     def settle(self, work: "Work", decision: Decision) -> Decision:
         """Make the decision last: the same delivery gets it again, and its row survives a crash."""
         decision = replace(decision, id=work.place.decision_id, tells=(*_problems_to_tell(work), *decision.tells))
+        decision = self.watching.noting_call(decision, work.place.book, work.place.crew)
         self._deliveries.keep(work.key, decision, work.size)
         self.journal.commit(decision, work.key)
         return decision
@@ -219,14 +220,13 @@ class House:
         new = [(work, decision) for work, decision in decided if not work.earlier]
         if new and not isinstance(self.journal, NoJournal):
             self.journal.record(*(self.record_of(decision, work.place) for work, decision in new))
-        jobs = []
+        jobs: list[Job] = []
         for work, decision in new:
             self._registry.call_on_success(decision)
             if decision.event.name == "SessionEnd" and decision.event.session_id:
                 self.background.cancel(decision.event.session_id)  # also what an event just before it has begun
-            if watchers := watched_after(decision, work.place.book, self.store):
-                jobs.append(self._watching.job(watchers, decision, work.place.crew, work.size))
-        self._watching.run(jobs, self.crew, stays_here=stays_here)
+            jobs += self.watching.jobs_after(decision, work.place.book, work.place.crew, work.size)
+        self.watching.run(jobs, self.crew, stays_here=stays_here)
         for _, decision in new:
             if decision.event.name == "SessionEnd":
                 self.forget_session(decision.event.session_id)
@@ -320,6 +320,7 @@ class House:
             time.sleep(0.01)
         end_background_runs()
         self.journal.close()
+        self.watching.ledger.catch_up_at_end()
         if self.database:
             if self.auditor:
                 self.auditor.keep_up(at_once=True)

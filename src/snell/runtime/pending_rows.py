@@ -25,6 +25,7 @@ from snell.work.decisions import Row
 FOLDER = "pending"
 ENDING = ".rows"
 ROOM = 1024 * 1024  # bytes of a file, taken from the disk when it is made: a full one must not be a surprise later
+LARGEST = 64 * ROOM  # what a file may grow to while the database cannot be written; some 200,000 rows
 ENOUGH = 64 * 1024  # bytes after which a file whose rows are all in the database is begun again
 
 _encode = msgspec.json.Encoder().encode
@@ -48,7 +49,7 @@ class PendingRows:
             return False
         line = _encode(row) + b"\n"
         end = self._size + len(line)
-        if end > ROOM or self._map is None:
+        if self._map is None or (end > len(self._map) and not self._has_grown()):
             return False
         self._map[self._size : end] = line  # what is cut short here was not answered, and is not read
         self._size = end
@@ -58,8 +59,17 @@ class PendingRows:
         """Everything is in the database now. In a quiet moment the file is emptied however little it holds."""
         self._is_broken = False
         if self._map is not None and self._size > (0 if is_quiet else ENOUGH):
-            self._map[: self._size] = bytes(self._size)
+            if len(self._map) > ROOM:
+                self._map.close()
+                os.ftruncate(self._descriptor, ROOM)
+                self._map = mmap.mmap(self._descriptor, ROOM)
+            used = min(self._size, ROOM)
+            self._map[:used] = bytes(used)
             self._size = 0
+
+    def rows(self) -> Iterator[Row]:
+        """All rows that the file has now."""
+        return _rows(self._map[: self._size]) if self._map is not None else iter(())
 
     def close(self) -> None:
         """Let go of the file; it is removed when everything was saved."""
@@ -90,17 +100,32 @@ class PendingRows:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _reserve(self._descriptor)
+        _reserve(self._descriptor, 0, ROOM)
         self._map = mmap.mmap(self._descriptor, ROOM)
         self._size = 0
 
+    def _has_grown(self) -> bool:
+        """Make the file twice as long; False when there is no room for that."""
+        assert self._map is not None
+        size = len(self._map)
+        if 2 * size > LARGEST:
+            return False
+        try:
+            _reserve(self._descriptor, size, size)
+            larger = mmap.mmap(self._descriptor, 2 * size)
+        except OSError:
+            return False
+        self._map.close()
+        self._map = larger
+        return True
 
-def _reserve(descriptor: int) -> None:
+
+def _reserve(descriptor: int, start: int, length: int) -> None:
     """Writing to a page for which there is no room on the disk would end the process."""
     if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(descriptor, 0, ROOM)
+        os.posix_fallocate(descriptor, start, length)
     else:
-        os.write(descriptor, bytes(ROOM))
+        os.pwrite(descriptor, bytes(length), start)
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -136,7 +161,7 @@ def _found(path: Path, held: contextlib.ExitStack) -> Found:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         held.callback(os.close, descriptor)
         is_left_behind = _is_free(descriptor)
-        return Found(path, tuple(_rows(read_capped(path, ROOM, follow_links=False))), is_left_behind)
+        return Found(path, tuple(_rows(read_capped(path, LARGEST, follow_links=False))), is_left_behind)
     except (OSError, FileError):
         return Found(path, (), is_left_behind=False)  # gone meanwhile, or not ours
 

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from snell.machine.wire import Request
 from snell.model.decision import Decision
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.events import Event
-from snell.model.ports import Client, Reply
+from snell.model.ports import Client, Database, Reply
 from snell.runtime.crew import Landing
 from snell.runtime.deliveries import Pairs
 from snell.runtime.drive import Deciding, Wait, advance
@@ -34,7 +34,8 @@ QUIET_FOR = 0.01  # seconds without a request after which we do what can wait, a
 WAIT_FOR_QUIET = 0.5  # seconds after which it is done however busy we are
 MANY = 128  # decisions after which, likewise
 TOGETHER = 8  # decisions whose traces are written at a time; whoever comes meanwhile waits for them
-QUEUE = 1_000  # decisions whose trace waits; beyond that, those with nothing to tell are shed
+QUEUE = 1_000  # decisions whose trace waits; beyond that, the traces of those with nothing to tell are shed
+LOCKED = 0.1  # seconds until we look again whether another program lets us write
 BACKLOG = 200  # events whose watchers are still at work; the next ones wait in the queue
 LARGE = 32_000  # bytes of payload whose reading and judging would be noticed by others
 COMPARED = 100_000  # bytes of payload that are read once more to find its twin
@@ -51,6 +52,7 @@ class Service:
         # Those who wait for a delivery that is being decided now, because they sent the same.
         self._deciding: dict[str, list[Send]] = {}
         self._pairs = Pairs()
+        self._is_locked_out = False  # another program keeps us from writing
 
     def start(self, loop: "asyncio.AbstractEventLoop") -> None:
         """From now on what can wait is done in this loop; until then, it waits."""
@@ -157,8 +159,9 @@ class Service:
         decision = self.house.settle(work, decision)
         reply = reply_to(client, decision, request.sender)
         send(reply)
-        if len(self._to_follow) >= QUEUE and _can_be_shed(decision):
-            self.shed += 1  # its small row is written; what nobody will ask about is not
+        if len(self._to_follow) >= QUEUE and self._is_locked_out and _can_be_shed(decision):
+            self.shed += 1  # its small row is kept, from which the ledger gets its own when it can be written
+            self.house.watching.ledger.note_missing()
             return reply
         self._to_follow.append((work, decision))
         self._latest = time.monotonic()
@@ -180,9 +183,15 @@ class Service:
 
     def follow_up(self, *, all_at_once: bool = False) -> None:
         """Do what can wait, a few events at a time, so that nobody who comes meanwhile waits for long."""
-        if self.house.crew.backlog >= BACKLOG and not all_at_once and self._loop:
-            self._loop.call_later(QUIET_FOR, self.follow_up)  # watchers do not keep up
-            return
+        if self._loop and not all_at_once:
+            self._is_locked_out = not _is_writable(self.house.database)
+            if self._is_locked_out:
+                self._loop.call_later(LOCKED, self.follow_up)  # rows that cannot be written wait in the queue
+                return
+            self._shorten_queue()
+            if self.house.crew.backlog >= BACKLOG:
+                self._loop.call_later(QUIET_FOR, self.follow_up)  # watchers do not keep up
+                return
         while self._to_follow:
             some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
             try:
@@ -192,6 +201,20 @@ class Service:
                     self._loop.call_soon(self.follow_up)
             if not all_at_once:
                 break
+
+    def _shorten_queue(self) -> None:
+        """In a flood the oldest decisions with nothing to tell get their rows of the ledger, and nothing else."""
+        some = [self._to_follow.popleft() for _ in range(len(self._to_follow) - QUEUE)]
+        shed = [(work, decision) for work, decision in some if _can_be_shed(decision)]
+        self.shed += len(shed)
+        if shed:
+            self.house.watching.keep_calls((each, work.place.book, work.place.crew, work.size) for work, each in shed)
+        self.house.follow_up_all((each for each in some if not _can_be_shed(each[1])), stays_here=True)
+
+    @property
+    def is_done(self) -> bool:
+        """Does nothing wait to be written?"""
+        return not self._to_follow
 
     @cached_property
     def _flights(self) -> "ThreadPoolExecutor":
@@ -210,6 +233,18 @@ def _can_be_shed(decision: Decision) -> bool:
     """Never a refusal, a rewrite, a failure or the end of a session."""
     speaks = decision.verdict or decision.changes or decision.failures or decision.notes or decision.stop
     return not speaks and decision.event.name not in ("SessionStart", "SessionEnd")
+
+
+def _is_writable(database: Database | None) -> bool:
+    """Does every other program let us write now? Waits for them as long as any transaction does."""
+    try:
+        if database is not None:
+            database.run(lambda _tx: None)
+    except StoreBusyError:
+        return False
+    except StoreError:
+        return True  # the row that cannot be written says why
+    return True
 
 
 class Variables(Mapping[str, str]):

@@ -30,7 +30,7 @@ from snell.work import decisions, left_behind
 from snell.work.decisions import Record, Row
 from snell.work.migrations import put_meta
 
-UNSAVED = 10_000  # rows in memory, when nothing can be written
+UNSAVED = 10_000  # rows in memory, when nothing can be written; more of them wait in the file alone
 PENDING = 250  # rows that may wait for a trace to go with
 QUIET_BYTES = 300_000  # of runs and rounds that said nothing, remembered as they are written
 LONGEST_TEXT = 65_536
@@ -62,6 +62,7 @@ class StoreJournal:
         self._folder = path.parent / FOLDER if path else None
         self.lost = 0  # rows for which there was no room anywhere
         self._unsaved: list[Row] = []
+        self._only_in_file = 0  # how many more rows wait
         self._lock = threading.RLock()  # late hooks finish in threads of their own
         self._hash_key = b""
         self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
@@ -77,9 +78,15 @@ class StoreJournal:
             # Rows that the database does not take, because the disk is full, wait for as long as there is room.
             may_wait = len(self._unsaved) < PENDING or self.problem
             if self._pending and may_wait and self._pending.append(row):
-                self._unsaved.append(row)
+                self._wait_with(row)
             else:
                 self._write([row])
+
+    def _wait_with(self, row: Row) -> None:
+        if len(self._unsaved) < UNSAVED:
+            self._unsaved.append(row)
+        else:
+            self._only_in_file += 1
 
     def record(self, *records: Record) -> None:
         """Add what can be told about decisions, without their secrets. They need not have been committed before."""
@@ -105,7 +112,7 @@ class StoreJournal:
     @property
     def waiting(self) -> int:
         """Rows that were answered for and are not in the database yet."""
-        return len(self._unsaved)
+        return len(self._unsaved) + self._only_in_file
 
     def take_in(self) -> None:
         """
@@ -120,6 +127,14 @@ class StoreJournal:
                 gone = [row for file in files if file.is_left_behind for row in file.rows]
                 if rows:
                     self._database.run(lambda tx: _take_in(tx, rows, gone))
+                if any(file.is_left_behind for file in files):
+                    self._complete_ledger()
+
+    def _complete_ledger(self) -> None:
+        """A process that was killed may also have left decisions in the database whose calls it did not write."""
+        newest = self._database.run(decisions.newest_seq, only_reads=True)
+        while self._database.run(lambda tx: left_behind.catch_up(tx, newest)):
+            pass
 
     def add_late(self, decision_id: str, run: Record) -> None:
         """Add what a hook did after the answer to the record of its decision."""
@@ -159,10 +174,15 @@ class StoreJournal:
                 return
             self.problem = ""
             self._unsaved.clear()
+            self._only_in_file = 0
             if self._pending:
                 self._pending.are_saved()
 
     def _save(self, tx: Transaction, more: Callable[[Transaction], object] | None) -> None:
+        if self._only_in_file and self._pending:
+            rows = list(self._pending.rows())
+            for first in range(0, len(rows), 100):
+                decisions.add_many(tx, rows[first : first + 100])
         for row in self._unsaved:
             decisions.add(tx, row)
         if more:
@@ -281,6 +301,7 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         ms=round(seconds * 1000, 3) if seconds else 0.0,
         rewritten=int(decision.is_rewritten),
         failures=len(decision.failures),
+        in_ledger=int(decision.in_ledger),
     )
 
 

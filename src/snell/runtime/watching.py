@@ -6,7 +6,7 @@ of their own would take Python's lock from that thread again and again, and cost
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,17 @@ from snell.engine.book import Book, once_mark
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.hooks import Hook
+from snell.model.hooks import Hook, Inline
 from snell.model.ports import Store
 from snell.runtime.crew import Crew
+from snell.runtime.ledger_upkeep import LedgerUpkeep
 from snell.runtime.tracker import Tracker
 from snell.stores.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+MOST_LARGE = 200  # jobs that wait for a thread, beyond which a large event's are not added to them
 SMALL = 16_000  # bytes of an event beyond which reading it takes so long that it had better be done elsewhere
 
 DROPPED = Outcome(failure=Failure("cancelled", "was cancelled before it began"))
@@ -58,8 +60,38 @@ def watched_after(decision: Decision, book: Book, store: Store) -> tuple[Hook, .
 class Watching:
     def __init__(self, store: Store, background: Tracker, late: Late, database: SqliteDatabase | None) -> None:
         self._store, self._background, self._late, self._database = store, background, late, database
+        self.ledger = LedgerUpkeep(database)
 
-    def job(self, watchers: tuple[Hook, ...], decision: Decision, crew: Crew, size: int) -> Job:
+    def noting_call(self, decision: Decision, book: Book, crew: Crew) -> Decision:
+        """The decision, which says so if it is about a tool call that the ledger writes down."""
+        if self._database is None or decision.event.name != "PreToolUse":
+            return decision
+        writers = crew.parted(watched_after(decision, book, self._store)).batched
+        return replace(decision, in_ledger=True) if writers else decision
+
+    def jobs_after(self, decision: Decision, book: Book, crew: Crew, size: int) -> list[Job]:
+        """What is to be done after this event; from now on the background knows of it."""
+        watchers = watched_after(decision, book, self._store)
+        return [self._job(watchers, decision, crew, size)] if watchers else []
+
+    def keep_calls(self, decided: Iterable[tuple[Decision, Book, Crew, int]]) -> None:
+        """
+        Run only the watchers that write rows of the ledger: in a flood there is no time for more.
+
+        A large event's go to a thread. When too many wait for one, the row is written later, from the decision.
+        """
+        jobs = []
+        for decision, book, crew, size in decided:
+            batched = crew.parted(watched_after(decision, book, self._store)).batched
+            if batched and size <= SMALL:
+                jobs.append(self._job(batched, decision, crew, size))
+            elif batched and crew.backlog < MOST_LARGE:
+                self._run_later(self._job(batched, decision, crew, size), crew)
+            elif batched:
+                self.ledger.note_missing()
+        self._run_batch(jobs)
+
+    def _job(self, watchers: tuple[Hook, ...], decision: Decision, crew: Crew, size: int) -> Job:
         """From now on the background knows of those that are asynchronous."""
         event = decision.event
         cancel = threading.Event()
@@ -80,10 +112,18 @@ class Watching:
             crew.later(lambda: self._run_batch(batch))
         for job in jobs:
             if job.others:
-                crew.later(partial(self._run_others, job))
+                self._run_later(job, crew)
             for hook in job.background:
                 future = crew.in_background(partial(self._run_in_background, job, hook))
                 future.add_done_callback(partial(self._enter_dropped, job, hook))
+
+    def _run_later(self, job: Job, crew: Crew) -> None:
+        crew.later(partial(self._run_others, job)).add_done_callback(self._note_dropped)
+
+    def _note_dropped(self, future: "Future[None]") -> None:
+        """The process ends before these had their turn, and a ledger's may be among them."""
+        if future.cancelled():
+            self.ledger.note_missing()
 
     def _run_batch(self, jobs: Sequence[Job]) -> None:
         """What they said is entered when their rows are kept: journal and marks have transactions of their own."""
@@ -116,6 +156,8 @@ class Watching:
 
     def _enter(self, job: Job, watchers: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> None:
         for hook, outcome in zip(watchers, outcomes, strict=True):
+            if outcome.failure and isinstance(hook.handler, Inline) and hook.handler.batches:
+                self.ledger.note_missing()
             if hook.once and not hook.is_async and outcome.status == "success":
                 self._store.put(f"session:{job.event.session_id}", once_mark(hook), True)
             self._late(hook, job.event, outcome, job.crew.here.decision_id)

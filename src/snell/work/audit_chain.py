@@ -28,6 +28,7 @@ from snell.work.ledger import Call
 
 START = "0" * 64
 MOST = 500  # records in one transaction
+_IS_NUMBER = "seq BETWEEN 1 AND 9223372036854775807"  # to SQLite every text is larger, and it takes texts
 BODIES = "bodies before"  # what may be gone with its claims; the id of such an entry is a time
 
 # Of a call that has begun, everything stays as it is but for this.
@@ -73,7 +74,8 @@ def extend(tx: Transaction, key: bytes, head: Head | None = None, most: int = MO
     for row in decisions.after(tx, head.decision, most):
         head = _add(tx, key, head, "decision", row.id, digest_of_decision(key, row), decision=row.seq)
     for call in ledger.after(tx, head.revision, most):
-        head = _add_call(tx, key, head, call)
+        if call.tool_call_id and isinstance(call.revision, int):  # else it is not ours, and `audit_rows` says so
+            head = _add_call(tx, key, head, call)
     for trace in decisions.traces_after(tx, head.trace, most):
         head = _add(tx, key, head, "trace", trace.decision_id, digest_of_trace(key, trace))
         head = msgspec.structs.replace(head, trace=trace.seq)
@@ -90,10 +92,11 @@ def note_expired(tx: Transaction, key: bytes, kind: str, ids: list[str]) -> Head
 
 def read_head(tx: Transaction, key: bytes) -> Head:
     """The end of the chain as it was kept. What is kept beside it carries a hash of its own."""
-    last = tx.rows("SELECT seq, link FROM audit_chain ORDER BY seq DESC LIMIT 1")
+    last = tx.rows(f"SELECT seq, link FROM audit_chain WHERE {_IS_NUMBER} ORDER BY seq DESC LIMIT 1")
     count, link = (int(last[0][0]), str(last[0][1])) if last else (0, START)
-    began = tx.rows("SELECT seq, kind FROM audit_chain WHERE record_id = ? ORDER BY seq DESC LIMIT 1", SEGMENT)
-    since, form = (int(began[0][0]), form_in(began[0][1])) if began else (0, "")
+    segments = f"SELECT seq, kind FROM audit_chain WHERE record_id = ? AND {_IS_NUMBER}"
+    began = tx.rows(f"{segments} ORDER BY seq DESC LIMIT 1", SEGMENT)
+    since, form = (int(began[0][0]), form_in(str(began[0][1]))) if began else (0, "")
     kept = tx.rows("SELECT value FROM meta WHERE name = 'audit_head'")
     seen = _seen(kept[0][0] if kept else "", key, since) or _seen_by_entries(tx, since)
     return Head(count, link, *seen, form, since)

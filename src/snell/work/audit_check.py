@@ -1,6 +1,7 @@
 """Looking whether everything is as the audit chain says it was."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,7 @@ from snell.work.audit_chain import (
     mac_of,
     read_head,
 )
+from snell.work.audit_rows import odd_rows
 from snell.work.ledger import Call
 from snell.work.retention import DAY_MS, TRACE_DAYS
 
@@ -43,6 +45,7 @@ class Findings(Struct, frozen=True):
     links: int = 0
     decisions: int = 0
     calls: int = 0
+    interrupted: tuple[str, ...] = ()  # what a process that was killed left half done; the next one goes on from there
     waiting: int = 0  # records that are not chained yet
     earlier: int = 0  # links of earlier versions, whose order and number are checked, and no more
 
@@ -56,30 +59,39 @@ def verify(tx: Transaction, key: bytes, anchors: list[Anchor], *, now: int = 0, 
     kept_since = now - TRACE_DAYS * DAY_MS
     changed: list[str] = []
     missing: list[str] = []
-    state = _Chain()
+    odd = odd_rows(tx)
+    changed += map(str, odd)
+    state = _Chain({(each.table, each.number if each.table == "audit_chain" else each.id) for each in odd})
     for entry in _every(tx, page):
-        state.follow(key, entry, changed, missing)
+        if ("audit_chain", entry.seq) not in state.odd:
+            state.follow(key, entry, changed, missing)
     _compare_anchors(state, anchors, changed, missing)
     if state.last and state.form != FORM:
         made, calls = (int(tx.rows(f"SELECT COUNT(*) FROM {table}")[0][0]) for table in ("decisions", "tool_calls"))
-        return Findings(tuple(changed), tuple(missing), state.last, made, calls, made + calls, state.last)
+        return Findings(
+            tuple(changed), tuple(missing), state.last, made, calls, waiting=made + calls, earlier=state.last
+        )
     seen = read_head(tx, key)
     count_decisions = _compare_decisions(tx, key, state, seen.decision, changed, missing, page)
     _compare_traces(tx, key, state, seen.trace, kept_since, changed, missing, page)
-    kept_since = max(kept_since, *(int(id_) for kind, id_ in state.digests if kind == f"expired {BODIES}"), 0)
+    gone = (id_ for kind, id_ in state.digests if kind == f"expired {BODIES}")
+    kept_since = max(kept_since, *(int(id_) for id_ in gone if id_.isdecimal()), 0)
     count_calls, waiting_calls = _compare_calls(tx, key, state, seen.revision, kept_since, changed, missing, page)
     # Of a call that was chained and is gone, its claim is what is left; that it is gone has been said.
     foreign = (id_ for id_ in claims.of_nobody(tx) if ledger.find(tx, id_) or ("opened", id_) not in state.digests)
     changed += [f"a claim for tool call `{id_}` was put in" for id_ in foreign]
     waiting = int(tx.rows("SELECT COUNT(*) FROM decisions WHERE seq > ?", seen.decision)[0][0]) + waiting_calls
     earlier = max(0, seen.since - 1)
-    return Findings(tuple(changed), tuple(missing), state.last, count_decisions, count_calls, waiting, earlier)
+    return Findings(
+        tuple(changed), tuple(missing), state.last, count_decisions, count_calls, waiting=waiting, earlier=earlier
+    )
 
 
 class _Chain:
     """What the chain says, while it is followed from its beginning."""
 
-    def __init__(self) -> None:
+    def __init__(self, odd: set[tuple[str, Any]]) -> None:
+        self.odd = odd  # rows that cannot be compared, by table and id
         self.last = 0
         self.link = START
         self.at: dict[int, str] = {0: START}
@@ -180,6 +192,8 @@ def _compare_calls(
     while calls := ledger.after(tx, last, page):
         for call in calls:
             found.add(call.tool_call_id)
+            if ("tool_calls", call.tool_call_id) in state.odd:
+                continue
             is_new = ("opened", call.tool_call_id) not in state.digests
             waiting += is_new
             if is_new and call.revision <= seen:
@@ -202,8 +216,8 @@ def _differs(key: bytes, state: _Chain, call: Call, seen: int) -> bool:
     if ("ended", id_) in state.digests or ("opened", id_) not in state.digests:
         return False
     # It was open when it was last seen. Who changes it gives it another number, and changes more than that.
-    last = int(state.details.get(("open", id_), "-1").partition(" ")[0])
-    as_it_was = msgspec.structs.replace(call, revision=last)
+    last = state.details.get(("open", id_), "").partition(" ")[0]
+    as_it_was = msgspec.structs.replace(call, revision=int(last) if last.isdecimal() else -1)
     is_the_same = state.digests.get(("open", id_)) == digest_of_call(key, as_it_was, "open")
     return not is_the_same if call.revision <= seen else is_the_same
 
@@ -228,7 +242,9 @@ class _Beside:
         self._checked: set[str] = set()
 
     def compare(self, call: Call, changed: list[str], missing: list[str]) -> None:
-        request, response, claim = (self._state.details.get(("ended", call.tool_call_id)) or "- - -").split(" ")
+        request, response, claim = ((self._state.details.get(("ended", call.tool_call_id)) or "") + " - - -").split()[
+            :3
+        ]
         may_be_gone, has_ended = call.created_at < self._since, ("ended", call.tool_call_id) in self._state.digests
         for ref, size in ((call.request_ref, request), (call.response_ref, response)):
             if ref and ref not in self._checked:

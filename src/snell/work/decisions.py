@@ -31,6 +31,7 @@ class Row(Struct, frozen=True, kw_only=True):
     failures: int = 0
     payload_hash: str = ""
     reply_hash: str = ""
+    in_ledger: int = 0  # 1: a tool call that the ledger keeps, so `tool_calls` needs a row for it
     seq: int = 0  # given by the store
 
 
@@ -143,6 +144,19 @@ def newest_seq(tx: Transaction) -> int:
 def after(tx: Transaction, seq: int, limit: int) -> list[Row]:
     """The next rows in the order in which they came."""
     return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
+
+
+def without_call(tx: Transaction, after: int, up_to: int, limit: int, since: int = 0) -> list[Row]:
+    """
+    The next decisions, not older than `since`, that need a row in `tool_calls` and have none under their own ids.
+
+    The ledger replaces ids that contain odd characters, so a caller looks those up again by what it replaces them with.
+    """
+    number = "CASE WHEN d.tool_use_id = '' THEN d.id ELSE d.tool_use_id END"
+    known = f"SELECT 1 FROM tool_calls c WHERE c.tool_call_id = d.session_id || '/' || {number}"
+    where = f"d.seq > ? AND d.seq <= ? AND d.at >= ? AND d.in_ledger = 1 AND NOT EXISTS ({known})"
+    found = tx.rows(f"{_SELECT} WHERE {where} ORDER BY d.seq LIMIT ?", after, up_to, since, limit)
+    return [_row(each) for each in found]
 
 
 def made_since(tx: Transaction, at: int) -> set[str]:

@@ -97,7 +97,10 @@ def begin(tx: Transaction, call: Call) -> bool:
     known = find(tx, call.tool_call_id)
     if known is None or known.status not in OPEN:
         return False
-    _update(tx, call.tool_call_id, {"status": call.status, "updated_at": call.updated_at})
+    if known.normalized_args_hash or _is_chained(tx, call.tool_call_id):
+        _update(tx, call.tool_call_id, {"status": call.status, "updated_at": call.updated_at})
+    else:  # it was written from its decision, which knows no details
+        _update(tx, call.tool_call_id, {name: getattr(call, name) for name in FIELDS})
     return True
 
 
@@ -239,6 +242,10 @@ def body(tx: Transaction, ref: str) -> tuple[str, int] | None:
     """A text that was kept, and the size of what it was before it was cut."""
     found = tx.rows("SELECT body, size FROM tool_bodies WHERE ref = ?", ref) if ref else []
     return (str(found[0][0]), int(found[0][1])) if found else None
+
+
+def _is_chained(tx: Transaction, tool_call_id: str) -> bool:
+    return bool(tx.rows("SELECT 1 FROM audit_chain WHERE record_id = ? AND kind = 'opened'", tool_call_id))
 
 
 def _update(tx: Transaction, tool_call_id: str, changes: Mapping[str, Any]) -> None:

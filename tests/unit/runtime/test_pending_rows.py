@@ -7,8 +7,8 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime import pending_rows
-from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
+from snell.runtime import pending_rows, store_journal
+from snell.runtime.pending_rows import FOLDER, ROOM, PendingRows, found_in
 from snell.runtime.store_journal import StoreJournal
 from snell.stores.sqlite import SqliteDatabase
 from snell.work import decisions
@@ -68,10 +68,42 @@ def test_a_row_that_was_being_written_when_the_process_ended_is_not_read(tmp_pat
 
 def test_a_full_file_takes_no_further_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pending_rows, "ROOM", 300)
+    monkeypatch.setattr(pending_rows, "LARGEST", 300)
     rows = PendingRows(tmp_path)
     assert [rows.append(row(number)) for number in range(3)] == [True, False, False]
     rows.are_saved(is_quiet=True)
     assert rows.append(row(3))
+
+
+def test_a_file_grows_while_its_rows_cannot_be_saved_and_is_short_again_afterwards(tmp_path: Path) -> None:
+    rows = PendingRows(tmp_path)
+    number = 3 * ROOM // 200
+    assert all(rows.append(row(each)) for each in range(number))
+    (file,) = tmp_path.glob("*.rows")
+    ids = [f"id-{each}" for each in range(number)]
+    assert ([each.id for each in rows.rows()], pending_in(tmp_path)) == (ids, [(ids, False)])
+    assert file.stat().st_size > ROOM
+    rows.are_saved()
+    assert (file.stat().st_size, list(rows.rows()), pending_in(tmp_path)) == (ROOM, [], [([], False)])
+    assert rows.append(row(1))
+
+
+def test_rows_for_which_there_is_no_room_in_memory_are_saved_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_journal, "UNSAVED", 5)
+    database = SqliteDatabase(tmp_path / "snell.db")
+    journal = StoreJournal(database, pending=PendingRows(tmp_path / FOLDER))
+    ids = [f"1a-{number:02}" for number in range(20)]
+    for id_ in ids:
+        journal.commit(Decision(event=EVENT, id=id_), "key")
+    assert journal.waiting == 20
+    journal.record({"id": ids[-1], "event": "PreToolUse"})
+    rows = database.run(lambda tx: decisions.after(tx, 0, 100))
+    assert ([each.id for each in rows], {each.request_key for each in rows}) == (ids, {"key"})
+    assert (journal.waiting, journal.lost) == (0, 0)
+    journal.close()
+    database.close()
 
 
 def test_where_no_file_can_be_made_no_row_is_promised(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from snell.doors.paint import Paint
 from snell.machine.paths import places
 from snell.runtime.audit import Auditor
 from snell.runtime.house import database_of
+from snell.runtime.store_journal import StoreJournal
 from snell.work.audit_check import Findings
 
 EXAMPLE = "snell audit verify"
@@ -25,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
     where = places(os.environ)
     database = database_of(where)
     try:
+        StoreJournal(database).take_in()  # what a process left behind that was killed
         found = Auditor(database, where.state).verify(patience=PATIENCE)
     finally:
         database.close()
@@ -46,6 +48,8 @@ def _show(found: Findings, paint: Paint) -> None:
             print(f"  {problem}")
         if len(problems) > SHOWN:
             print(f"  and {len(problems) - SHOWN} more; `--json` has them all")
+    for note in found.interrupted:
+        print(f"{'interrupted':<13} {note}")
     waiting = f", {found.waiting} not chained yet" if found.waiting else ""
     print(f"{found.decisions} decisions and {found.calls} tool calls, {found.links} links{waiting}")
     if found.earlier:

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from snell.doors.health import Check, Status, Visit
 from snell.model.errors import StoreError
+from snell.runtime.audit import Auditor
 from snell.runtime.house import database_of
+from snell.runtime.store_journal import StoreJournal
 from snell.work import losses
 
 LARGE = 2_000_000_000  # bytes
+PATIENCE = 3.0  # seconds for a ledger row that a daemon is about to write
 
 
 def checks(visit: Visit) -> Iterator[Check]:
@@ -23,7 +26,9 @@ def checks(visit: Visit) -> Iterator[Check]:
         return
     database = database_of(visit.where)
     try:
+        StoreJournal(database).take_in()  # what a process left behind that was killed
         wrong = database.check()
+        missing = "" if wrong else Auditor(database, visit.where.state).missing_calls(PATIENCE)
         lost = database.run(losses.told, only_reads=True)
         rows = database.run(lambda tx: tx.rows("SELECT count(*) FROM decisions")[0][0], only_reads=True)
     except StoreError as error:
@@ -34,6 +39,8 @@ def checks(visit: Visit) -> Iterator[Check]:
     if lost:
         advice = "in durable mode side effects wait; look what was done, then `snell ledger release lost`"
         yield Check("store", "warn", f"the ledger was lost: {lost}", advice)
+    if missing:
+        yield Check("ledger", "warn", missing, "`snell audit verify` says whether they were deleted")
     for problem in database.problems:
         yield Check("store", "warn", problem, "what was moved can be looked at with `sqlite3`")
     if wrong:

@@ -1,0 +1,26 @@
+"""
+A process that decides and chains that until it is killed: `python -m tests.faults.audit_children [POINT]`. With a
+point, it kills itself there.
+"""
+
+import os
+import signal
+import sys
+
+from snell.clients import client_named
+from snell.runtime.house import House
+from snell.work import crash_points
+
+
+def main(point: str = "") -> None:
+    crash_points.on_reached = lambda name: os.kill(os.getpid(), signal.SIGKILL) if name == point else None
+    client = client_named("claude-code")
+    with House.for_user() as house:
+        assert house.auditor
+        while True:
+            house.handle(client, b'{"hook_event_name": "Notification", "session_id": "s"}', os.urandom(8).hex())
+            house.auditor.keep_up(at_once=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
