@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH and -I leave it out
 
 from scripts.environment import BIN, EXE, PYTHON, ROOT, VENV, ensure_adapters, ensure_environment, find_uv, say, stop
-from scripts.leftovers import adopt_orphans, run_and_reap
+from scripts.leftovers import adopt_orphans, end_leftovers, run_and_reap
 from scripts.requirements import report
 from scripts.test_runs import run_suite
 
@@ -99,7 +99,8 @@ def adapters(rest: Sequence[str]) -> int:
 def test_live(clients: Sequence[str], rest: Sequence[str]) -> int:
     """Only these: they install hundreds of megabytes, once. Without npm they are skipped, and say so."""
     env = {"SNELL_LIVE_CLIENTS": " ".join(clients)}
-    return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", "tests/live", *rest, env=env)
+    adopt_orphans()
+    return run(PYTHON, "-m", "pytest", "-m", "live", "-rs", "-n", "2", "tests/live", *rest, env=env) or end_leftovers()
 
 
 def lint(rest: Sequence[str]) -> int:

@@ -130,7 +130,7 @@ class Machine:
         wait_until(lambda: not self.daemons())
 
 
-def wait_until(condition, seconds: float = 20.0):
+def wait_until(condition, seconds: float = 60.0):
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, "it did not come to pass"
