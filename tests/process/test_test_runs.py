@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.environment import FORMS
+
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +45,9 @@ def tree(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, tmp_path)
     for name in ("scripts", "requirements", "native"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    forms = tmp_path / FORMS.relative_to(ROOT)
+    forms.parent.mkdir(parents=True)
+    shutil.copy(FORMS, forms)
     (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (tmp_path / ".venv").mkdir()
     for name in ("bin", "lib"):
