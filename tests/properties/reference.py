@@ -183,7 +183,20 @@ def run_tier(hooks: list[Hook], event: Event, world: World, last: dict[str, Answ
     settled = [hook for hook in acted if last[hook.id].rewrites or same(last[hook.id].left, event.rewritable)]
     if rewriters:
         judge_again([hook for hook in others if hook not in settled], event, world, last)
+    for hook in acted:
+        if last.get(hook.id) and last[hook.id].rewrites and hook.can_judge and not hook.once:
+            last[hook.id] = after_later_rewriters(last[hook.id], event, world)
     return event
+
+
+def after_later_rewriters(first: Answer, event: Event, world: World) -> Answer:
+    """A rewriter whose result was changed says what it has against the final input; it rewrites no more."""
+    if same(first.left, event.rewritable) or not holds(first.hook, event, world):
+        return first
+    second = answered(first.hook, event, world)
+    kept = [effect for effect in first.effects if not isinstance(effect, Allow)]
+    against = [effect for effect in second.effects if isinstance(effect, Ask | Defer | Deny | Stop)]
+    return Answer(first.hook, event.rewritable, [], kept + against, first.failed or second.failed)
 
 
 def judge_again(hooks: list[Hook], event: Event, world: World, last: dict[str, Answer]) -> None:

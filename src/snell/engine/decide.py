@@ -17,7 +17,7 @@ from snell.engine.book import Book, Pick, Tier, in_rewriting_order, once_mark
 from snell.engine.held_notes import deliver_or_hold
 from snell.engine.stop_limits import limited
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
-from snell.model.effects import Allow, Ask, Deny, Rewrite
+from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
 from snell.model.events import Event, same
 from snell.model.hooks import Hook, Scope
 from snell.model.ports import Store, Validate
@@ -85,6 +85,7 @@ class Case:
         "event",
         "is_quiet",
         "left_by_policy",
+        "overtaken",
         "pick",
         "policy_has_denied",
         "rounds",
@@ -102,6 +103,7 @@ class Case:
         self.skipped: list[Skipped] = []
         self.policy_has_denied = False
         self.left_by_policy: Event | None = None  # the event as the policy's hooks left it, when they went first
+        self.overtaken: Answers = {}  # rewriters whose result a later one changed, with what they said
         self.is_quiet = True  # no hook has asked for anything or failed; most events stay so
 
     def run(self, name: str, hooks: Sequence[Hook]) -> Generator[Run, Sequence[Outcome], Answers]:
@@ -120,7 +122,7 @@ class Case:
 
     def took(self, name: str, hooks: tuple[Hook, ...], outcomes: Sequence[Outcome]) -> Answers:
         """Enter what hooks answered, cut down to what may count."""
-        if not _all_quiet(outcomes):
+        if not _all_quiet(outcomes) or self.overtaken:
             self.is_quiet = False
             outcomes = self._admitted(name, hooks, outcomes)
         self.rounds.append(Round(name, self.event, hooks, tuple(outcomes)))
@@ -134,7 +136,11 @@ class Case:
         kept = [admitted(hook, self.event, each, self.book.switches, self.validate) for hook, each in runs]
         if name != "again":
             return kept
-        return [_no_further_rewrite(hook, self.event, each) for hook, each in zip(hooks, kept, strict=True)]
+        return [self._second_look(hook, each) for hook, each in zip(hooks, kept, strict=True)]
+
+    def _second_look(self, hook: Hook, outcome: Outcome) -> Outcome:
+        earlier = self.overtaken.get(hook)
+        return _no_further_rewrite(hook, self.event, outcome) if earlier is None else _stricter(earlier, outcome)
 
     def apply(self, hook: Hook, outcome: Outcome) -> None:
         """Let a rewrite take effect on the event."""
@@ -150,6 +156,11 @@ class Case:
         """Has a lower scope rewritten what the policy approved?"""
         left = self.left_by_policy
         return left is not None and left is not self.event and not same(left.rewritable, self.event.rewritable)
+
+    def is_overtaken(self, hook: Hook, left: Event) -> bool:
+        """Has a later rewriter changed what this one left, so that it must judge the result?"""
+        is_asked = hook.can_judge and not hook.once and self.book.applies(hook, self.event)
+        return is_asked and left is not self.event and not same(left.rewritable, self.event.rewritable)
 
     def skip(self, tier: Tier) -> None:
         hooks = (*tier.rewriters, *tier.others)
@@ -184,15 +195,15 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
     """
     Run hooks without a declared role that rewrote as rewriters: in turn, each on what the one before left.
 
-    Every other judge then sees the result, and so does a hook that had nothing to rewrite when its turn came and
-    whose input a later one changed. INVARIANT: what is judged last is what runs.
+    Every other judge then sees the result, and so does each of these whose last input, or own result, a later one
+    changed. INVARIANT: what is judged last is what runs.
     """
     rewriting = in_rewriting_order([hook for hook, outcome in answers.items() if rewrite_in(outcome)], case.event)
     if not rewriting:
         return
     start = case.event
-    left_by: dict[Hook, Event] = {}
-    rewrote = []
+    left: dict[Hook, Event] = {}  # the event after the turn of each
+    rewrote: Answers = {}
     for hook in rewriting:
         marks.put("hooks", _rewrites_mark(hook), True)
         outcome = answers[hook]
@@ -203,12 +214,13 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
                 continue
             outcome = again[hook]
         if rewrite_in(outcome):
-            rewrote.append(hook)
+            rewrote[hook] = outcome
         case.apply(hook, outcome)
-        left_by[hook] = case.event
-    yield from _judge_again(
-        case, [hook for hook in hooks if hook not in rewrote and left_by.get(hook) is not case.event]
-    )
+        left[hook] = case.event
+    case.overtaken = {hook: outcome for hook, outcome in rewrote.items() if case.is_overtaken(hook, left[hook])}
+    settled = {hook for hook, event in left.items() if hook in rewrote or event is case.event} - case.overtaken.keys()
+    yield from _judge_again(case, [hook for hook in hooks if hook not in settled])
+    case.overtaken = {}
 
 
 def _judge_again(case: Case, hooks: Iterable[Hook]) -> Steps:
@@ -229,6 +241,14 @@ def _no_further_rewrite(hook: Hook, event: Event, outcome: Outcome) -> Outcome:
     answer = Deny(why) if hook.scope is Scope.POLICY else Ask(why)
     kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
     return replace(outcome, effects=(*kept, *expressed(answer, event)), failure=Failure("rewrite", why))
+
+
+def _stricter(earlier: Outcome, later: Outcome) -> Outcome:
+    """What a rewriter said in its turn, and what it holds against the final input; it does not rewrite that again."""
+    kept = tuple(effect for effect in earlier.effects if not isinstance(effect, Rewrite | Allow))
+    against = tuple(effect for effect in later.effects if isinstance(effect, Ask | Defer | Deny | Stop))
+    new = tuple(effect for effect in against if effect not in kept)
+    return replace(later, effects=(*kept, *new), failure=earlier.failure or later.failure)
 
 
 def _can_wait(tier: Tier, marks: Store) -> tuple[Hook, ...]:

@@ -95,9 +95,24 @@ def test_undeclared_rewriters_act_in_book_order_each_on_what_the_one_before_left
         ("judge", ["a", "j", "b", "c"], INPUT),
         ("chain", ["b"], {"command": "ls a"}),
         ("chain", ["c"], {"command": "ls a b"}),
-        ("again", ["j"], {"command": "ls a b c"}),
+        ("again", ["a", "j", "b"], {"command": "ls a b c"}),
     ]
     assert decision.event.tool_input == {"command": "ls a b c"}
+    assert told(decision)["verdict"] == "silent"  # who has had its turn rewrites no more, and has nothing against it
+
+
+def test_a_rewriter_may_refuse_what_a_later_one_made_of_its_result() -> None:
+    def first(on: Event) -> Any:
+        return {"c": [becomes("b"), Note("b is meant")], "a": Deny("never a")}.get(on.tool_input["command"])
+
+    hooks = [hook("first", first), hook("second", lambda on: becomes("a"))]
+    decision = decided(call("c"), *hooks)
+    assert told(decision) == {
+        "verdict": "deny",
+        "reasons": [("first", "never a")],
+        "notes": [("first", "b is meant")],
+        "changes": [("first", {"command": "b"}), ("second", {"command": "a"})],
+    }
 
 
 def test_a_rewriter_with_nothing_to_change_in_its_turn_judges_what_a_later_one_left() -> None:
@@ -116,7 +131,7 @@ def test_a_rewriter_with_nothing_to_change_in_its_turn_judges_what_a_later_one_l
         ("judge", ["a", "b", "c"], {"command": "c"}),
         ("chain", ["b"], {"command": "b"}),
         ("chain", ["c"], {"command": "b"}),
-        ("again", ["b"], {"command": "a"}),
+        ("again", ["a", "b"], {"command": "a"}),
     ]
     assert told(decision)["verdict"] == "deny"
 
@@ -309,7 +324,7 @@ def test_a_hook_that_does_not_say_once_runs_every_time() -> None:
 def test_a_once_rewriter_acts_once_without_being_asked_again() -> None:
     cast = Cast()
     decision = decided(call(), hook("a", adds("a")), hook("b", becomes("b"), once=True), crew=cast)
-    assert cast.rounds == [(["a", "b"], INPUT)]
+    assert cast.rounds == [(["a", "b"], INPUT), (["a"], {"command": "b"})]
     assert decision.event.tool_input == {"command": "b"}
 
 
