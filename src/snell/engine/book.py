@@ -199,8 +199,9 @@ def _depends(hook: Hook) -> bool:
 
 def _key(event: Event) -> tuple[str, ...]:
     if event.tool:
-        kinds = event.kinds if event.kind == "mcp" else (event.kind,)
-        return (event.name, event.tool, event.tool_name, *kinds)
+        if event.kind == "mcp":
+            return (event.name, event.tool, event.tool_name, *event.kinds)
+        return (event.name, event.tool, event.tool_name, event.kind)
     return (event.name, event.tool_name, event.kind, *targets(event))
 
 

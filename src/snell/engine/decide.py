@@ -185,6 +185,8 @@ def _decide_tier(case: Case, tier: Tier, marks: Store, given: list[Sequence[Outc
 
 
 def _all_quiet(outcomes: Sequence[Outcome]) -> bool:
+    if outcomes.count(QUIET) == len(outcomes):  # on nearly every event, and quicker than the loop
+        return True
     for outcome in outcomes:  # noqa: SIM110 - `all` with a generator costs three times as much, on every event
         if outcome is not QUIET and (outcome.effects or outcome.failure):
             return False
