@@ -562,6 +562,7 @@ static int decide_here(int argc, char **argv) {
     char *first[] = {python, "-I", "-m", "snell", "hook", "--request-id", request_id, NULL, NULL, NULL};
     size_t used = 7;
     char *words[sizeof first / sizeof *first + (size_t)argc]; /* less its own name, with the final NULL */
+    signal(SIGXFSZ, SIG_IGN); /* where no file may be written, the answer cannot be kept, and that has a policy */
     report("", "; deciding without the daemon");
     if (!stdin_was_read)
         read_stdin(now() + SNELL_ANSWER_MS);
@@ -635,7 +636,7 @@ static int is_decision(char **argv, int code, const char *out, size_t length) {
         return !closed || !*form->refusal || length > 0;
     if (length == 0)
         return !*form->neutral;
-    return *out != '{' || find_event(out, length, NULL, NULL) == 0;
+    return *out == '{' ? find_event(out, length, NULL, NULL) == 0 : !closed;
 }
 
 static void become_decision(char **words, char *script) {
@@ -667,7 +668,7 @@ static int replay_stdin(void) {
     if (!stdin_was_read)
         return 0;
     int file = memory_file();
-    if (write_all(file, input.at, input.length) != 0 || lseek(file, 0, SEEK_SET) != 0 || dup2(file, 0) != 0)
+    if (file < 0 || write_all(file, input.at, input.length) != 0 || lseek(file, 0, SEEK_SET) != 0 || dup2(file, 0) != 0)
         return trouble("stdin", "the payload could not be kept");
     return 0;
 }

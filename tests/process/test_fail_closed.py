@@ -73,6 +73,22 @@ def test_an_answer_that_breaks_off_is_none(shim: ShimScene, said: str) -> None:
     assert (got.exit_code, json.loads(got.stdout)["permission"]) == (0, "deny")
 
 
+def test_what_another_program_prints_is_no_answer(shim: ShimScene) -> None:
+    shim.script("python3", "#!/bin/sh\necho hello\n")
+    got = shim.call("--client", "claude-code", "--fail-closed", stdin=CALL)
+    assert (got.exit_code, got.stdout, last_line(got).startswith(STOPPED)) == (2, b"", True)
+    assert shim.call("--client", "claude-code", stdin=CALL).stdout == b"hello\n"  # where nothing is to be refused
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_FSIZE, (0, 0)", "RLIMIT_NOFILE, (4, 4)"])
+def test_a_process_that_may_keep_no_file_is_refused_at_once(shim: ShimScene, limit: str) -> None:
+    if shim.form != "native" and "NOFILE" in limit:
+        pytest.skip("Python itself needs more files")
+    shim.script("python3", "#!/bin/sh\necho '{}'\n")
+    before = f"import resource; resource.setrlimit(resource.{limit})"
+    assert shim.call("--client", "claude-code", "--fail-closed", stdin=CALL, before=before).exit_code == 2
+
+
 @pytest.mark.parametrize("code", [0, 2])
 def test_a_whole_answer_is_passed_on(shim: ShimScene, code: int) -> None:
     shim.script("python3", f'#!/bin/sh\necho \'{{"permission": "allow"}}\'; echo why >&2; exit {code}\n')

@@ -31,7 +31,7 @@ class Policy:
             return self.refusal in ("", "exit 2") or out != b""
         if not out:
             return not self.neutral
-        return not out.startswith(b"{") or _is_whole(out)
+        return _is_whole(out) if out.startswith(b"{") else not self.refusal
 
     def answer(self, trouble: NoDaemonError) -> int:
         """Tell the client that nothing could decide, and return the exit code."""
