@@ -32,8 +32,9 @@ def run_suite(pytest: Pytest, phases: Sequence[str]) -> int:
             passed_later += later
         if codes[-1] not in {0, NO_TESTS_FOUND}:
             break
-    code = max(codes) if set(codes) - {0, NO_TESTS_FOUND} else min(codes)  # one phase may be empty, not all
-    return code or report_passed_later(passed_later) or end_leftovers()
+    reports = (report_passed_later(passed_later), end_leftovers())  # also where tests failed
+    failed = next((code for code in codes if code not in {0, NO_TESTS_FOUND}), 0)
+    return failed or max(reports) or min(codes)  # one phase may be empty, not all
 
 
 def run_failed_again(pytest: Pytest, phase: str) -> tuple[int, list[str]]:

@@ -71,6 +71,11 @@ def test_check_answers_in_json_about_this_folder(snell):
     assert found["skills"] == ["pdf-report"]
 
 
+def test_bytes_that_are_no_text_get_an_answer_in_json_too(snell):
+    code, out, err = snell("check", "secrets", b"password=\xff\xfehunter2hunter2", "--json")
+    assert (code in (0, 1), isinstance(json.loads(out), dict), err) == (True, True, "")
+
+
 def test_check_reads_a_text_from_stdin_for_json_too(snell):
     code, out, _ = snell("check", "secrets", "--json", given=b"DB_PASSWORD=hunter2hunter2 make")
     assert (code, [each["type"] for each in json.loads(out)["findings"]]) == (1, ["password"])

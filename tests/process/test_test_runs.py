@@ -90,6 +90,11 @@ def test_a_process_that_outlives_the_tests_is_named_ended_and_fails_the_run(tree
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_a_failure_stays_a_failure(tree: Path) -> None:
-    code, text = run_tests(tree, "def test_wrong(): assert False")
-    assert (code, "passed only when run again" in text) == (1, False)
+def test_a_failure_stays_a_failure_and_hides_nothing_else(tree: Path) -> None:
+    wrong = "import pytest\n@pytest.mark.process\ndef test_wrong(): assert False\n"
+    code, text = run_tests(tree, wrong + UNSTEADY + LEAVES_A_PROCESS)
+    assert code == 1
+    assert re.findall("passed only when run again.*\n.*", text) == [
+        "passed only when run again alone:\ndev.py:   test_it.py::test_unsteady"
+    ]
+    assert re.findall(r"dev.py:   (\d+): sleep 61", text)

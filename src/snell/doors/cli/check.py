@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from snell.machine.json_output import json_bytes
 from snell.model.errors import SnellError
 
 EXAMPLE = "snell check match 'Edit|Write' Write --event PreToolUse"
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_answer(component: ModuleType, args: argparse.Namespace) -> int:
     answer = component.answer(args)
-    print(msgspec.json.encode(answer).decode())
+    print(json_bytes(answer).decode())
     exit_code = getattr(component, "exit_code", None)
     return int(exit_code(answer)) if exit_code else 0
 
@@ -79,7 +80,7 @@ def _refuse_words_beside_rows(args: argparse.Namespace) -> None:
 def _answers(lines: Any, ask: Callable[[Row], Row]) -> Iterator[str]:
     for line in lines:
         if line.strip():
-            yield msgspec.json.encode(_answered(line, ask)).decode()
+            yield json_bytes(_answered(line, ask)).decode()
 
 
 def _answered(line: bytes, ask: Callable[[Row], Row]) -> Row:
