@@ -251,7 +251,8 @@ class Walk:
             raise TooMuchError("it runs too many commands")
         program = calls.program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
-        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in written(program, args)))
+        named = written(program, args, call.stdin.text if call.stdin else "")
+        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in named))
         exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
         self.steps.append(
             Step(
