@@ -45,7 +45,17 @@ def test_reading_copying_and_ordinary_work_are_free(line: str):
     assert own_findings(line) == []
 
 
-@pytest.mark.parametrize("line", ["vim {site}/snell/engine/decide.py", "black {site}/snell", "pipx upgrade-all"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vim {site}/snell/engine/decide.py",
+        "black {site}/snell",
+        "pipx upgrade-all",
+        "pip install -U msgspec",
+        "{env}/bin/pip install --force-reinstall 'msgspec>=0.1'",
+        "pip uninstall -y $PACKAGE",
+    ],
+)
 def test_what_may_change_the_program_is_asked_about(line: str):
     assert own_findings(line) == ["ask"]
 
@@ -82,6 +92,14 @@ def test_who_works_on_a_clone_is_asked_before_it_replaces_an_installed_snell(tmp
     assert found == [["ask"], ["ask"]]
     assert own_findings("/tmp/other/bin/pip install -e .", project=str(tmp_path)) == []
     assert own_findings(f"pip install -e {tmp_path}") == ["deny"]
+
+
+def test_an_environment_that_is_not_known_is_asked_about_where_what_it_needs_goes():
+    lines = ("pip uninstall -y msgspec", "pip uninstall -y $(pip freeze)", "pip install msgspec==0.1")
+    elsewhere = ("pip uninstall -y $PACKAGE", "pip uninstall -y -r old.txt", "uv pip sync requirements.txt")
+    assert [own_findings(line, project="/home/user/other") for line in lines] == [["ask"], ["ask"], []]
+    assert [own_findings(line, project="/home/user/other") for line in elsewhere] == [[], [], []]
+    assert own_findings(f"source {ENVIRONMENT}/bin/activate && {lines[0]}", project="/home/user/other") == ["deny"]
 
 
 def test_a_link_to_the_shim_is_guarded_under_any_name(tmp_path: Path):

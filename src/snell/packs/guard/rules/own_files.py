@@ -14,6 +14,7 @@ from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
 from snell.packs.guard.sensitive import is_client_hook, is_own
+from snell.packs.guard.shell.modules import module_run
 from snell.packs.guard.shell.scene import HERE, Step
 
 RULE = Rule(
@@ -150,11 +151,9 @@ def _paths(step: Step, ground: Ground) -> Iterator[str]:
 
 
 def _command(step: Step) -> Iterator[Finding]:
-    args = step.args
-    module = args.index("snell") if "snell" in args else 0  # `python -I -X dev -m snell`: options may stand before
-    is_module = step.program.startswith("python") and module > 0 and args[module - 1].endswith("m")
-    words = args[module + 1 :] if is_module else args
-    if step.program == "snell" or words is not args:
+    module, behind = module_run(step.args) if step.program.startswith("python") else ("", ())
+    words = behind if module == "snell" else step.args
+    if step.program == "snell" or module == "snell":
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
         verbs += [arg for arg in words[1:] if arg in _LOOSENS_BEHIND.get(words[0], ())]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(

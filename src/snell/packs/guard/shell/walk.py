@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
+from snell.model.tool_names import names
 from snell.packs.guard.sensitive import PROXY, is_program, runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
@@ -373,7 +374,7 @@ class Walk:
 
 
 # Variables that change what a program does; a step says which of them are set for it.
-_TOLD = frozenset(("TAR_OPTIONS", "TAPE", "LD_PRELOAD", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "PROMPT_COMMAND"))
+_TOLD = names("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
 
 
 # Functions that the shell calls by itself.
