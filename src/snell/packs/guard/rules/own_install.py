@@ -73,9 +73,9 @@ _OTHERS_VERBS = late(
 _FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
-    "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint "
-    "-t --target --prefix --root -p --python --python-version --platform --index --default-index --with --from -e --editable --directory "
-    "--project"
+    "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint -t --target "
+    "--prefix --root -p --python --python-version --platform --index --default-index --with --from -e --editable "
+    "--directory --project"
 )
 _TARGETS = ("--target", "-t", "--prefix", "--root")
 _LISTS = frozenset(("-r", "--requirement", "--requirements"))
