@@ -111,6 +111,21 @@ def test_a_link_to_the_shim_is_guarded_under_any_name(tmp_path: Path):
     assert found == [{"deny"}, {"deny"}, {"deny"}, set(), set()]
 
 
+def test_a_folder_that_holds_links_to_it_is_guarded(tmp_path: Path):
+    (tmp_path / "local/bin").mkdir(parents=True)
+    (tmp_path / "local/bin/snell-hook").symlink_to(f"{ENVIRONMENT}/bin/snell-hook")
+    lines = (
+        "rm -rf local/bin",
+        "rm -rf local",
+        "rm -f local/bin/*",
+        "mv local/bin old",
+        "rm -rf other",
+        "ls local/bin",
+    )
+    found = [set(own_findings(line, project=str(tmp_path))) for line in lines]
+    assert found == [{"deny"}] * 4 + [set(), set()]
+
+
 def test_a_home_behind_a_link_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     running_program.cache_clear()
     (tmp_path / "really").mkdir()

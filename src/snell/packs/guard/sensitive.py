@@ -66,7 +66,10 @@ _SECRET_FOLDERS = frozenset(
 _OWN = late(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?[*?]*$|snell-hook[*?]*$)"
+    r"|run/user/[^/]+/snell(?:/|$))"
+    # Its programs in the folders for programs of a machine or a home; a project may have files of that name.
+    r"|^(?:/(?:usr/|usr/local/|opt/[^/]+/)?s?|/(?:home/[^/]+|Users/[^/]+|root)/(?:\.local/)?|.*/\.local/|\ue000.*/)"
+    r"bin/snell(?:-hook)?[*?]*$|^\ue000/?snell-hook$"
 )
 PIPX_FOLDER = "pipx/venvs/snell"
 # An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.

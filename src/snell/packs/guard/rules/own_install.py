@@ -63,6 +63,7 @@ _PIP = late(r"pip[\d.]*$")
 _PYTHON = late(r"(?:python|pypy|py)[\d.]*$")
 _REQUIREMENT = late(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
 _PLACE = late(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
+_NAMED = late(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
 _NAMED_SO = late(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
 _OTHERS = names(
     "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
@@ -99,7 +100,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE or not step.program.startswith(_FIRST):
         return
     if step.program in _OTHERS:
-        if any(map(_OTHERS_VERBS.match, step.args)) and any("snell" in arg for arg in step.args):
+        if any(map(_OTHERS_VERBS.match, step.args)) and any(map(_NAMED.search, step.args)):
             yield RULE.deny("it removes, replaces or stops the program that guards")
         return
     call = _call(step)

@@ -56,6 +56,7 @@ class Call(Struct, frozen=True):
     appends: tuple[str, ...] = ()
     sweeps: tuple[str, ...] = ()
     filtered: bool = False
+    opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
 
     def with_words(self, *words: Value | str) -> Call:
         return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
@@ -263,7 +264,7 @@ class Walk:
                 call.stdin,
                 call.reads,
                 writes,
-                call.appends,
+                (*call.appends, *call.opens),
                 exported + call.env,
                 scene.elevated,
                 scene.where,
@@ -321,7 +322,8 @@ class Walk:
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
             stdin = scene.content(path) or calls.file_value(path, scene)
-            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels))
+            opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
+            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
         paths = (path, closed_text(path)) if UNKNOWN in path and closed_text(path) != path else (path,)
