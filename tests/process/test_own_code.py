@@ -83,11 +83,21 @@ DANGEROUS = [
     "ln -sf /bin/true .venv/bin/python3",
     "echo > ENV/pyvenv.cfg",
     "chmod -R 000 SITE/snell",
+    "chmod -R 000 .venv",
+    "sed 's/a/b/w SITE/snell/packs/guard/guard.py' x",
+    "awk '{print > \"SITE/x.pth\"}' x",
+    "xxd -r x ENV/bin/snell-hook",
+    "cp -r /tmp/evil/. ENV",
+    "touch SITE/msgspec.py",
     "tar xf /tmp/x.tar -C SITE",
     "find ENV/lib -name '*.py' -delete",
     "ENV/bin/python -m pip uninstall -y snell",
     "pip uninstall -y snell",
     "pip install --force-reinstall snell",
+    "ENV/bin/pip uninstall -y msgspec",
+    "ENV/bin/pip install msgspec==0.1",
+    "source ENV/bin/activate && pip uninstall -y $(pip freeze)",
+    "pip install --target SITE other",
     "uv pip install --python ENV/bin/python --upgrade snell",
     "pipx uninstall-all",
     "uv tool uninstall snell",
@@ -112,11 +122,17 @@ FREE = [
     ". .venv/bin/activate && pip install requests",
     "ENV/bin/pip install -U pytest",
     "pip show -f snell",
+    "ENV/bin/pip install 'msgspec>=0.1'",
+    "/tmp/other/bin/pip uninstall -y msgspec",
     "uv tool list",
     "find . -name '*.pyc' -delete",
     "rm -rf build dist",
     "mkdir -p src/snell && echo x > src/snell/a.py",
     "git checkout main",
+    "touch snell-hook && chmod +x snell-hook",
+    "ln -sf ../x bin/snell",
+    "npm uninstall snell-js",
+    "vim -R SITE/snell/packs/guard/guard.py",
     "pgrep -fa snell",
     "ps -p PID",
     "kill -0 PID",
@@ -149,22 +165,69 @@ def test_the_clients_own_tools_read_it_and_do_not_change_it(installed: Installed
         ("NotebookEdit", {"notebook_path": path, "new_source": "x"}),
         ("mcp__files__write_file", {"path": path, "content": ""}),
         ("mcp__files__move_file", {"source": path, "destination": "/tmp/x"}),
+        ("mcp__ide__replace_text_in_file", {"pathInProject": path, "newText": ""}),
+        ("mcp__serena__replace_symbol_body", {"relative_path": path, "body": ""}),
         ("Read", {"file_path": path}),
         ("Grep", {"pattern": "deny", "path": path}),
         ("mcp__files__read_file", {"path": path}),
+        ("mcp__files__copy_file", {"sourcePath": path, "destinationPath": "/tmp/x"}),
     ]
-    assert [installed.verdict(*call) for call in calls] == ["deny own"] * 6 + ["free"] * 3
+    assert [installed.verdict(*call) for call in calls] == ["deny own"] * 8 + ["free"] * 4
 
 
-def test_a_patch_does_not_change_it(installed: Installed):
-    machine, path = installed.machine, installed.site / "snell/packs/guard/guard.py"
-    patch = {"command": f"*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch"}
-    call = {**CALL, "cwd": str(machine.project), "tool_name": "apply_patch", "tool_input": patch}
+PATCH = "*** Begin Patch\n*** Update File: FILE\n@@\n-a\n+b\n*** End Patch"
+GONE = "*** Begin Patch\n*** Delete File: FILE\n*** End Patch"
+EDITS = [{"filePath": "README.md", "newString": "b"}, {"filePath": "FILE", "oldString": "a", "newString": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("client", "tool", "given"),
+    [
+        ("codex", "apply_patch", {"command": PATCH}),
+        ("codex", "apply_patch", {"input": PATCH}),
+        ("codex", "apply_patch", {"command": PATCH, "input": "x"}),
+        ("codex", "shell", {"command": ["apply_patch", GONE]}),
+        ("codex", "shell", {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{GONE}\nEOF"]}),
+        ("cline", "write_to_file", {"path": "FILE", "content": ""}),
+        ("cline", "replace_in_file", {"path": "FILE", "diff": "<<<<<<< SEARCH"}),
+        ("cline", "apply_patch", {"input": PATCH}),
+        ("vscode", "multi_replace_string_in_file", {"explanation": "x", "replacements": EDITS}),
+    ],
+)
+def test_no_tool_of_any_client_changes_it(installed: Installed, client: str, tool: str, given: dict[str, Any]):
+    path = str(installed.site / "snell/packs/guard/guard.py")
+    assert _is_refused(installed, client, tool, json.loads(json.dumps(given).replace("FILE", path)))
+    assert not _is_refused(installed, client, tool, json.loads(json.dumps(given).replace("FILE", "notes.md")))
+
+
+def test_a_file_of_the_system_is_not_written_by_clines_own_tool(installed: Installed):
+    given = {"path": "/etc/passwd", "content": "x"}
+    assert [_is_refused(installed, "cline", tool, given) for tool in ("write_to_file", "read_file")] == [True, False]
+
+
+def _is_refused(installed: Installed, client: str, tool: str, given: dict[str, Any]) -> bool:
+    machine = installed.machine
+    call = {**CALL, "cwd": str(machine.project), "tool_name": tool, "tool_input": given}
+    if client == "cline":
+        root = {"rootPath": str(machine.project)}
+        call = {"hookName": "tool_call", "workspaceInfo": root, "tool_call": {"name": tool, "input": given}}
     done = subprocess.run(
-        [machine.hook_program, "--client", "codex"],
+        [machine.hook_program, "--client", client],
         input=json.dumps(call).encode(), env=machine.env(), cwd=machine.project, capture_output=True, timeout=BOUND,
     )  # fmt: skip
-    assert '"deny"' in done.stdout.decode()
+    return '"deny"' in done.stdout.decode() or '"cancel":true' in done.stdout.decode().replace(" ", "")
+
+
+def test_a_tool_of_a_server_does_not_end_it(installed: Installed):
+    pid = installed.machine.pid
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("mcp__desktop-commander__kill_process", {"pid": pid}),
+        ("mcp__process__kill", {"pid": str(pid), "signal": "SIGSTOP"}),
+        ("mcp__system__terminateProcess", {"processId": pid}),
+        ("mcp__process__kill", {"pid": 99999999}),
+        ("mcp__process__get_info", {"pid": pid}),
+    ]
+    assert [installed.verdict(*call) for call in calls] == ["deny own"] * 3 + ["free"] * 2
 
 
 def test_a_worker_of_the_daemon_is_guarded_by_its_number(installed: Installed):

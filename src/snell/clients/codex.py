@@ -28,12 +28,21 @@ def _refine(name: str, payload: Payload) -> str:
     return "SubagentPrompt" if name == "UserPromptSubmit" and payload.get("agent_id") else name
 
 
+def _mend(_event: str, payload: Payload) -> Payload:
+    """A patch may stand under `input`, too; where both are given, both stay for hooks to see."""
+    given = payload.get("tool_input")
+    if payload.get("tool_name") == "apply_patch" and isinstance(given, dict) and "command" not in given:
+        payload["tool_input"] = {"command" if key == "input" else key: value for key, value in given.items()}
+    return payload
+
+
 _TURN_END = Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE)
 
 DIALECT = Dialect(
     name=NAME,
     title=TITLE,
     refine=_refine,
+    mend=_mend,
     mcp_name=("mcp__", "__"),
     tools={
         "exec_command": Tool("Bash", {"cmd": "command"}),

@@ -45,7 +45,17 @@ def test_reading_copying_and_ordinary_work_are_free(line: str):
     assert own_findings(line) == []
 
 
-@pytest.mark.parametrize("line", ["vim {site}/snell/engine/decide.py", "black {site}/snell", "pipx upgrade-all"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vim {site}/snell/engine/decide.py",
+        "black {site}/snell",
+        "pipx upgrade-all",
+        "pip install -U msgspec",
+        "{env}/bin/pip install --force-reinstall 'msgspec>=0.1'",
+        "pip uninstall -y $PACKAGE",
+    ],
+)
 def test_what_may_change_the_program_is_asked_about(line: str):
     assert own_findings(line) == ["ask"]
 
@@ -84,6 +94,14 @@ def test_who_works_on_a_clone_is_asked_before_it_replaces_an_installed_snell(tmp
     assert own_findings(f"pip install -e {tmp_path}") == ["deny"]
 
 
+def test_an_environment_that_is_not_known_is_asked_about_where_what_it_needs_goes():
+    lines = ("pip uninstall -y msgspec", "pip uninstall -y $(pip freeze)", "pip install msgspec==0.1")
+    elsewhere = ("pip uninstall -y $PACKAGE", "pip uninstall -y -r old.txt", "uv pip sync requirements.txt")
+    assert [own_findings(line, project="/home/user/other") for line in lines] == [["ask"], ["ask"], []]
+    assert [own_findings(line, project="/home/user/other") for line in elsewhere] == [[], [], []]
+    assert own_findings(f"source {ENVIRONMENT}/bin/activate && {lines[0]}", project="/home/user/other") == ["deny"]
+
+
 def test_a_link_to_the_shim_is_guarded_under_any_name(tmp_path: Path):
     (tmp_path / "snell-hook").write_text("", encoding="utf-8")
     (tmp_path / "guard").symlink_to("snell-hook")
@@ -91,6 +109,21 @@ def test_a_link_to_the_shim_is_guarded_under_any_name(tmp_path: Path):
     lines = ("rm guard", "ln -sf /bin/true guard", "echo > guard", "rm other", "cat guard")
     found = [set(own_findings(line, project=str(tmp_path))) for line in lines]
     assert found == [{"deny"}, {"deny"}, {"deny"}, set(), set()]
+
+
+def test_a_folder_that_holds_links_to_it_is_guarded(tmp_path: Path):
+    (tmp_path / "local/bin").mkdir(parents=True)
+    (tmp_path / "local/bin/snell-hook").symlink_to(f"{ENVIRONMENT}/bin/snell-hook")
+    lines = (
+        "rm -rf local/bin",
+        "rm -rf local",
+        "rm -f local/bin/*",
+        "mv local/bin old",
+        "rm -rf other",
+        "ls local/bin",
+    )
+    found = [set(own_findings(line, project=str(tmp_path))) for line in lines]
+    assert found == [{"deny"}] * 4 + [set(), set()]
 
 
 def test_a_home_behind_a_link_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

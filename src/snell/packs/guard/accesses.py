@@ -10,7 +10,7 @@ from typing import Any
 from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.model.command_lines import Place, places
-from snell.model.tool_names import has_code, names, runs_other_code
+from snell.model.tool_names import folded, has_code, names, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest, verdict_of
 from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.patches import patched
@@ -21,7 +21,10 @@ from snell.packs.guard.shell.scene import Step
 from snell.packs.guard.shell.values import Value
 
 MOST_TEXTS = 40
-_PATH_KEYS = names("path file_path filepath file filename uri source src destination target paths files")
+_PATH_KEYS = names(
+    "path filepath file filename uri source src destination target paths filepaths files pathinproject relativepath "
+    "absolutepath fullpath targetfile targetpath destinationpath sourcepath notebookpath"
+)
 _URL_KEYS = names("url uri href urls link endpoint")
 _CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
 _SQL_KEYS = names("sql query statement statements queries sql_query command text")
@@ -76,7 +79,7 @@ def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
     if isinstance(call, WriteCall):
         return {_full(call.path, cwd, home): Value(call.content)} if call.path else {}
     if isinstance(call, EditCall):
-        found = {_full(path, cwd, home): Value(text) for path, text in patched(call.new).items()}
+        found = {_full(path, cwd, home): Value(text) for path, text in _patched_by(call).items()}
         return found or ({_full(call.path, cwd, home): Value(_new_text(call))} if call.path else {})
     given = dict(_texts(call.input))
     path = next((given[key] for key in ("path", "file_path", "filepath", "filename", "file") if key in given), "")
@@ -123,8 +126,7 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
     if isinstance(call, ReadCall):
         yield _reads(_full(call.path, cwd, home), cwd)
     elif isinstance(call, EditCall | WriteCall):
-        names = list(patched(call.new)) if isinstance(call, EditCall) else []
-        for path in (call.path, *names):
+        for path in dict.fromkeys((call.path, *_named_in(call.input), *_patched_by(call))):
             yield _writes(_full(path, cwd, home), cwd)
     elif isinstance(call, WebCall):
         local = call.url.startswith("file://")
@@ -134,6 +136,25 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
             if isinstance(name, str) and name:
                 yield _reads(_full(name, cwd, home), cwd)
         yield _runs(("rg", call.pattern, _full(call.path or ".", cwd, home)), cwd)
+
+
+def _patched_by(call: ToolCall) -> dict[str, str]:
+    """The files that patches in the input name, whatever the field is called; clients differ in that."""
+    texts = [text for key, text in _texts(call.input) if not key.startswith("old")] if call.kind == "edit" else []
+    return {path: added for text in texts for path, added in patched(text).items()}
+
+
+def _named_in(given: Mapping[str, Any]) -> list[str]:
+    """The files that the input names, also those of the single edits in it."""
+    return [text.removeprefix("file://") for key, text in _texts(given) if _is_path(key) and not _is_source(key)]
+
+
+def _is_path(key: str) -> bool:
+    return folded(key) in _PATH_KEYS
+
+
+def _is_source(key: str) -> bool:
+    return key.startswith(("source", "src"))
 
 
 def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, own: Own) -> Judgement:
@@ -152,13 +173,13 @@ def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: s
             found.append(judge(_as_program(call, text), cwd, home, project, own=own))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))
-        elif key in _PATH_KEYS or key in _URL_KEYS:
+        elif _is_path(key) or key in _URL_KEYS:
             path = _full(text.removeprefix("file://"), cwd, home)
             if removes(call) and key not in ("destination", "target"):
                 steps.append(_runs(("rm", "-rf", path), cwd))
-            elif moves(call) and key in ("source", "src"):
+            elif moves(call) and _is_source(key):
                 steps.append(_runs(("mv", path, str(call.input.get("destination") or call.input.get("target"))), cwd))
-            steps.append(_writes(path, cwd) if writes and key not in ("source", "src") else _reads(path, cwd))
+            steps.append(_writes(path, cwd) if writes and not _is_source(key) else _reads(path, cwd))
     return strictest([*found, judge_steps(tuple(steps), cwd, home, project, own)])
 
 

@@ -66,13 +66,17 @@ _SECRET_FOLDERS = frozenset(
 _OWN = late(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
-    r"|run/user/[^/]+/snell(?:/|$)|s?bin/snell(?:-hook)?[*?]*$|snell-hook[*?]*$)"
+    r"|run/user/[^/]+/snell(?:/|$))"
+    # Its programs in the folders for programs of a machine or a home; a project may have files of that name.
+    r"|^(?:/(?:usr/|usr/local/|opt/[^/]+/)?s?|/(?:home/[^/]+|Users/[^/]+|root)/(?:\.local/)?|.*/\.local/|\ue000.*/)"
+    r"bin/snell(?:-hook)?[*?]*$|^\ue000/?snell-hook$"
 )
+PIPX_FOLDER = "pipx/venvs/snell"
 # An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
 _OWN_CODE = late(
     r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
     r"|__editable__[^/]*snell[^/]*$)"
-    r"|/pipx/venvs/snell(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
+    rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
     r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|adapters|clients|doors|engine|handlers|kit|loop|machine|model|packs"
     r"|runtime|settings|stores)(?:/|$)"
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import ToolCall
-from snell.model.tool_names import names, words_of
+from snell.model.tool_names import folded, names, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 
@@ -27,6 +27,9 @@ _MANAGERS = {
 _TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
 _REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
+_ENDS = names("kill killall terminate stop end signal interrupt suspend abort")
+_PROCESS_KEYS = names("pid pids process processid processids processnumber")
+_MOST_NUMBERS = 100
 _DATABASES = names(
     "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
 )
@@ -54,6 +57,8 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if "git" in words[:3]:
         yield from _git(words, given)
+    if _ENDS & set(words_of(call.tool.rpartition("__")[2])):
+        yield from (("kill", number) for number in _numbers(given))
 
 
 def findings_of(call: ToolCall) -> Iterator[Finding]:
@@ -97,6 +102,14 @@ def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str
     actions = [value for key, value in given.items() if key in ("action", "operation") and isinstance(value, str)]
     if verb:
         yield "git", verb, *flags, *modes, *actions
+
+
+def _numbers(given: Mapping[str, Any]) -> Iterator[str]:
+    """The processes that the input names by their numbers."""
+    for key, value in given.items():
+        if folded(str(key)) in _PROCESS_KEYS:
+            each = value if isinstance(value, list) else [value]
+            yield from (str(number).strip() for number in each[:_MOST_NUMBERS] if isinstance(number, int | str))
 
 
 def _selects(given: Mapping[str, Any]) -> bool:

@@ -10,14 +10,15 @@ import os
 import re
 from collections.abc import Iterator
 
+from snell.kit.late_pattern import late
 from snell.model.tool_names import names
 from snell.packs.guard.disk import LINK, kind_of
 from snell.packs.guard.places import HOME, ROOT, Ground, is_remade, place_of
+from snell.packs.guard.readers import only_reads, written_by_words
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
 from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
-from snell.packs.guard.rules.own_files import READS
 from snell.packs.guard.rules.permissions import CHANGERS
 from snell.packs.guard.rules.wipe import WIPERS
 from snell.packs.guard.sensitive import is_own_code
@@ -53,28 +54,35 @@ RULE = Rule(
 
 _MOVERS = frozenset(("mv", "gmv"))
 _UNPACKERS = names("tar bsdtar gtar unzip patch cpio pax 7z 7za")
-_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub"}
+_COPIERS = names("cp gcp ln install rsync ditto") | _MOVERS
+_TOLD_BY_WORDS = REMOVERS | WIPERS | CHANGERS | _MOVERS | _UNPACKERS | {"git", "hub", "mount"}
 # Programs that change nothing more than what their words and their output say.
-_HARMLESS = READS | _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES)
+_HARMLESS = _TOLD_BY_WORDS | SHELLS | frozenset(LANGUAGES) | _COPIERS
 _HARMLESS |= names(
-    "cp ln install rsync ditto scp sftp dd tee sed gsed zip gzip pip pipx uv mkdir touch export env set local "
-    "declare kill pkill pgrep killall ps fuser lsof"
+    "dd tee zip gzip pip pipx uv mkdir touch export env set local declare kill pkill pgrep killall ps fuser lsof"
 )
+_PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")
 FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
+OVER = "a folder that another one is laid over"
+_TAKES_RIGHTS = late(
+    r"0*[0-3]?[0-4]\d\d|0*\d{0,2}"
+    r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
+)
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps:
-        for path, how in _changes(step, ground):
+    named = [ground.absolute(each) for each in written_by_words(step)]
+    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps or named:
+        for path, how in (*((each, FILE) for each in named), *_changes(step, ground)):
             if _is_guarded(path, ground):
                 yield RULE.deny(f"it changes `{_shown(path)}`, a part of the program that guards")
                 return
             if how != FILE and _is_changed_below(path, how, ground):
                 yield RULE.deny(f"it changes what lies in `{_shown(path)}`, and so the program that guards")
                 return
-    if step.program in _HARMLESS or is_versioned(step.program):
+    if step.program in _HARMLESS or is_versioned(step.program) or only_reads(step):
         return
     for arg in step.args:
         path = ground.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
@@ -88,6 +96,8 @@ def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
     for path in (*step.writes, *step.appends):
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
     program = step.program
+    if program in _COPIERS:
+        yield from _laid_over(step, ground)
     if step.sweeps:
         yield from _swept(step, ground)
     if program in REMOVERS or program in WIPERS:
@@ -97,11 +107,32 @@ def _changes(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
     elif program in _MOVERS:
         yield from ((ground.absolute(each), GONE) for each in _moved(step))
     elif program in CHANGERS:
-        yield from ((ground.absolute(each), FILE) for each in arguments(step.args).operands[1:])
+        yield from _of_rights(step, ground)
+    elif program == "mount":
+        yield from ((ground.absolute(each), GONE) for each in arguments(step.args, "-t -o --types").operands[-1:])
     elif program in ("git", "hub"):
         yield from _of_git(step, ground)
     elif program in _UNPACKERS and _unpacks_here(step):
         yield ground.cwd, INTO
+
+
+def _of_rights(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+    """Files lose or change their rights; who may not enter a folder reads nothing below it, either."""
+    words = [arg for arg in step.args if not re.fullmatch(r"-[Rfvchn]+|--[\w-]+.*", arg)]
+    locks = step.program == "chmod" and words and _TAKES_RIGHTS.fullmatch(words[0])
+    for each in words[1:]:
+        yield ground.absolute(each), GONE if locks else OVER if step.program == "chown" else FILE
+
+
+def _laid_over(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
+    """What is copied, moved or linked gets its own name in a folder; `x/.` and `x/*` are spread over it."""
+    given = arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
+    sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
+    spreads = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
+    for folder in step.writes:
+        if spreads or any(each.endswith(("/.", "/*", "/")) for each in sources):
+            yield folder, OVER
+        yield from ((f"{folder}/{_name(each)}", OVER) for each in sources if _name(each).strip("."))
 
 
 def _swept(step: Step, ground: Ground) -> Iterator[tuple[str, str]]:
@@ -145,7 +176,12 @@ def _is_changed_below(path: str, how: str, ground: Ground) -> bool:
     program = ground.own.program
     if place_of(path, ground) in (ROOT, HOME):
         return False  # other rules deny that, and say it better
-    changed = program.goes_with(path) if how == GONE else f"{path}/".startswith(program.clone)
+    if how == GONE:
+        changed = program.goes_with(path) or _holds_link(path)
+    elif how == OVER:
+        changed = program.is_environment(path) and program.goes_with(path)
+    else:
+        changed = f"{path}/".startswith(program.clone)
     return changed and not program.is_developed(path, ground.project)
 
 
@@ -154,7 +190,13 @@ def _is_link_to_own(path: str) -> bool:
     if kind_of(path) != LINK:
         return False
     real = os.path.realpath(path)
-    return _name(real) in ("snell", "snell-hook") or is_own_code(real)
+    return _name(real) in _PROGRAMS or is_own_code(real)
+
+
+def _holds_link(folder: str) -> bool:
+    """The folder, or the one for programs in it, holds links to Snell's programs."""
+    bare = folder.removesuffix("/*")
+    return any(_is_link_to_own(f"{bare}/{name}") for name in _PROGRAMS)
 
 
 def _shown(path: str) -> str:

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from snell.kit.late_pattern import late
 from snell.model.tool_names import names
 from snell.packs.guard.places import Ground
+from snell.packs.guard.readers import only_reads, written_by_words
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
 from snell.packs.guard.sensitive import is_client_hook, is_own
+from snell.packs.guard.shell.modules import module_run
 from snell.packs.guard.shell.scene import HERE, Step
 
 RULE = Rule(
@@ -73,14 +75,6 @@ RULE = Rule(
     ),
 )
 
-READS = names(
-    "cat less more head tail ls stat grep rg diff wc file jq bat tree du test [ find echo printf cd [[ : "
-    "md5sum sha256sum cmp realpath readlink basename dirname which snell pytest ruff mypy read sort awk cut "
-    "egrep fgrep nl yq open source . true type command whereis ldd nm objdump readelf strings xxd od hexdump hd "
-    "sha1sum sha512sum b2sum cksum shasum namei getfacl lsattr pyright pylint flake8 bandit vulture tokei cloc scc "
-    "ctags pydoc code subl xdg-open column uniq tr tac paste comm fd fdfind ag ack batcat zcat zless man time strace "
-    "pgrep ps lsof pushd popd"
-)
 _LOOSENS = frozenset(
     ("trust", "pause", "setup", "uninstall", "allow", "stop", "unsetup", "disable", "off", "resume", "forget", "purge")
 )
@@ -105,7 +99,7 @@ _UNASKED = late(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPer
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    for path in (*step.writes, *step.appends):
+    for path in (*step.writes, *step.appends, *map(ground.absolute, written_by_words(step))):
         if _is_guarded(path, ground):
             yield RULE.deny(f"it changes `{path}`, on which the guard stands")
             return
@@ -113,9 +107,9 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     yield from _client(step)
     if step.program in _TAKERS:
         yield from _folder(step, ground)
-    if any("disableAllHooks" in arg for arg in step.args) and step.program not in READS:
+    if any("disableAllHooks" in arg for arg in step.args) and not only_reads(step):
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if step.program in READS or (step.program in ("rsync", "cp", "ln", "git", "sed") and not _touches(step, ground)):
+    if only_reads(step) or (step.program in ("rsync", "cp", "ln", "git") and not _touches(step, ground)):
         return
     for path in _paths(step, ground):
         if _is_guarded(path, ground):
@@ -131,8 +125,6 @@ def _touches(step: Step, ground: Ground) -> bool:
     if step.program == "git":
         command, _words = git_words(step)
         return command in CHANGE_FILES
-    if step.program == "sed":
-        return any(re.match(r"-\w*i|--in-place", arg) for arg in step.args)
     operands = arguments(step.args).operands
     return bool(operands) and _is_guarded(ground.absolute(operands[-1]), ground)
 
@@ -150,11 +142,9 @@ def _paths(step: Step, ground: Ground) -> Iterator[str]:
 
 
 def _command(step: Step) -> Iterator[Finding]:
-    args = step.args
-    module = args.index("snell") if "snell" in args else 0  # `python -I -X dev -m snell`: options may stand before
-    is_module = step.program.startswith("python") and module > 0 and args[module - 1].endswith("m")
-    words = args[module + 1 :] if is_module else args
-    if step.program == "snell" or words is not args:
+    module, behind = module_run(step.args) if step.program.startswith("python") else ("", ())
+    words = behind if module == "snell" else step.args
+    if step.program == "snell" or module == "snell":
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _LOOSENS]
         verbs += [arg for arg in words[1:] if arg in _LOOSENS_BEHIND.get(words[0], ())]
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(

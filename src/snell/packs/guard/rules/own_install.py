@@ -14,10 +14,13 @@ from msgspec import Struct
 from snell.kit.late_pattern import late
 from snell.model.tool_names import names
 from snell.packs.guard.disk import asks_more
+from snell.packs.guard.needs import CHANGES, effect_of, needed_in
 from snell.packs.guard.places import Ground
 from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
-from snell.packs.guard.sensitive import is_own_code
+from snell.packs.guard.sensitive import PIPX_FOLDER, is_own_code
+from snell.packs.guard.shell.modules import module_run
 from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.values import UNKNOWN, Value
 
 RULE = Rule(
     name="own-install",
@@ -37,6 +40,7 @@ RULE = Rule(
         "pipx uninstall-all",
         "pipx runpip snell uninstall -y msgspec",
         "brew uninstall snell",
+        "python3 -Im pip uninstall -y snell",
         "systemctl --user stop snell",
     ),
     fine=(
@@ -59,6 +63,7 @@ _PIP = late(r"pip[\d.]*$")
 _PYTHON = late(r"(?:python|pypy|py)[\d.]*$")
 _REQUIREMENT = late(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
 _PLACE = late(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
+_NAMED = late(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
 _NAMED_SO = late(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
 _OTHERS = names(
     "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
@@ -69,9 +74,15 @@ _OTHERS_VERBS = late(
 _FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
-    "-i --index-url --extra-index-url -f --find-links -r --requirement -c --constraint -t --target --prefix --root "
-    "-p --python --python-version --platform --index --default-index --with --from -e --editable --directory --project"
+    "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint -t --target "
+    "--prefix --root -p --python --python-version --platform --index --default-index --with --from -e --editable "
+    "--directory --project"
 )
+_TARGETS = ("--target", "-t", "--prefix", "--root")
+_LISTS = frozenset(("-r", "--requirement", "--requirements"))
+_LOADS_PIP = late(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
+_LIST = late(r"[\[(](?:\s*[\"'][^\"'\n]*[\"']\s*,?)+[\])]")
+_STRING = late(r"([\"'])([^\"'\n]*)\1")
 _LARGEST = 65_536
 
 
@@ -82,13 +93,14 @@ class _Call(Struct, frozen=True):
     verb: str
     given: Arguments
     python: str = ""
+    active: str = ""  # the environment that a variable names; `pip` itself does not read it
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if step.where != HERE or not step.program.startswith(_FIRST):
         return
     if step.program in _OTHERS:
-        if any(map(_OTHERS_VERBS.match, step.args)) and any("snell" in arg for arg in step.args):
+        if any(map(_OTHERS_VERBS.match, step.args)) and any(map(_NAMED.search, step.args)):
             yield RULE.deny("it removes, replaces or stops the program that guards")
         return
     call = _call(step)
@@ -99,27 +111,44 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     elif call.tool in ("pipx", "uv tool"):
         yield from _as_tool(call, ground)
     elif not _is_elsewhere(call, ground):
-        yield from _as_package(call, ground)
+        yield from _as_package(call, ground, takes_all=any(map(_is_of_pip, step.words)))
 
 
 def _call(step: Step) -> _Call | None:
     program, words = step.program, list(step.args)
     python = step.words[0].text if step.words and "/" in step.words[0].text else ""
-    python = python or dict(step.env).get("VIRTUAL_ENV", "")
-    if _PYTHON.match(program) and "-m" in words[:-1]:
-        at = words.index("-m")
-        program, words = words[at + 1], words[at + 2 :]
+    active = dict(step.env).get("VIRTUAL_ENV", "")
+    if _PYTHON.match(program):
+        program, words = _run_by_python(step)
     if program in ("venv", "virtualenv"):
         return _Call("venv", "", arguments(words, "-p --python"))
     if program == "uv":
-        return _of_uv(words, dict(step.env).get("VIRTUAL_ENV", ""))
+        return _of_uv(words, active)
+    if program == "pip-sync":
+        given = arguments(words, f"{_VALUED} --python-executable")
+        return _Call("pip", "sync", given, given.values.get("--python-executable") or python, active)
     if program != "pipx" and not _PIP.match(program):
         return None
     verb, rest = _verb(words)
     if program == "pipx" and verb == "runpip":
         verb, rest = _verb(rest[1:]) if rest[:1] == ["snell"] else ("", [])
-        return _Call("pip", verb, arguments(rest, _VALUED), "pipx/venvs/snell")
-    return _Call("pipx" if program == "pipx" else "pip", verb, arguments(rest, _VALUED), python)
+        return _Call("pip", verb, arguments(rest, _VALUED), PIPX_FOLDER)
+    given = arguments(rest, _VALUED)
+    return _Call("pipx" if program == "pipx" else "pip", verb, given, given.values.get("--python") or python, active)
+
+
+def _run_by_python(step: Step) -> tuple[str, list[str]]:
+    """The module that an interpreter runs, or the words that a short program gives to pip."""
+    module, words = module_run(step.args)
+    if module:
+        return module, list(words)
+    code = step.code.text[:_LARGEST] if step.code else ""
+    if _LOADS_PIP.search(code):
+        for found in _LIST.finditer(code):
+            words = tuple(text for _quote, text in _STRING.findall(found[0]))
+            if {"install", "uninstall"} & set(words):
+                return "pip", list(words[words[0] == "pip" :])
+    return "", []
 
 
 def _of_uv(words: list[str], environment: str) -> _Call | None:
@@ -145,27 +174,79 @@ def _verb(words: list[str]) -> tuple[str, list[str]]:
     return (words[at], [*words[:at], *words[at + 1 :]]) if at < len(words) else ("", [])
 
 
+def _named_environment(call: _Call) -> str:
+    values = call.given.values
+    return next((values[name] for name in _TARGETS if name in values), "") or call.python
+
+
 def _is_elsewhere(call: _Call, ground: Ground) -> bool:
     """The environment is named, by its interpreter or its folder, and is not the one that runs Snell."""
-    other = call.given.values.get("--target") or call.given.values.get("-t") or call.given.values.get("--prefix")
-    named = other or call.python
-    if not named or named == "pipx/venvs/snell" or ("/" not in named):
-        return False
-    path = ground.absolute(named)
-    program = ground.own.program
-    return not (is_own_code(path) or program.holds(path) or program.is_environment(path))
+    named = _named_environment(call)
+    return named != PIPX_FOLDER and "/" in named and not _is_own_environment(named, ground)
 
 
-def _as_package(call: _Call, ground: Ground) -> Iterator[Finding]:
-    operands = call.given.operands
+def _is_own_environment(named: str, ground: Ground) -> bool:
+    path, program = ground.absolute(named), ground.own.program
+    return is_own_code(path) or program.holds(path) or program.is_environment(path)
+
+
+def _is_here(call: _Call, ground: Ground) -> bool:
+    """The environment is the one that runs Snell: named, active, or the project's own where none is named."""
+    named = _named_environment(call) or call.active
+    if named == PIPX_FOLDER or "/" in named:
+        return named == PIPX_FOLDER or _is_own_environment(named, ground)
+    return any(folder.startswith(f"{ground.project}/") for folder in ground.own.program.environment)
+
+
+def _is_of_pip(word: Value) -> bool:
+    """What `pip freeze` and its like print: the names of all that is installed."""
+    program = word.detail("output")
+    return program == "uv" or _PIP.match(program) is not None
+
+
+def _as_package(call: _Call, ground: Ground, *, takes_all: bool) -> Iterator[Finding]:
     if call.verb in ("uninstall", "remove"):
-        if call.python == "pipx/venvs/snell" or any(map(_REQUIREMENT.match, operands)):
-            yield RULE.deny("it removes the program that guards, or what that needs")
+        yield from _removed(call, ground, takes_all=takes_all)
+    elif call.verb == "sync" and _is_here(call, ground) and not _is_developed(ground):
+        yield RULE.deny("it removes every package that its list does not name, from the program that guards")
     elif call.verb == "install":
         edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
-        named = [each for each in (*operands, *edited) if _is_snell(each, ground)]
+        named = [each for each in (*call.given.operands, *edited) if _is_snell(each, ground)]
         if named and (call.given.has(*_REPLACES) or not all(map(_is_plain, named))):
             yield from _replaced(named[0], ground)
+        elif _is_here(call, ground) and not _is_developed(ground):
+            yield from _needs_changed(call)
+
+
+def _removed(call: _Call, ground: Ground, *, takes_all: bool) -> Iterator[Finding]:
+    """Snell itself, or in the environment that runs it what it needs; a list of packages may name all of that."""
+    operands = call.given.operands
+    if call.python == PIPX_FOLDER or any(map(_REQUIREMENT.match, operands)):
+        yield RULE.deny("it removes the program that guards, or what that needs")
+        return
+    is_here, is_listed = _is_here(call, ground), not _LISTS.isdisjoint(call.given.values)
+    if _is_developed(ground):
+        return
+    if takes_all or any(map(needed_in, operands)) or (is_here and is_listed):
+        yield (RULE.deny if is_here else RULE.ask)("it may remove what the program that guards needs")
+    elif is_here and any(UNKNOWN in each for each in operands):
+        yield RULE.ask("it removes packages that cannot be told, and may take what the program that guards needs")
+
+
+def _needs_changed(call: _Call) -> Iterator[Finding]:
+    if not frozenset(_TARGETS).isdisjoint(call.given.values):
+        yield RULE.deny("it puts packages over those of the program that guards")
+        return
+    needed = list(filter(needed_in, call.given.operands))
+    if any(effect_of(each) == CHANGES for each in needed):
+        yield RULE.deny("it puts another version in the place of a package that the program that guards needs")
+    elif needed and call.given.has(*_REPLACES):
+        yield RULE.ask("it replaces a package that the program that guards needs")
+
+
+def _is_developed(ground: Ground) -> bool:
+    folders = ground.own.program.environment
+    return any(ground.own.program.is_developed(folder.rstrip("/"), ground.project) for folder in folders)
 
 
 def _replaced(named: str, ground: Ground) -> Iterator[Finding]:

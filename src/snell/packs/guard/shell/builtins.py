@@ -104,6 +104,10 @@ def _source(walk: Walk, call: Call, scene: Scene) -> Value | None:
         interpreters.run_code(walk, call, scene, content, scene)
     else:
         _may_have_changed(scene)
+        folder, activates, _shell = scene.absolute(path).rpartition("/bin/activate")
+        if activates:
+            scene.assign("VIRTUAL_ENV", (Value(folder),))
+            scene.exported.add("VIRTUAL_ENV")
     return EMPTY
 
 

@@ -6,7 +6,7 @@ says that Snell's own modules lie.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from snell.kit.late_pattern import late
 from snell.packs.guard.shell.scene import Scene
@@ -43,6 +43,20 @@ def known(language: str, name: str, scene: Scene) -> list[Value]:
     else:
         found = [scene.files.get(scene.absolute(f"{name}{end}")) for end in ("", *_ENDS.get(language, ()))]
     return [value for value in found if value is not None and value.text.strip(UNKNOWN)]
+
+
+def module_run(args: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The module that `python -I -m name` runs, with its words; options before it may be joined (`-Im name`)."""
+    at = 0
+    while at < len(args) and args[at].startswith("-") and not args[at].startswith("--"):
+        letters, found, name = args[at][1:].partition("m")
+        if found and not set(letters) & set("cWX"):
+            words = (name, *args[at + 1 :]) if name else tuple(args[at + 1 :])
+            return (words[0], words[1:]) if words else ("", ())
+        if "c" in letters:
+            break
+        at += 2 if args[at] in ("-W", "-X") else 1
+    return "", ()
 
 
 def content(language: str, name: str, scene: Scene) -> Value | None:

@@ -4,13 +4,14 @@ import itertools
 import re
 
 from snell.kit.late_pattern import late
+from snell.packs.guard.patches import patched
 from snell.packs.guard.shell.transfers import saved_as
 
 _IN_PLACE = late(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
 
 
-def written(program: str, args: tuple[str, ...]) -> list[str]:
-    """The files, as they are named."""
+def written(program: str, args: tuple[str, ...], given: str = "") -> list[str]:
+    """The files, as they are named; `given` is what the program reads from its standard input."""
     plain = [arg for arg in args if not arg.startswith("-")]
     if program in ("tee", "sponge", "truncate", "touch"):
         return [arg for arg in plain if not re.fullmatch(r"[+-]?\d+[kKMGT]?", arg)] if program != "touch" else []
@@ -41,6 +42,8 @@ def written(program: str, args: tuple[str, ...]) -> list[str]:
         return [after for arg, after in itertools.pairwise(args) if arg in ("-o", "--output")]
     if program == "patch":
         return plain[:1]
+    if program in ("apply_patch", "applypatch"):
+        return list(patched(given or "\n".join(args)))
     if program in ("ed", "ex", "fallocate"):
         return plain[-1:]
     if program in ("cpio", "pax") and any(re.fullmatch(r"-\w*[ir]\w*|--extract", arg) for arg in args):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.kit.late_pattern import late
+from snell.model.tool_names import names
 from snell.packs.guard.sensitive import PROXY, is_program, runs_by_itself
 from snell.packs.guard.shell import calls
 from snell.packs.guard.shell.bombs import is_bomb
@@ -55,6 +56,7 @@ class Call(Struct, frozen=True):
     appends: tuple[str, ...] = ()
     sweeps: tuple[str, ...] = ()
     filtered: bool = False
+    opens: tuple[str, ...] = ()  # for reading and writing, with `<>`
 
     def with_words(self, *words: Value | str) -> Call:
         return replace(self, words=tuple(Value(word) if isinstance(word, str) else word for word in words))
@@ -251,7 +253,8 @@ class Walk:
             raise TooMuchError("it runs too many commands")
         program = calls.program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
-        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in written(program, args)))
+        named = written(program, args, call.stdin.text if call.stdin else "")
+        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in named))
         exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
         self.steps.append(
             Step(
@@ -261,7 +264,7 @@ class Walk:
                 call.stdin,
                 call.reads,
                 writes,
-                call.appends,
+                (*call.appends, *call.opens),
                 exported + call.env,
                 scene.elevated,
                 scene.where,
@@ -319,7 +322,8 @@ class Walk:
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
             stdin = scene.content(path) or calls.file_value(path, scene)
-            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels))
+            opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
+            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
         paths = (path, closed_text(path)) if UNKNOWN in path and closed_text(path) != path else (path,)
@@ -372,7 +376,7 @@ class Walk:
 
 
 # Variables that change what a program does; a step says which of them are set for it.
-_TOLD = frozenset(("TAR_OPTIONS", "TAPE", "LD_PRELOAD", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "PROMPT_COMMAND"))
+_TOLD = names("TAR_OPTIONS TAPE LD_PRELOAD BASH_ENV ENV GIT_SSH_COMMAND PROMPT_COMMAND VIRTUAL_ENV")
 
 
 # Functions that the shell calls by itself.
