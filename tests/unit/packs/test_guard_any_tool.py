@@ -128,7 +128,54 @@ def test_what_is_typed_into_a_terminal_is_judged(tool: str, given: Any):
     assert _verdict(tool, given) == "deny"
 
 
+FOLDER_KEYS = """
+    workdir cwd Cwd dir_path working_directory workingDirectory working_dir work_dir exec_dir execDir directory dir
+    folder current_dir currentWorkingDirectory project_dir root_dir run_directory chdir pwd repo_path workspace_root
+"""
+
+
+@pytest.mark.parametrize("key", FOLDER_KEYS.split())
+@pytest.mark.parametrize("tool", ["Bash", "shell_command", "helper", "mcp__box__run"])
+def test_a_command_is_judged_in_the_folder_that_the_input_names(tool: str, key: str):
+    assert _verdict(tool, {"command": "rm -rf etc", key: "/"}) == "deny"
+    assert _verdict(tool, {"command": "rm -rf node_modules", key: "web"}) == "silent"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "rm -rf .", "cwd": "~"},
+        {"command": "rm -rf .ssh", "cwd": "$HOME"},
+        {"command": "rm -rf etc", "cwd": "../../.."},
+        {"command": "rm -rf etc", "cwd": "file:///"},
+        {"command": "rm -rf etc", "cwd": {"path": "/"}},
+        {"command": "rm -rf etc", "workdir": "/tmp", "cwd": "/"},
+        {"commands": [{"command": "ls"}, {"command": "rm -rf etc", "cwd": "/"}]},
+        {"commands": json.dumps([{"command": "rm -rf etc", "cwd": "/"}])},
+        {"action": {"type": "exec", "command": ["rm", "-rf", "etc"], "working_directory": "/"}},
+        {"arguments": json.dumps({"command": "rm -rf etc", "workdir": "/"})},
+        {"command": "rm -rf .git", "workdir": "/tmp/x"},  # a tool that has no such field runs it in the project
+    ],
+    ids=json.dumps,
+)
+def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
+    assert _verdict("helper", given) == "deny"
+    assert _verdict("mcp__box__run", given) == "deny"
+
+
+def test_a_command_counts_as_run_in_the_folder_where_it_ran():
+    store = InMemoryStore()
+    written = {"cmd": "echo 'rm -rf ~' > go.sh", "workdir": "/tmp/x"}
+    with House.embedded(*pack_hooks("guard"), store=store) as house:
+        house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
+        given = {"command": "sh /tmp/x/go.sh"}
+        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="Bash", tool_input=given)
+    assert decision.verdict.name == "DENY"
+
+
 HARMLESS = [
+    ("helper", {"command": "rm -rf build", "cwd": "/tmp/scratch"}),
+    ("helper", {"command": "ls", "directory": "/", "folder": 7, "dir": None}),
     ("str_replace_based_edit_tool", {"command": "view", "path": f"{CWD}/a.py"}),
     ("str_replace_based_edit_tool", {"command": "create", "path": f"{CWD}/a.md", "file_text": "never run rm -rf /"}),
     ("str_replace_editor", {"command": "str_replace", "path": "a.md", "old_str": "rm -rf /", "new_str": "x"}),

@@ -58,6 +58,24 @@ def test_a_hook_for_shell_calls_sees_every_tool_that_carries_a_command(tool: str
 
 
 @pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ({"command": "ls"}, "/project"),
+        ({"command": "ls", "workdir": "/srv"}, "/srv"),
+        ({"command": "ls", "Cwd": "web/../app"}, "/project/app"),
+        ({"action": {"command": ["ls"], "working_directory": "/srv"}}, "/srv"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["terminal", "mcp__box__run"])
+def test_a_hook_is_told_the_folder_that_the_input_names(tool: str, given: Any, folder: str):
+    @judges("PreToolUse")
+    def where(call: ShellCall):
+        return Deny(call.cwd)
+
+    assert _decided(tool, given, where).reason == folder
+
+
+@pytest.mark.parametrize(
     ("tool", "given"),
     [
         ("str_replace_based_edit_tool", {"command": "view", "path": "a"}),

@@ -9,6 +9,7 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
+from snell.model.command_folders import folders_of
 from snell.model.command_lines import Place, places
 from snell.model.tool_names import has_code, names, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest, verdict_of
@@ -36,7 +37,11 @@ _STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What a tool other than the shell does, what a tool of an MCP server is told, and any command line in an input."""
-    lines = [_judge_place(place, cwd, home, project, own) for place in _command_places(call)]
+    lines = [
+        _judge_place(place, folder, home, project or (cwd if folder != cwd else ""), own)
+        for place in _command_places(call)
+        for folder in folders_of(call.input, cwd, home)
+    ]
     if call.kind == "mcp":
         return _mcp(call, lines, cwd, home, project, own)
     found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, own)
