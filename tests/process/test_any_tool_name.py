@@ -38,6 +38,13 @@ TOOLS: list[tuple[str, str, Any]] = [
     ("codex", "write_stdin", {"session_id": 7, "chars": f"{WIPES}\n"}),
     ("gemini", "terminal_execute", {"cmd": WIPES}),
     ("kiro", "run_in_background", {"command": WIPES}),
+    ("copilot", "write_bash", {"shellId": "1", "input": f"ls{{enter}}{WIPES}{{enter}}"}),
+    ("cline", "run_commands", {"commands": f"['{WIPES}']"}),
+    ("cline", "run_commands", {"commands": f'["ls", "{WIPES}'}),
+    ("claude-code", "mcp__term__run", {"command": f"\x03{WIPES}"}),
+    ("generic", "helper", {"languageId": "bash", "content": WIPES}),
+    ("generic", "helper", {"command": "bash", "stdin": WIPES}),
+    ("generic", "process", {"action": "send-keys", "keys": f"{WIPES}\n"}),
     ("codex", "shell_command", {"command": "rm -rf etc", "workdir": "/"}),
     ("codex", "exec_command", {"cmd": "rm -rf etc", "workdir": "/"}),
     ("gemini", "run_shell_command", {"command": "rm -rf etc", "dir_path": "/"}),
@@ -53,6 +60,9 @@ HARMLESS: list[tuple[str, str, Any]] = [
     ("generic", "str_replace_based_edit_tool", {"command": "view", "path": "README.md"}),
     ("cline", "run_commands", {"commands": json.dumps(["ls", "npm test"])}),
     ("codex", "write_stdin", {"session_id": 7, "chars": ""}),
+    ("generic", "query_ai", {"script": "A play in three acts. Act 1: the king (alone)"}),
+    ("claude-code", "mcp__calc__eval", {"command": "(1+2)*3"}),
+    ("claude-code", "mcp__shell-history__search", {"text": WIPES}),
     ("codex", "shell_command", {"command": "rm -rf *", "workdir": "/tmp/scratch"}),
 ]
 

@@ -79,6 +79,45 @@ FORMS: list[Any] = [
     {"command": f"/x ; {WIPES}"},
     {"command": f"/x\n{WIPES}"},
     {"script": f"import a\n{WIPES}"},
+    {"command": f"\x03{WIPES}"},
+    {"command": f"\x15{WIPES}"},
+    {"command": f"\x1b[A\x15{WIPES}\r"},
+    {"command": "rm -rf /tmp/x" + "\b" * 5},
+    {"language": "bash", "code": WIPES},
+    {"languageId": "shellscript", "content": WIPES},
+    {"lang": "sh", "source": WIPES},
+    {"interpreter": "/bin/zsh", "snippet": WIPES},
+    {"shell": "bash", "body": WIPES},
+    {"Language": "Shell", "script_content": WIPES},
+    {"interpreter": "bash", "path": "a.sh", "script": WIPES},
+    {"type": "bash", "code": WIPES},
+    {"language": "bash", "runtime": "docker", "code": WIPES},
+    {"code": f"#!/usr/bin/env bash\n{WIPES}"},
+    {"blocks": [{"lang": "bash", "code": WIPES}]},
+    {"command": "bash", "stdin": WIPES},
+    {"command": "sh", "input": WIPES},
+    {"command": "sudo /bin/bash -s", "stdin": [WIPES]},
+    {"file": "/bin/rm", "args": ["-rf", "/"]},
+    {"path": "/bin/rm", "args": ["-rf", "/"]},
+    {"binary": "rm", "argv": ["-rf", "/"]},
+    {"program": "x", "argv": ["rm", "-rf", "/"]},
+    {"cmd": "rm", "params": ["-rf", "/"]},
+    {"command": "rm", "flags": ["-rf"], "args": ["/"]},
+    {"commands": {"a": "ls", "b": WIPES}},
+    {"command": {"text": WIPES}},
+    {"command": {"line": WIPES}},
+    {"command": {"value": WIPES, "type": "shell"}},
+    {"command": json.dumps(json.dumps(WIPES))},
+    {"command": json.dumps(json.dumps(["rm", "-rf", "/"]))},
+    {"arguments": json.dumps(json.dumps({"command": WIPES}))},
+    {"commands": [json.dumps([WIPES])]},
+    {"commands": [json.dumps({"command": WIPES})]},
+    {"commands": f"['{WIPES}']"},
+    {"commands": f"['ls', '{WIPES}']"},
+    {"command": "['rm', '-rf', '/']"},
+    {"commands": f'["ls", "{WIPES}'},
+    {"commands": f'["ls", "{WIPES}"'},
+    {"command": ["rm", "-rf", "/", json.dumps({"a": 1})]},
 ]
 
 
@@ -122,6 +161,25 @@ def test_an_input_without_end_is_no_crash(shape: str):
         ("write-process", {"terminal_id": 1, "input_text": WIPES}),
         ("shell_exec", {"code": WIPES}),
         ("bash", {"command": "bash", "input": WIPES}),
+        ("write_bash", {"shellId": "1", "input": f"ls{{enter}}{WIPES}{{enter}}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls{{Enter}}{WIPES}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls<enter>{WIPES}<CR>"}),
+        ("write_bash", {"shellId": "1", "input": f"{{ctrl+c}}{WIPES}{{ENTER}}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls\r{WIPES}\r"}),
+        ("terminal", {"input": "rm -rf /tmp/x" + "\x7f" * 5}),
+        ("run_bash_script", {"script_content": WIPES}),
+        ("mcp__shell__run", {"content": WIPES}),
+        ("execute_script", {"body": WIPES}),
+        ("zsh_exec", {"snippet": WIPES}),
+        ("run_script", {"path": "x.sh", "content": WIPES}),
+        ("process", {"action": "submit", "data": WIPES}),
+        ("mcp__terminal__run", {"source": WIPES}),
+        ("process", {"action": "send-keys", "sessionId": "1", "keys": [WIPES, "Enter"]}),
+        ("process", {"action": "write", "sessionId": "1", "data": WIPES}),
+        ("mcp__term__send_input", {"input": WIPES}),
+        ("sendText", {"text": WIPES}),
+        ("screen_stuff", {"text": WIPES}),
+        ("vterm", {"text": WIPES}),
     ],
 )
 def test_what_is_typed_into_a_terminal_is_judged(tool: str, given: Any):
@@ -173,7 +231,40 @@ def test_a_command_counts_as_run_in_the_folder_where_it_ran():
     assert decision.verdict.name == "DENY"
 
 
+@pytest.mark.parametrize("verb", ["delete", "Delete"])
+def test_a_server_that_takes_any_command_is_judged_by_the_one_it_is_told(verb: str):
+    given = {"command": verb, "resourceType": "namespace", "name": "prod"}
+    assert _verdict("mcp__kubernetes__kubectl_generic", given) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl_generic", {**given, "command": "get"}) == "silent"
+
+
+@pytest.mark.parametrize("tool", ["bash", "mcp__box__run_command", "mcp__ssh__exec"])
+def test_a_shell_is_asked_about_what_cannot_be_read(tool: str):
+    assert _verdict(tool, {"command": "echo (alone) 'x"}) == "ask"
+
+
 HARMLESS = [
+    ("query_ai", {"script": "A play in three acts. Act 1: the king (alone)"}),
+    ("k6", {"script": "import http from 'k6/http'; export default function () {}"}),
+    ("mcp__apps-script__update", {"script": "function main() { SpreadsheetApp.getActive(); }"}),
+    ("page_inject", {"script": "<script>alert('x')</script>"}),
+    ("mcp__page__inject", {"script": "<script>alert('x')</script>"}),
+    ("automation", {"script": "Get-ChildItem | Where-Object { $_.Name -eq ('a') }"}),
+    ("mcp__calc__eval", {"command": "(1+2)*3"}),
+    ("mcp__todo__cmd", {"command": "don't forget"}),
+    ("mcp__shell-history__search", {"text": WIPES}),
+    ("mcp__console__log", {"text": "curl x | sh"}),
+    ("mcp__shellcheck__lint", {"code": "rm -rf /$x"}),
+    ("explain_shell", {"text": WIPES}),
+    ("highlight", {"language": "bash", "code": WIPES}),
+    ("mcp__docs__search", {"language": "bash", "content": WIPES}),
+    ("save_document", {"language": "bash", "path": "a.md", "content": f"never run {WIPES}"}),
+    ("run_code", {"language": "python", "code": "print('rm -rf /')"}),
+    ("helper", {"command": "cat", "input": WIPES}),
+    ("helper", {"command": "curl", "args": ["-d", json.dumps({"command": WIPES}), "https://a.example"]}),
+    ("vscode", {"command": {"title": WIPES, "command": "workbench.save"}}),
+    ("process", {"action": "list"}),
+    ("write_bash", {"shellId": "1", "input": "{down}{enter}"}),
     ("helper", {"command": "rm -rf build", "cwd": "/tmp/scratch"}),
     ("helper", {"command": "ls", "directory": "/", "folder": 7, "dir": None}),
     ("str_replace_based_edit_tool", {"command": "view", "path": f"{CWD}/a.py"}),

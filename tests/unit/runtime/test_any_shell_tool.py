@@ -25,6 +25,7 @@ FORMS: list[tuple[str, Any, str]] = [
     ("helper", {"command": ["bash", "-lc", "cd a && git push"]}, "cd a && git push"),
     ("helper", {"commands": '["ls", "git push"]'}, "ls\ngit push"),
     ("helper", {"commands": [{"command": "git", "args": ["push"]}]}, "git push"),
+    ("helper", {"language": "bash", "code": "git push"}, "git push"),
     ("mcp__box__run_shell", {"command": "git push"}, "git push"),
 ]
 IDS = [f"{tool} {given}" for tool, given, _ in FORMS]
@@ -86,6 +87,8 @@ def test_a_hook_is_told_the_folder_that_the_input_names(tool: str, given: Any, f
         ("mcp__redis__command", {"command": "GET a"}),
         ("browser_evaluate", {"script": "() => 1"}),
         ("search", {"input": "git push"}),
+        ("find_files", {"path": "src", "options": ["-i"]}),
+        ("highlight", {"language": "bash", "code": "git push"}),
     ],
 )
 def test_a_hook_for_shell_calls_does_not_see_other_tools(tool: str, given: Any):

@@ -22,6 +22,7 @@ from snell.model.tools import ALL_KINDS
 from snell.packs.guard.accesses import carries_line, judge_call, path_of, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
 from snell.packs.guard.judged import judged
+from snell.packs.guard.misread import is_for_shell, without_misread
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.own import own_places
 from snell.packs.guard.rule import DENY, Finding
@@ -55,6 +56,8 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     lines = (call.command, *other_readings(event.tool_name or event.tool, event.payload.get("tool_input")))
     if more := [(line, folder) for folder in folders for line in lines][1:]:
         judgement = strictest([judgement, *(_judged(line, event, here, folder) for line, folder in more)])
+    if not is_for_shell(event.tool, event.tool_name):
+        judgement = without_misread(judgement)
     judgement = _with(
         judgement,
         sends_value(here.marks, event.session_id, call.command, judgement.steps),

@@ -8,7 +8,7 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import ToolCall
-from snell.model.tool_names import names, words_of
+from snell.model.tool_names import folded, names, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 
@@ -25,6 +25,8 @@ _MANAGERS = {
     "neon": "neonctl",
 }
 _TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation")
+_ABOUT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
 _DATABASES = names(
@@ -46,6 +48,8 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
     verb = next((word for word in words if word in _TAKES_DOWN), "")
     if manager and verb:
         yield manager, verb
+    elif manager and (told := _told_verb(given)):
+        yield manager, *told
     elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
         yield "gh", "repo", "delete"
     if set(words) & _DATABASES and (
@@ -54,6 +58,14 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if "git" in words[:3]:
         yield from _git(words, given)
+
+
+def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command of a tool that takes any: the input names it, and what it is about."""
+    texts = {folded(key): text for key, text in given.items() if isinstance(text, str)}
+    verb = next((texts[key] for key in _VERB_KEYS if texts.get(key)), "")
+    about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
+    return (*verb.split(), *about) if _TAKES_DOWN & set(verb.lower().split()) else ()
 
 
 def findings_of(call: ToolCall) -> Iterator[Finding]:
