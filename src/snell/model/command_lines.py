@@ -54,7 +54,7 @@ WRAPPERS = names(
 ARGUMENT_KEYS = names("args arguments argv argumentlist arglist cmdargs commandargs flags options parameters params")
 PROGRAM_KEYS = names("program executable bin binary exe executablepath programpath")
 CODE_KEYS = frozenset(("script", "scripts", "code"))
-LANGUAGE_KEYS = names("interpreter kernel kind lang language languageid runtime shell shelltype syntax type")
+LANGUAGE_KEYS = names("interpreter kernel lang language languageid runtime shell shelltype syntax")
 # The text of a script, where the tool or the field beside it says that a shell runs it.
 SCRIPT_KEYS = names("code script scriptbody scriptcode scriptcontent scripttext snippet sourcecode")
 TEXT_KEYS = names("body content contents source text")  # with a path beside it this is the text of a file
@@ -183,6 +183,9 @@ def _scripts(given: dict[Any, Any], keys: dict[str, str], look: Look) -> list[st
         return []
     languages = [given[key] for key, name in keys.items() if name in LANGUAGE_KEYS]
     is_shells = any(map(is_shell_language, languages))
+    types = [given[key] for key, name in keys.items() if name in ("kind", "type")]
+    if not is_shells and any(map(is_shell_language, types)):
+        return [key for key, name in keys.items() if name in SCRIPT_KEYS]
     if not is_shells and (not look.is_script or any(map(is_other_language, languages))):
         return [key for key, name in keys.items() if name in SCRIPT_KEYS and names_shell(given[key])]
     is_file = bool(FILE_KEYS & set(keys.values())) and not look.starts

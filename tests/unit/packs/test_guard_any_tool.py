@@ -236,6 +236,9 @@ def test_a_server_that_takes_any_command_is_judged_by_the_one_it_is_told(verb: s
     given = {"command": verb, "resourceType": "namespace", "name": "prod"}
     assert _verdict("mcp__kubernetes__kubectl_generic", given) in ("ask", "deny")
     assert _verdict("mcp__kubernetes__kubectl_generic", {**given, "command": "get"}) == "silent"
+    assert _verdict("mcp__kubernetes__kubectl", {"args": f"{verb} ns prod"}) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl", {"args": [verb, "ns", "prod"]}) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl", {"args": ["get", "ns"]}) == "silent"
 
 
 @pytest.mark.parametrize("tool", ["bash", "mcp__box__run_command", "mcp__ssh__exec"])
@@ -264,6 +267,7 @@ HARMLESS = [
     ("helper", {"command": "curl", "args": ["-d", json.dumps({"command": WIPES}), "https://a.example"]}),
     ("vscode", {"command": {"title": WIPES, "command": "workbench.save"}}),
     ("process", {"action": "list"}),
+    ("TodoWrite", {"todos": [{"type": "shell", "content": WIPES}]}),
     ("write_bash", {"shellId": "1", "input": "{down}{enter}"}),
     ("helper", {"command": "rm -rf build", "cwd": "/tmp/scratch"}),
     ("helper", {"command": "ls", "directory": "/", "folder": 7, "dir": None}),

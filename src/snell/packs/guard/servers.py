@@ -25,7 +25,7 @@ _MANAGERS = {
     "neon": "neonctl",
 }
 _TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
-_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation")
+_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
 _ABOUT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
@@ -62,10 +62,11 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
 
 def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The command of a tool that takes any: the input names it, and what it is about."""
-    texts = {folded(key): text for key, text in given.items() if isinstance(text, str)}
-    verb = next((texts[key] for key in _VERB_KEYS if texts.get(key)), "")
+    texts = {folded(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()}
+    texts = {key: text for key, text in texts.items() if isinstance(text, str)}
+    verb = next((texts[key] for key in _VERB_KEYS if _TAKES_DOWN & set(texts.get(key, "").lower().split())), "")
     about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
-    return (*verb.split(), *about) if _TAKES_DOWN & set(verb.lower().split()) else ()
+    return (*verb.split(), *about) if verb else ()
 
 
 def findings_of(call: ToolCall) -> Iterator[Finding]:
