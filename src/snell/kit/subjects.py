@@ -188,7 +188,7 @@ def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCa
 
 def _folder_of(event: Event) -> str:
     """The folder in which a shell call runs: the one that its input names, else the event's."""
-    return folders_of(event.tool_input, event.cwd, os.path.expanduser("~"), event.client)[0]
+    return folders_of(event.tool_input, event.cwd, os.path.expanduser("~"), event.client, event.tool)[0]
 
 
 def subject_of(event: Event) -> Any:

@@ -13,16 +13,11 @@ from typing import Any
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from snell.model.tool_names import folded, names
+from snell.model.tool_names import folded
 
-# Clients whose shell is known to run the command in the folder under this key.
-READ_KEYS = {
-    "antigravity": names("cwd"),
-    "codex": names("workdir workingdirectory"),
-    "cursor": names("cwd workingdirectory"),
-    "gemini": names("dirpath directory"),
-    "qwen": names("directory"),
-}
+# Clients whose shell, by Claude Code's name for it, is known to run the command in the folder under exactly this key.
+READ_KEYS = {"antigravity": "cwd", "codex": "workdir", "gemini": "dir_path", "qwen": "directory"}
+SHELL = "Bash"
 MOST, DEEPEST = 64, 20
 _NO_FOLDER = frozenset(("command", "description", "timeout", "run_in_background"))  # what most shell calls consist of
 _FOLDER_KEY = (
@@ -33,18 +28,18 @@ _FOLDER_KEY = (
 )
 
 
-def folders_of(given: Any, cwd: str, home: str, client: str = "") -> tuple[str, ...]:
+def folders_of(given: Any, cwd: str, home: str, client: str = "", tool: str = "") -> tuple[str, ...]:
     """Every folder in which the command of this input may run, the likeliest first."""
     if not isinstance(given, dict) or given.keys() <= _NO_FOLDER:
         return (cwd,)
-    named = list(dict.fromkeys(_named(given)))[:MOST]
-    known = READ_KEYS.get(client, frozenset())
-    folders = [_resolved(text, cwd, home) for _, text in named]
-    return tuple(dict.fromkeys(folders if any(key in known for key, _ in named) else (*folders, cwd)))
+    folders = [_resolved(text, cwd, home) for text in list(dict.fromkeys(_named(given)))[:MOST]]
+    told = given.get(READ_KEYS.get(client, "")) if tool == SHELL else None
+    is_known = isinstance(told, str) and bool(told.strip())
+    return tuple(dict.fromkeys(folders if is_known else (*folders, cwd)))
 
 
-def _named(value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The texts under keys that name a folder, with the key."""
+def _named(value: Any, depth: int = 0) -> Iterator[str]:
+    """The texts under keys that name a folder."""
     if isinstance(value, str):
         value = _from_json(value)
     if depth > DEEPEST or not isinstance(value, dict | list):
@@ -52,7 +47,7 @@ def _named(value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         name = folded(key) if isinstance(key, str) else ""
         if name and re.fullmatch(_FOLDER_KEY, name):
-            yield from ((name, text) for text in _texts(inner))
+            yield from _texts(inner)
         else:
             yield from _named(inner, depth + 1)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from snell.clients.codex import decode
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.house import House
 from snell.stores.inmemory import InMemoryStore
@@ -219,6 +220,23 @@ def test_a_command_is_judged_in_the_folder_that_the_input_names(tool: str, key: 
 def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
     assert _verdict("helper", given) == "deny"
     assert _verdict("mcp__box__run", given) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("shell_command", {"command": "rm -rf .git", "workdir": "/tmp/x"}, "silent"),
+        ("shell_command", {"command": "rm -rf .git", "Workdir": "/tmp/x"}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "cwd": "/tmp/x"}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "workdir": ""}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "other": {"workdir": "/tmp/x"}}, "deny"),
+        ("write_stdin", {"session_id": 7, "chars": "rm -rf .git\n", "workdir": "/tmp/x"}, "deny"),
+    ],
+)
+def test_only_a_field_that_the_client_reads_takes_a_command_elsewhere(tool: str, given: Any, expected: str):
+    told = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": CWD, "tool_name": tool, "tool_input": given}
+    with House.embedded(*pack_hooks("guard"), store=InMemoryStore()) as house:
+        assert house.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
 
 
 def test_a_command_counts_as_run_in_the_folder_where_it_ran():

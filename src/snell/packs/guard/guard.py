@@ -138,7 +138,7 @@ def _judged(line: str, event: Event, here: Here, folder: str) -> Judgement:
 def _folders(event: Event, here: Here) -> tuple[str, ...]:
     """Every folder in which the command may run."""
     cwd, home, _project = _ground(event, here)
-    return folders_of(event.payload.get("tool_input"), cwd, home, event.client)
+    return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
 
 
 def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    place = folders_of(given, event.cwd, os.path.expanduser("~"), event.client)[0] if event.kind == "shell" else ""
+    place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
     return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
 
