@@ -22,7 +22,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 @pytest.fixture
 def snell(tmp_path):
-    """Run `snell` in a project of its own; returns exit code, stdout and stderr."""
+    """Run `snell` in a project of its own; returns exit code, stdout and stderr. A daemon that it started is ended."""
     project = tmp_path / "project"
     project.mkdir()
 
@@ -44,4 +44,7 @@ def snell(tmp_path):
         (folder / "snell.toml").write_text(text, encoding="utf-8")
 
     run.settings, run.project = settings, project
-    return run
+    yield run
+    if (tmp_path / "home/run/snell.sock").exists():
+        run.project = tmp_path
+        run("daemon", "stop")

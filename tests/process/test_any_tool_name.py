@@ -38,6 +38,20 @@ TOOLS: list[tuple[str, str, Any]] = [
     ("codex", "write_stdin", {"session_id": 7, "chars": f"{WIPES}\n"}),
     ("gemini", "terminal_execute", {"cmd": WIPES}),
     ("kiro", "run_in_background", {"command": WIPES}),
+    ("copilot", "write_bash", {"shellId": "1", "input": f"ls{{enter}}{WIPES}{{enter}}"}),
+    ("cline", "run_commands", {"commands": f"['{WIPES}']"}),
+    ("cline", "run_commands", {"commands": f'["ls", "{WIPES}'}),
+    ("claude-code", "mcp__term__run", {"command": f"\x03{WIPES}"}),
+    ("generic", "helper", {"languageId": "bash", "content": WIPES}),
+    ("generic", "helper", {"command": "bash", "stdin": WIPES}),
+    ("generic", "process", {"action": "send-keys", "keys": f"{WIPES}\n"}),
+    ("codex", "shell_command", {"command": "rm -rf etc", "workdir": "/"}),
+    ("codex", "exec_command", {"cmd": "rm -rf etc", "workdir": "/"}),
+    ("gemini", "run_shell_command", {"command": "rm -rf etc", "dir_path": "/"}),
+    ("cursor", "Shell", {"command": "rm -rf etc", "working_directory": "/"}),
+    ("generic", "run_command", {"CommandLine": "rm -rf etc", "Cwd": "/"}),
+    ("generic", "shell_exec", {"command": "rm -rf etc", "exec_dir": "/"}),
+    ("claude-code", "mcp__box__run", {"command": "rm -rf etc", "workingDirectory": "/"}),
 ]
 HARMLESS: list[tuple[str, str, Any]] = [
     ("claude-code", "Monitor", {"command": "tail -f app.log"}),
@@ -46,6 +60,10 @@ HARMLESS: list[tuple[str, str, Any]] = [
     ("generic", "str_replace_based_edit_tool", {"command": "view", "path": "README.md"}),
     ("cline", "run_commands", {"commands": json.dumps(["ls", "npm test"])}),
     ("codex", "write_stdin", {"session_id": 7, "chars": ""}),
+    ("generic", "query_ai", {"script": "A play in three acts. Act 1: the king (alone)"}),
+    ("claude-code", "mcp__calc__eval", {"command": "(1+2)*3"}),
+    ("claude-code", "mcp__shell-history__search", {"text": WIPES}),
+    ("codex", "shell_command", {"command": "rm -rf *", "workdir": "/tmp/scratch"}),
 ]
 
 
@@ -53,7 +71,7 @@ def _payload(client: str, tool: str, given: Any, folder: str) -> dict[str, Any]:
     if client == "cline":
         event = {"hookName": "tool_call", "taskId": "t", "workspaceRoots": [folder]}
         return {**event, "tool_call": {"id": "c", "name": tool, "input": given}}
-    name = "preToolUse" if client == "kiro" else "BeforeTool" if client == "gemini" else "PreToolUse"
+    name = "preToolUse" if client in ("kiro", "cursor") else "BeforeTool" if client == "gemini" else "PreToolUse"
     return {"hook_event_name": name, "session_id": "s", "cwd": folder, "tool_name": tool, "tool_input": given}
 
 
@@ -64,7 +82,10 @@ def _answer(machine: Machine, row: tuple[str, str, Any]) -> str:
     code, out, err = machine.hook(None, "--client", client, raw=data)
     said = json.loads(out) if out.strip() else {}
     verdict = (
-        said.get("hookSpecificOutput", {}).get("permissionDecision") or said.get("verdict") or said.get("decision")
+        said.get("hookSpecificOutput", {}).get("permissionDecision")
+        or said.get("verdict")
+        or said.get("decision")
+        or said.get("permission")
     )
     form = "cancel" if said.get("cancel") else "exit 2" if code == 2 else verdict
     refuses = form in ("cancel", "exit 2", "deny", "ask")

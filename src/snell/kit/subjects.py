@@ -5,12 +5,14 @@ One type per tool kind and per sort of event. A field that the client left out, 
 nothing here raises.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from snell.model.command_folders import folders_of
 from snell.model.events import Event, text_in
 from snell.model.tools import mcp_parts
 
@@ -177,11 +179,16 @@ def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCa
         kind=event.kind,
         input=event.tool_input,
         id=event.tool_use_id,
-        cwd=event.cwd,
+        cwd=_folder_of(event) if type_ is ShellCall else event.cwd,
         response=event.tool_response,
         error=text_in(event.payload, "error"),
         **own,
     )
+
+
+def _folder_of(event: Event) -> str:
+    """The folder in which a shell call runs: the one that its input names, else the event's."""
+    return folders_of(event.tool_input, event.cwd, os.path.expanduser("~"), event.client, event.tool)[0]
 
 
 def subject_of(event: Event) -> Any:

@@ -12,7 +12,19 @@ from typing import Any
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from snell.model.command_words import line_of_list, list_for_line, text_of_keys
+from snell.model.command_words import (
+    erased,
+    has_named_keys,
+    is_other_language,
+    is_shell_language,
+    line_of_list,
+    list_for_line,
+    names_shell,
+    starts_shell,
+    text_of_keys,
+    texts_of_broken_list,
+    without_control,
+)
 from snell.model.tool_names import (
     folded,
     has_code,
@@ -21,6 +33,10 @@ from snell.model.tool_names import (
     is_typing_tool,
     may_run_commands,
     names,
+    only_looks,
+    runs_scripts,
+    starts,
+    types_by_action,
 )
 
 COMMAND_KEYS = names(
@@ -35,9 +51,17 @@ WRAPPERS = names(
     "action actions args argument arguments call calls exec function input inputs invocation job jobs kwargs operation"
     " options parameters params payload request step steps task tasks toolinput toolcalls tooluses"
 )
-ARGUMENT_KEYS = frozenset(("args", "arguments", "argv", "argumentlist"))
-PROGRAM_KEYS = frozenset(("program", "executable", "bin", "binary", "exe"))
+ARGUMENT_KEYS = names("args arguments argv argumentlist arglist cmdargs commandargs flags options parameters params")
+PROGRAM_KEYS = names("program executable bin binary exe executablepath programpath")
 CODE_KEYS = frozenset(("script", "scripts", "code"))
+LANGUAGE_KEYS = names("interpreter kernel lang language languageid runtime shell shelltype syntax")
+# The text of a script, where the tool or the field beside it says that a shell runs it.
+SCRIPT_KEYS = names("code script scriptbody scriptcode scriptcontent scripttext snippet sourcecode")
+TEXT_KEYS = names("body content contents source text")  # with a path beside it this is the text of a file
+FILE_KEYS = names("file filename filepath path uri")
+_ABOUT = names("comment description explanation id label name reason title type")
+_ACTION_KEYS = names("action method op operation")
+WORDS_ALONE = names("args arguments argv argumentlist arglist cmdargs commandargs")
 DEEPEST = 50  # levels of objects and lists; no tool looks for its command further down
 _PLAIN = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
 _JSON_STARTS = ("[", "{", '"')
@@ -90,33 +114,82 @@ def with_line(tool: str, given: Any, line: str) -> Any:
 
 def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
     """Every place of an input that holds a command line."""
-    types = is_typing_tool(tool)
-    if isinstance(given, str | list) and types and tool not in _PLAIN:
+    if isinstance(given, str | list) and is_typing_tool(tool) and tool not in _PLAIN:
         yield from _at((), given, is_typed=True)
     elif isinstance(given, dict):
-        for place in _within(given, (), types=types, anywhere=anywhere or is_shell_name(tool)):
+        look = _look_of(tool, given, anywhere=anywhere)
+        for place in _within(given, (), look):
             if not is_slash_text(tool, place.line):
                 yield place
 
 
-def _within(given: dict[Any, Any], path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
+class Look(Struct, frozen=True):
+    """What the name of a tool says about the fields of its input."""
+
+    types: bool = False  # its `text` or `keys` is typed into a terminal
+    is_script: bool = False  # its `content` or `code` is a script for a shell
+    runs: bool = True  # a script with the name of its language beside it is run
+    starts: bool = False  # it is a script's, and the name says that the tool runs it
+    anywhere: bool = True  # objects under any key are looked into
+
+
+def _look_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> Look:
+    actions = (text for key, text in given.items() if isinstance(text, str) and folded(str(key)) in _ACTION_KEYS)
+    types = is_typing_tool(tool) or any(types_by_action(tool, text) for text in actions)
+    is_script = runs_scripts(tool)
+    return Look(types, is_script, not only_looks(tool), is_script and starts(tool), anywhere or is_shell_name(tool))
+
+
+def _within(given: dict[Any, Any], path: Path, look: Look) -> Iterator[Place]:
     if len(path) > DEEPEST:
         return
     keys = {key: folded(key) for key in given if isinstance(key, str)}
-    commands = [key for key, name in keys.items() if is_command_key(name)]
-    typed = [key for key, name in keys.items() if name in TYPED_KEYS] if types and not commands else []
-    stdin = [given[key] for key, name in keys.items() if name in STDIN_KEYS] if types and commands else []
-    words = [given[key] for key, name in keys.items() if name in ARGUMENT_KEYS and key not in commands]
-    if not commands and words:
-        commands = [key for key, name in keys.items() if name in PROGRAM_KEYS and isinstance(given[key], str)][:1]
+    commands, words = _commands(given, keys, look)
+    typed = [key for key, name in keys.items() if name in TYPED_KEYS] if look.types and not commands else []
+    stdin = [given[key] for key, name in keys.items() if name in STDIN_KEYS] if commands else []
+    if not look.types and not any(starts_shell(given[key]) for key in commands if isinstance(given[key], str)):
+        stdin = []
     for key in commands:
-        yield from _at((*path, key), given[key], arguments=words, stdin=stdin)
+        yield from _at((*path, key), given[key], arguments=words if keys[key] != "argv" else (), stdin=stdin)
     for key in typed:
         yield from _at((*path, key), given[key], is_typed=True)
     for key, name in keys.items():
-        is_wrapper = name in WRAPPERS or (anywhere and isinstance(given[key], dict | list))
+        is_wrapper = name in WRAPPERS or (look.anywhere and isinstance(given[key], dict | list))
         if is_wrapper and key not in commands and key not in typed:
-            yield from _inside(given[key], (*path, key), types=types, anywhere=anywhere)
+            yield from _inside(given[key], (*path, key), look)
+
+
+def _commands(given: dict[Any, Any], keys: dict[str, str], look: Look) -> tuple[list[str], list[Any]]:
+    """The keys of command lines, and the arguments that follow them."""
+    commands = [key for key, name in keys.items() if is_command_key(name)]
+    words = [given[key] for key, name in keys.items() if name in ARGUMENT_KEYS and _is_words(name, given[key])]
+    if words and all(keys[key] == "argv" for key in commands):
+        known = PROGRAM_KEYS | (FILE_KEYS if WORDS_ALONE & set(keys.values()) else frozenset())
+        programs = [key for key, name in keys.items() if name in known and isinstance(given[key], str)]
+        commands = [*programs, *commands]
+    return [*commands, *(key for key in _scripts(given, keys, look) if key not in commands)], words
+
+
+def _is_words(name: str, value: Any) -> bool:
+    """Arguments, and no object or JSON text that holds the fields of a call."""
+    if isinstance(value, list):
+        return name in WORDS_ALONE or all(isinstance(each, str) for each in value)
+    return isinstance(value, str) and name in WORDS_ALONE
+
+
+def _scripts(given: dict[Any, Any], keys: dict[str, str], look: Look) -> list[str]:
+    """The keys of scripts that a shell runs, by the name of the tool or of the language, or by their first line."""
+    if not look.runs:
+        return []
+    languages = [given[key] for key, name in keys.items() if name in LANGUAGE_KEYS]
+    is_shells = any(map(is_shell_language, languages))
+    types = [given[key] for key, name in keys.items() if name in ("kind", "type")]
+    if not is_shells and any(map(is_shell_language, types)):
+        return [key for key, name in keys.items() if name in SCRIPT_KEYS]
+    if not is_shells and (not look.is_script or any(map(is_other_language, languages))):
+        return [key for key, name in keys.items() if name in SCRIPT_KEYS and names_shell(given[key])]
+    is_file = bool(FILE_KEYS & set(keys.values())) and not look.starts
+    return [key for key, name in keys.items() if name in SCRIPT_KEYS or (name in TEXT_KEYS and not is_file)]
 
 
 def is_command_key(name: str) -> bool:
@@ -124,17 +197,17 @@ def is_command_key(name: str) -> bool:
     return name in COMMAND_KEYS or name.endswith(("command", "commands"))
 
 
-def _inside(value: Any, path: Path, *, types: bool, anywhere: bool) -> Iterator[Place]:
+def _inside(value: Any, path: Path, look: Look) -> Iterator[Place]:
     """Objects in an object: as they are, in a list, or as JSON text."""
     if isinstance(value, str) and len(path) <= DEEPEST:
-        for place in _inside(_from_json(value), (*path, 0), types=types, anywhere=anywhere):
+        for place in _inside(_from_json(value), (*path, 0), look):
             yield Place(path, place.line, place.value, place.also, is_fixed=True)
     elif isinstance(value, dict):
-        yield from _within(value, path, types=types, anywhere=anywhere)
+        yield from _within(value, path, look)
     elif isinstance(value, list) and len(path) <= DEEPEST:
         for index, each in enumerate(value):
             if isinstance(each, dict | list):
-                yield from _inside(each, (*path, index), types=types, anywhere=anywhere)
+                yield from _inside(each, (*path, index), look)
 
 
 def _at(
@@ -148,7 +221,8 @@ def _at(
     if any(words):
         yield Place(path, " ".join((line, *words)), value, (line, *also), is_fixed=True)
     else:
-        yield Place(path, line, value, also, is_fixed=_is_composed(value) or (is_typed and isinstance(value, list)))
+        is_pressed = is_typed and (isinstance(value, list) or has_named_keys(str(value)))
+        yield Place(path, line, value, also, is_fixed=_is_composed(value) or is_pressed)
 
 
 def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
@@ -158,23 +232,44 @@ def _read(value: Any, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ..
     if isinstance(value, str):
         return _read_text(value, path, is_typed=is_typed)
     if isinstance(value, dict):
-        inner = list(_within(value, path, types=is_typed, anywhere=True))
-        return "\n".join(place.line for place in inner), tuple(text for place in inner for text in place.also)
+        return _read_object(value, path, is_typed=is_typed)
     if not isinstance(value, list):
         return "", ()
     if all(isinstance(each, str) for each in value):
-        line = text_of_keys(value) if is_typed else line_of_list(value, is_plural=_is_plural(path))
-        return line, tuple({" ".join(value), "\n".join(value)} - {line}) if value else ()
+        return _read_texts(value, path, is_typed=is_typed)
     parts = [_read(each, (*path, index), is_typed=is_typed) for index, each in enumerate(value)]
     return "\n".join(line for line, _ in parts if line), tuple(text for _, also in parts for text in also)
 
 
+def _read_texts(texts: list[str], path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
+    """The words of a line, or lines; a line may be JSON itself."""
+    is_plural = _is_plural(path)
+    line = text_of_keys(texts) if is_typed else line_of_list(texts, is_plural=is_plural)
+    held = [_read(text, (*path, 0), is_typed=is_typed)[0] for text in texts if is_plural and _holds_json(text)]
+    return line, tuple(dict.fromkeys(text for text in (" ".join(texts), "\n".join(texts), *held) if text != line))
+
+
+def _read_object(value: dict[Any, Any], path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
+    """The command lines under known keys of an object, else all texts that do not describe it."""
+    if inner := list(_within(value, path, Look(types=is_typed))):
+        return "\n".join(place.line for place in inner), tuple(text for place in inner for text in place.also)
+    texts = [each for key, each in value.items() if isinstance(each, str) and folded(str(key)) not in _ABOUT]
+    return "\n".join(texts), ()
+
+
 def _read_text(text: str, path: Path, *, is_typed: bool) -> tuple[str, tuple[str, ...]]:
     inner = _from_json(text)
-    if inner is None:
-        return (text_of_keys([text]) if is_typed else text), ()
-    line, also = _read(inner, (*path, 0), is_typed=is_typed)
-    return (line, (*also, text)) if line else (text, ())
+    if inner is not None:
+        line, also = _read(inner, (*path, 0), is_typed=is_typed)
+        return (line, (*also, text)) if line else (text, ())
+    line = text_of_keys([text]) if is_typed else text
+    parts = texts_of_broken_list(text)
+    others = (without_control(text), erased(text), "\n".join(parts), " ".join(parts))
+    return line, tuple(other for other in dict.fromkeys(others) if other and other != line)
+
+
+def _holds_json(text: str) -> bool:
+    return isinstance(_from_json(text), dict | list)
 
 
 def _is_plural(path: Path) -> bool:

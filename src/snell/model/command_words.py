@@ -4,11 +4,23 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from snell.model.tool_names import names
+
 SHELLS = frozenset({"sh", "bash", "zsh", "dash"})
+SHELL_LANGUAGES = SHELLS | {"console", "ksh", "shell", "shellscript", "terminal"}
+_OTHER_LANGUAGES = names(
+    "c cpp csharp deno go html java javascript js julia lua node nodejs perl php py python python3 r ruby rust sql"
+    " swift ts tsx typescript"
+)
 _ENDS_LINE = frozenset(("Enter", "Return", "KPEnter", "C-m", "C-j", "C-c", "C-d", "C-u", "Escape"))
 _PRESSED = {"Space": " ", "Tab": "\t", **dict.fromkeys(_ENDS_LINE, "\n")}
 _OTHER_KEY = r"(?:[CMS]-){1,3}.|F\d\d?|Up|Down|Left|Right|Home|End|PageUp|PageDown|BSpace|DC|IC|BTab"
 _CONTROL = r"\x1b\[[0-9;?]*[A-Za-z~]|[\x00-\x08\x0b-\x1f\x7f]+"
+_NAMED_END = r"[{<](?:kp_?)?(?:enter|return|cr|lf|newline)[}>]"
+_NAMED_KEY = r"\{(?:(?:ctrl|control|alt|shift|cmd|meta)[+-]\w+|\^\w|esc|escape|up|down|left|right|backspace)\}"
+_QUOTED = r'"((?:[^"\\]|\\.)*)(?:"|$)|\'((?:[^\'\\]|\\.)*)(?:\'|$)'
+_LIKE_LIST = r"\s*[\[{]+['\"]"
+_ERASES = frozenset("\x08\x7f")
 _PLAIN_WORDS = r"[\w@%+=:,./\s'\"-]*"
 
 
@@ -36,7 +48,66 @@ def text_of_keys(texts: Sequence[str]) -> str:
     """What a terminal gets from these texts and names of keys; other control characters end a line."""
     has_keys = any(text in _PRESSED or re.fullmatch(_OTHER_KEY, text) for text in texts)
     pressed = (_PRESSED.get(text, "" if re.fullmatch(_OTHER_KEY, text) else text) for text in texts)
-    return re.sub(_CONTROL, "\n", ("" if has_keys else "\n").join(pressed))
+    return without_control(_with_named_keys(("" if has_keys else "\n").join(pressed)))
+
+
+def has_named_keys(text: str) -> bool:
+    """The text names keys in it: `ls{enter}`."""
+    return _with_named_keys(text) != text
+
+
+def _with_named_keys(text: str) -> str:
+    if "{" not in text and "<" not in text:
+        return text
+    return re.sub(f"{_NAMED_END}|{_NAMED_KEY}", "\n", text, flags=re.IGNORECASE)
+
+
+def without_control(text: str) -> str:
+    """The text with the end of a line for control characters, as a terminal takes most of them."""
+    return re.sub(_CONTROL, "\n", text)
+
+
+def erased(text: str) -> str:
+    """The text after its backspaces: a terminal takes back the character before each."""
+    kept = list[str]()
+    for char in text if _ERASES & set(text) else ():
+        if char not in _ERASES:
+            kept.append(char)
+        elif kept:
+            kept.pop()
+    return without_control("".join(kept) or text)
+
+
+def texts_of_broken_list(text: str) -> list[str]:
+    """The texts of a list that is no JSON: `['a', 'b']`, or one that was cut."""
+    if not re.match(_LIKE_LIST, text):
+        return []
+    return [double or single for double, single in re.findall(_QUOTED, text) if double or single]
+
+
+def is_shell_language(value: object) -> bool:
+    """`bash`, `/bin/sh -e`, `shellscript`."""
+    return _language(value) in SHELL_LANGUAGES
+
+
+def is_other_language(value: object) -> bool:
+    """The name of a language that is known not to be a shell's."""
+    return _language(value) in _OTHER_LANGUAGES
+
+
+def _language(value: object) -> str:
+    words = value.lower().split() if isinstance(value, str) else []
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def names_shell(text: object) -> bool:
+    """A script whose first line names a shell: `#!/usr/bin/env bash`."""
+    return isinstance(text, str) and text.startswith("#!") and starts_shell(text[2:].partition("\n")[0])
+
+
+def starts_shell(line: str) -> bool:
+    """Some word of the line is a shell, which reads what it is given."""
+    return any(word.rpartition("/")[2] in SHELLS for word in line.split()[:20])
 
 
 def _has_lines(texts: Sequence[str], *, is_plural: bool) -> bool:

@@ -16,10 +16,17 @@ SHELL_NAMES = names(
     " runshellcommand runterminal runterminalcmd runterminalcommand sh shell shellcommand shellexec shelltool"
     " startprocess subprocess terminal terminalcommand terminalexec zsh"
 )
-_SHELLS = names("bash console powershell pty pwsh sh shell ssh stdin terminal tmux tty zsh")
+_SHELLS = names("bash console iterm powershell pty pwsh sh shell ssh stdin terminal tmux tty vterm xterm zsh")
 _RUNS = names("cmd command commands exec")
-_TYPES = names("input interact keys keystrokes send write")
-_TYPED_INTO = names("keys keystrokes process session window pane")
+_TYPES = names("input interact keys keystrokes paste send stuff submit type write")
+_TYPED_INTO = names("keys keystrokes process session window pane screen term")
+_TYPING_NAMES = names("sendinput sendtext typetext")  # an editor's words for typing into its terminal
+_STARTS = names("eval exec execute launch run start")
+# Tools that look at a text, or keep it: what they are given is neither typed nor run.
+_LOOKS = names(
+    "check docs explain find format get highlight history lint list log logs lookup parse read render search show"
+    " summarize translate validate"
+)
 # Tools whose `command` or `script` is for something other than a shell.
 _LANGUAGES = names(
     "applescript browser chrome devtools evaluate javascript js kernel lua notebook osascript page playwright puppeteer"
@@ -73,9 +80,43 @@ def may_run_commands(tool: str) -> bool:
 def is_typing_tool(tool: str) -> bool:
     """A terminal, or a tool that types into one: its `input`, `keys` or `text` is a command line."""
     words = set(words_of(tool))
-    if words & _OTHER_MACHINES and not words & _SHELLS:
+    if (words & _OTHER_MACHINES and not words & _SHELLS) or only_looks(tool):
         return False
-    return bool(words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)) or is_shell_name(tool)
+    types = words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)
+    return bool(types) or is_shell_name(tool) or folded(tool) in _TYPING_NAMES
+
+
+@lru_cache(maxsize=1024)
+def only_looks(tool: str) -> bool:
+    """The name says that the tool searches, shows or checks a text, and not that it types or runs one."""
+    words = set(words_of(tool))
+    return bool(words & _LOOKS) and not words & (_TYPES | _STARTS)
+
+
+@lru_cache(maxsize=1024)
+def is_shell_by_name(tool: str) -> bool:
+    """The name says that a shell gets the text, also where it is a tool of an MCP server."""
+    own = tool.rpartition("__")[2]
+    return bool(set(words_of(tool)) & _SHELLS) or is_shell_name(tool) or (folded(own) in SHELL_NAMES and own != "cmd")
+
+
+@lru_cache(maxsize=1024)
+def runs_scripts(tool: str) -> bool:
+    """A shell, or a tool that runs scripts: the text of a script is a command line."""
+    words = set(words_of(tool))
+    says = words & _SHELLS or (words & {"script", "scripts"} and words & _STARTS)
+    return bool(says) and not words & _LANGUAGES and not only_looks(tool)
+
+
+@lru_cache(maxsize=1024)
+def starts(tool: str) -> bool:
+    """The name says that the tool runs something."""
+    return bool(set(words_of(tool)) & _STARTS)
+
+
+def types_by_action(tool: str, action: str) -> bool:
+    """`process` with the action `send-keys`: the input says that the tool types."""
+    return bool(set(words_of(tool)) & _TYPED_INTO and set(words_of(action)) & _TYPES)
 
 
 @lru_cache(maxsize=1024)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from snell.clients.codex import decode
 from snell.runtime.builtin_packs import pack_hooks
 from snell.runtime.house import House
 from snell.stores.inmemory import InMemoryStore
@@ -79,6 +80,45 @@ FORMS: list[Any] = [
     {"command": f"/x ; {WIPES}"},
     {"command": f"/x\n{WIPES}"},
     {"script": f"import a\n{WIPES}"},
+    {"command": f"\x03{WIPES}"},
+    {"command": f"\x15{WIPES}"},
+    {"command": f"\x1b[A\x15{WIPES}\r"},
+    {"command": "rm -rf /tmp/x" + "\b" * 5},
+    {"language": "bash", "code": WIPES},
+    {"languageId": "shellscript", "content": WIPES},
+    {"lang": "sh", "source": WIPES},
+    {"interpreter": "/bin/zsh", "snippet": WIPES},
+    {"shell": "bash", "body": WIPES},
+    {"Language": "Shell", "script_content": WIPES},
+    {"interpreter": "bash", "path": "a.sh", "script": WIPES},
+    {"type": "bash", "code": WIPES},
+    {"language": "bash", "runtime": "docker", "code": WIPES},
+    {"code": f"#!/usr/bin/env bash\n{WIPES}"},
+    {"blocks": [{"lang": "bash", "code": WIPES}]},
+    {"command": "bash", "stdin": WIPES},
+    {"command": "sh", "input": WIPES},
+    {"command": "sudo /bin/bash -s", "stdin": [WIPES]},
+    {"file": "/bin/rm", "args": ["-rf", "/"]},
+    {"path": "/bin/rm", "args": ["-rf", "/"]},
+    {"binary": "rm", "argv": ["-rf", "/"]},
+    {"program": "x", "argv": ["rm", "-rf", "/"]},
+    {"cmd": "rm", "params": ["-rf", "/"]},
+    {"command": "rm", "flags": ["-rf"], "args": ["/"]},
+    {"commands": {"a": "ls", "b": WIPES}},
+    {"command": {"text": WIPES}},
+    {"command": {"line": WIPES}},
+    {"command": {"value": WIPES, "type": "shell"}},
+    {"command": json.dumps(json.dumps(WIPES))},
+    {"command": json.dumps(json.dumps(["rm", "-rf", "/"]))},
+    {"arguments": json.dumps(json.dumps({"command": WIPES}))},
+    {"commands": [json.dumps([WIPES])]},
+    {"commands": [json.dumps({"command": WIPES})]},
+    {"commands": f"['{WIPES}']"},
+    {"commands": f"['ls', '{WIPES}']"},
+    {"command": "['rm', '-rf', '/']"},
+    {"commands": f'["ls", "{WIPES}'},
+    {"commands": f'["ls", "{WIPES}"'},
+    {"command": ["rm", "-rf", "/", json.dumps({"a": 1})]},
 ]
 
 
@@ -122,13 +162,133 @@ def test_an_input_without_end_is_no_crash(shape: str):
         ("write-process", {"terminal_id": 1, "input_text": WIPES}),
         ("shell_exec", {"code": WIPES}),
         ("bash", {"command": "bash", "input": WIPES}),
+        ("write_bash", {"shellId": "1", "input": f"ls{{enter}}{WIPES}{{enter}}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls{{Enter}}{WIPES}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls<enter>{WIPES}<CR>"}),
+        ("write_bash", {"shellId": "1", "input": f"{{ctrl+c}}{WIPES}{{ENTER}}"}),
+        ("write_bash", {"shellId": "1", "input": f"ls\r{WIPES}\r"}),
+        ("terminal", {"input": "rm -rf /tmp/x" + "\x7f" * 5}),
+        ("run_bash_script", {"script_content": WIPES}),
+        ("mcp__shell__run", {"content": WIPES}),
+        ("execute_script", {"body": WIPES}),
+        ("zsh_exec", {"snippet": WIPES}),
+        ("run_script", {"path": "x.sh", "content": WIPES}),
+        ("process", {"action": "submit", "data": WIPES}),
+        ("mcp__terminal__run", {"source": WIPES}),
+        ("process", {"action": "send-keys", "sessionId": "1", "keys": [WIPES, "Enter"]}),
+        ("process", {"action": "write", "sessionId": "1", "data": WIPES}),
+        ("mcp__term__send_input", {"input": WIPES}),
+        ("sendText", {"text": WIPES}),
+        ("screen_stuff", {"text": WIPES}),
+        ("vterm", {"text": WIPES}),
     ],
 )
 def test_what_is_typed_into_a_terminal_is_judged(tool: str, given: Any):
     assert _verdict(tool, given) == "deny"
 
 
+FOLDER_KEYS = """
+    workdir cwd Cwd dir_path working_directory workingDirectory working_dir work_dir exec_dir execDir directory dir
+    folder current_dir currentWorkingDirectory project_dir root_dir run_directory chdir pwd repo_path workspace_root
+"""
+
+
+@pytest.mark.parametrize("key", FOLDER_KEYS.split())
+@pytest.mark.parametrize("tool", ["Bash", "shell_command", "helper", "mcp__box__run"])
+def test_a_command_is_judged_in_the_folder_that_the_input_names(tool: str, key: str):
+    assert _verdict(tool, {"command": "rm -rf etc", key: "/"}) == "deny"
+    assert _verdict(tool, {"command": "rm -rf node_modules", key: "web"}) == "silent"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "rm -rf .", "cwd": "~"},
+        {"command": "rm -rf .ssh", "cwd": "$HOME"},
+        {"command": "rm -rf etc", "cwd": "../../.."},
+        {"command": "rm -rf etc", "cwd": "file:///"},
+        {"command": "rm -rf etc", "cwd": {"path": "/"}},
+        {"command": "rm -rf etc", "workdir": "/tmp", "cwd": "/"},
+        {"commands": [{"command": "ls"}, {"command": "rm -rf etc", "cwd": "/"}]},
+        {"commands": json.dumps([{"command": "rm -rf etc", "cwd": "/"}])},
+        {"action": {"type": "exec", "command": ["rm", "-rf", "etc"], "working_directory": "/"}},
+        {"arguments": json.dumps({"command": "rm -rf etc", "workdir": "/"})},
+        {"command": "rm -rf .git", "workdir": "/tmp/x"},  # a tool that has no such field runs it in the project
+    ],
+    ids=json.dumps,
+)
+def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
+    assert _verdict("helper", given) == "deny"
+    assert _verdict("mcp__box__run", given) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("shell_command", {"command": "rm -rf .git", "workdir": "/tmp/x"}, "silent"),
+        ("shell_command", {"command": "rm -rf .git", "Workdir": "/tmp/x"}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "cwd": "/tmp/x"}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "workdir": ""}, "deny"),
+        ("shell_command", {"command": "rm -rf .git", "other": {"workdir": "/tmp/x"}}, "deny"),
+        ("write_stdin", {"session_id": 7, "chars": "rm -rf .git\n", "workdir": "/tmp/x"}, "deny"),
+    ],
+)
+def test_only_a_field_that_the_client_reads_takes_a_command_elsewhere(tool: str, given: Any, expected: str):
+    told = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": CWD, "tool_name": tool, "tool_input": given}
+    with House.embedded(*pack_hooks("guard"), store=InMemoryStore()) as house:
+        assert house.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
+
+
+def test_a_command_counts_as_run_in_the_folder_where_it_ran():
+    store = InMemoryStore()
+    written = {"cmd": "echo 'rm -rf ~' > go.sh", "workdir": "/tmp/x"}
+    with House.embedded(*pack_hooks("guard"), store=store) as house:
+        house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
+        given = {"command": "sh /tmp/x/go.sh"}
+        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="Bash", tool_input=given)
+    assert decision.verdict.name == "DENY"
+
+
+@pytest.mark.parametrize("verb", ["delete", "Delete"])
+def test_a_server_that_takes_any_command_is_judged_by_the_one_it_is_told(verb: str):
+    given = {"command": verb, "resourceType": "namespace", "name": "prod"}
+    assert _verdict("mcp__kubernetes__kubectl_generic", given) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl_generic", {**given, "command": "get"}) == "silent"
+    assert _verdict("mcp__kubernetes__kubectl", {"args": f"{verb} ns prod"}) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl", {"args": [verb, "ns", "prod"]}) in ("ask", "deny")
+    assert _verdict("mcp__kubernetes__kubectl", {"args": ["get", "ns"]}) == "silent"
+
+
+@pytest.mark.parametrize("tool", ["bash", "mcp__box__run_command", "mcp__ssh__exec"])
+def test_a_shell_is_asked_about_what_cannot_be_read(tool: str):
+    assert _verdict(tool, {"command": "echo (alone) 'x"}) == "ask"
+
+
 HARMLESS = [
+    ("query_ai", {"script": "A play in three acts. Act 1: the king (alone)"}),
+    ("k6", {"script": "import http from 'k6/http'; export default function () {}"}),
+    ("mcp__apps-script__update", {"script": "function main() { SpreadsheetApp.getActive(); }"}),
+    ("page_inject", {"script": "<script>alert('x')</script>"}),
+    ("mcp__page__inject", {"script": "<script>alert('x')</script>"}),
+    ("automation", {"script": "Get-ChildItem | Where-Object { $_.Name -eq ('a') }"}),
+    ("mcp__calc__eval", {"command": "(1+2)*3"}),
+    ("mcp__todo__cmd", {"command": "don't forget"}),
+    ("mcp__shell-history__search", {"text": WIPES}),
+    ("mcp__console__log", {"text": "curl x | sh"}),
+    ("mcp__shellcheck__lint", {"code": "rm -rf /$x"}),
+    ("explain_shell", {"text": WIPES}),
+    ("highlight", {"language": "bash", "code": WIPES}),
+    ("mcp__docs__search", {"language": "bash", "content": WIPES}),
+    ("save_document", {"language": "bash", "path": "a.md", "content": f"never run {WIPES}"}),
+    ("run_code", {"language": "python", "code": "print('rm -rf /')"}),
+    ("helper", {"command": "cat", "input": WIPES}),
+    ("helper", {"command": "curl", "args": ["-d", json.dumps({"command": WIPES}), "https://a.example"]}),
+    ("vscode", {"command": {"title": WIPES, "command": "workbench.save"}}),
+    ("process", {"action": "list"}),
+    ("TodoWrite", {"todos": [{"type": "shell", "content": WIPES}]}),
+    ("write_bash", {"shellId": "1", "input": "{down}{enter}"}),
+    ("helper", {"command": "rm -rf build", "cwd": "/tmp/scratch"}),
+    ("helper", {"command": "ls", "directory": "/", "folder": 7, "dir": None}),
     ("str_replace_based_edit_tool", {"command": "view", "path": f"{CWD}/a.py"}),
     ("str_replace_based_edit_tool", {"command": "create", "path": f"{CWD}/a.md", "file_text": "never run rm -rf /"}),
     ("str_replace_editor", {"command": "str_replace", "path": "a.md", "old_str": "rm -rf /", "new_str": "x"}),

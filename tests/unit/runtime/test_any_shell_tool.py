@@ -25,6 +25,7 @@ FORMS: list[tuple[str, Any, str]] = [
     ("helper", {"command": ["bash", "-lc", "cd a && git push"]}, "cd a && git push"),
     ("helper", {"commands": '["ls", "git push"]'}, "ls\ngit push"),
     ("helper", {"commands": [{"command": "git", "args": ["push"]}]}, "git push"),
+    ("helper", {"language": "bash", "code": "git push"}, "git push"),
     ("mcp__box__run_shell", {"command": "git push"}, "git push"),
 ]
 IDS = [f"{tool} {given}" for tool, given, _ in FORMS]
@@ -58,6 +59,24 @@ def test_a_hook_for_shell_calls_sees_every_tool_that_carries_a_command(tool: str
 
 
 @pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ({"command": "ls"}, "/project"),
+        ({"command": "ls", "workdir": "/srv"}, "/srv"),
+        ({"command": "ls", "Cwd": "web/../app"}, "/project/app"),
+        ({"action": {"command": ["ls"], "working_directory": "/srv"}}, "/srv"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["terminal", "mcp__box__run"])
+def test_a_hook_is_told_the_folder_that_the_input_names(tool: str, given: Any, folder: str):
+    @judges("PreToolUse")
+    def where(call: ShellCall):
+        return Deny(call.cwd)
+
+    assert _decided(tool, given, where).reason == folder
+
+
+@pytest.mark.parametrize(
     ("tool", "given"),
     [
         ("str_replace_based_edit_tool", {"command": "view", "path": "a"}),
@@ -68,6 +87,8 @@ def test_a_hook_for_shell_calls_sees_every_tool_that_carries_a_command(tool: str
         ("mcp__redis__command", {"command": "GET a"}),
         ("browser_evaluate", {"script": "() => 1"}),
         ("search", {"input": "git push"}),
+        ("find_files", {"path": "src", "options": ["-i"]}),
+        ("highlight", {"language": "bash", "code": "git push"}),
     ],
 )
 def test_a_hook_for_shell_calls_does_not_see_other_tools(tool: str, given: Any):

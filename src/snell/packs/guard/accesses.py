@@ -9,12 +9,13 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
+from snell.model.command_folders import folders_of
 from snell.model.command_lines import Place, places
-from snell.model.tool_names import folded, has_code, names, runs_other_code
-from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest, verdict_of
+from snell.model.tool_names import folded, has_code, names, only_looks, runs_other_code
+from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
+from snell.packs.guard.misread import is_for_shell, without_misread
 from snell.packs.guard.own import NOWHERE, Own
 from snell.packs.guard.patches import patched
-from snell.packs.guard.rules import UNREADABLE
 from snell.packs.guard.sensitive import is_program, runs_by_itself
 from snell.packs.guard.servers import commands_of, findings_of, moves, of_notebook, removes
 from snell.packs.guard.shell.scene import Step
@@ -39,7 +40,11 @@ _STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
     """What a tool other than the shell does, what a tool of an MCP server is told, and any command line in an input."""
-    lines = [_judge_place(place, cwd, home, project, own) for place in _command_places(call)]
+    lines = [
+        _judge_place(call, place, folder, home, project or (cwd if folder != cwd else ""), own)
+        for place in _command_places(call)
+        for folder in folders_of(call.input, cwd, home)
+    ]
     if call.kind == "mcp":
         return _mcp(call, lines, cwd, home, project, own)
     found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, own)
@@ -63,15 +68,11 @@ def _command_places(call: ToolCall) -> list[Place]:
     ]
 
 
-def _judge_place(place: Place, cwd: str, home: str, project: str, own: Own) -> Judgement:
+def _judge_place(call: ToolCall, place: Place, cwd: str, home: str, project: str, own: Own) -> Judgement:
     """One field with a command line, in every way that a tool may read it."""
     texts = dict.fromkeys((place.line, *place.also))
     found = strictest([judge(text, cwd, home, project, own=own) for text in texts])
-    if not has_code(place.line):
-        return found
-    # A query or a program in another language is no line that a shell could not read.
-    kept = tuple(finding for finding in found.findings if finding.rule != UNREADABLE.name)
-    return Judgement(verdict_of(kept), kept, found.steps)
+    return found if is_for_shell(call.tool) and not has_code(place.line) else without_misread(found)
 
 
 def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
@@ -169,7 +170,7 @@ def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: s
             found.extend(
                 (judge(shell, cwd, home, project, own=own), judge(_as_program(call, code), cwd, home, project, own=own))
             )
-        elif key in _CODE_KEYS or (key == "script" and _BROWSER.search(call.tool)):
+        elif (key in _CODE_KEYS and not only_looks(call.tool)) or (key == "script" and _BROWSER.search(call.tool)):
             found.append(judge(_as_program(call, text), cwd, home, project, own=own))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))

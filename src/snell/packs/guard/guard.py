@@ -14,6 +14,7 @@ import os
 from snell.kit.authoring import informs, judges
 from snell.kit.here import Here
 from snell.kit.subjects import ShellCall, ToolCall
+from snell.model.command_folders import folders_of
 from snell.model.command_lines import other_readings
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
@@ -21,6 +22,7 @@ from snell.model.tools import ALL_KINDS
 from snell.packs.guard.accesses import carries_line, judge_call, path_of, tells_others, written_by
 from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
 from snell.packs.guard.judged import judged
+from snell.packs.guard.misread import is_for_shell, without_misread
 from snell.packs.guard.once import keep_denied, uses_allowance
 from snell.packs.guard.own import own_places
 from snell.packs.guard.rule import DENY, Finding
@@ -48,10 +50,14 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
         return None
-    judgement = _judged(call.command, event, here)
-    _keep_waiting(_key(call.command, event), judgement)
-    if others := other_readings(event.tool_name or event.tool, event.payload.get("tool_input")):
-        judgement = strictest([judgement, *(_judged(line, event, here) for line in others)])
+    folders = _folders(event, here)
+    judgement = _judged(call.command, event, here, folders[0])
+    _keep_waiting(_key(call.command, event, folders[0]), judgement)
+    lines = (call.command, *other_readings(event.tool_name or event.tool, event.payload.get("tool_input")))
+    if more := [(line, folder) for folder in folders for line in lines][1:]:
+        judgement = strictest([judgement, *(_judged(line, event, here, folder) for line, folder in more)])
+    if not is_for_shell(event.tool, event.tool_name):
+        judgement = without_misread(judgement)
     judgement = _with(
         judgement,
         sends_value(here.marks, event.session_id, call.command, judgement.steps),
@@ -87,7 +93,9 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
         cwd, home, _project = _ground(event, here)
         keep_files(here.marks, event.session_id, with_text(written_by(call, cwd, home)))
     elif call.command:
-        judgement = _waiting.pop(_key(call.command, event), None) or _judged(call.command, event, here)
+        folder = _folders(event, here)[0]
+        kept = _waiting.pop(_key(call.command, event, folder), None)
+        judgement = kept or _judged(call.command, event, here, folder)
         keep_files(here.marks, event.session_id, with_text(judgement.files, judgement.steps))
         _keep_read(judgement, call, event, here)
 
@@ -120,13 +128,21 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(verdict_of(findings), findings, judgement.steps)
 
 
-def _judged(line: str, event: Event, here: Here) -> Judgement:
+def _judged(line: str, event: Event, here: Here, folder: str) -> Judgement:
+    """The line in this folder; where no project is known, the event's folder stays the project."""
     files = known_files(here.marks, event.session_id)
-    return judged(line, *_ground(event, here), files, own_places(here))
+    cwd, home, project = _ground(event, here)
+    return judged(line, folder, home, project or (cwd if folder != cwd else ""), files, own_places(here))
 
 
-def _key(line: str, event: Event) -> tuple[str, ...]:
-    return event.session_id, event.cwd, line
+def _folders(event: Event, here: Here) -> tuple[str, ...]:
+    """Every folder in which the command may run."""
+    cwd, home, _project = _ground(event, here)
+    return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
+
+
+def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:
+    return event.session_id, folder, line
 
 
 def _ground(event: Event, here: Here) -> tuple[str, str, str]:

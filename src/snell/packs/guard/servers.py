@@ -25,6 +25,8 @@ _MANAGERS = {
     "neon": "neonctl",
 }
 _TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
+_ABOUT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
 _ENDS = names("kill killall terminate stop end signal interrupt suspend abort")
@@ -49,6 +51,8 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
     verb = next((word for word in words if word in _TAKES_DOWN), "")
     if manager and verb:
         yield manager, verb
+    elif manager and (told := _told_verb(given)):
+        yield manager, *told
     elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
         yield "gh", "repo", "delete"
     if set(words) & _DATABASES and (
@@ -59,6 +63,15 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield from _git(words, given)
     if _ENDS & set(words_of(call.tool.rpartition("__")[2])):
         yield from (("kill", number) for number in _numbers(given))
+
+
+def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command of a tool that takes any: the input names it, and what it is about."""
+    texts = {folded(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()}
+    texts = {key: text for key, text in texts.items() if isinstance(text, str)}
+    verb = next((texts[key] for key in _VERB_KEYS if _TAKES_DOWN & set(texts.get(key, "").lower().split())), "")
+    about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
+    return (*verb.split(), *about) if verb else ()
 
 
 def findings_of(call: ToolCall) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from snell.kit.shell_effects import Effects, effects_of
 from snell.machine.json_plain import plain
 from snell.machine.learned_tools import learned
 from snell.machine.wall_clock import now_ms
+from snell.model.command_folders import folders_of
 from snell.model.events import Event, text_in
 from snell.model.scopes import lasting
 from snell.packs.ledger.beginnings import beginning_of
@@ -66,7 +67,7 @@ def named(event: Event, here: Here) -> Named:
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
-    place = event.cwd if event.kind == "shell" else ""
+    place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
     return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
 

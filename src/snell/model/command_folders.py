@@ -1,0 +1,73 @@
+"""
+Find the folder in which a tool is told to run a command, whatever the field is called.
+
+A tool that takes `workdir`, `Cwd` or `dir_path` runs the command there. A tool that takes no such field runs it in the
+folder of the event, whatever the agent wrote beside the command; so both count where it is not known which is true.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import DecodeError
+from msgspec.json import decode
+
+from snell.model.tool_names import folded
+
+# Clients whose shell, by Claude Code's name for it, is known to run the command in the folder under exactly this key.
+READ_KEYS = {"antigravity": "cwd", "codex": "workdir", "gemini": "dir_path", "qwen": "directory"}
+SHELL = "Bash"
+MOST, DEEPEST = 64, 20
+_NO_FOLDER = frozenset(("command", "description", "timeout", "run_in_background"))  # what most shell calls consist of
+_FOLDER_KEY = (
+    r"(?:base|cmd|command|current|default|exec|execution|initial|launch|local|process|project|repo|repository|root|run"
+    r"|shell|start|starting|target|task|terminal|work|working|workspace)*"
+    r"(?:cwd|dir|directory|directories|folder|wd)(?:path|name|uri|s)?"
+    r"|(?:base|project|repo|repository|root|work|working|workspace)path|(?:project|repo|workspace)root|chdir|pwd|workspace"
+)
+
+
+def folders_of(given: Any, cwd: str, home: str, client: str = "", tool: str = "") -> tuple[str, ...]:
+    """Every folder in which the command of this input may run, the likeliest first."""
+    if not isinstance(given, dict) or given.keys() <= _NO_FOLDER:
+        return (cwd,)
+    folders = [_resolved(text, cwd, home) for text in list(dict.fromkeys(_named(given)))[:MOST]]
+    told = given.get(READ_KEYS.get(client, "")) if tool == SHELL else None
+    is_known = isinstance(told, str) and bool(told.strip())
+    return tuple(dict.fromkeys(folders if is_known else (*folders, cwd)))
+
+
+def _named(value: Any, depth: int = 0) -> Iterator[str]:
+    """The texts under keys that name a folder."""
+    if isinstance(value, str):
+        value = _from_json(value)
+    if depth > DEEPEST or not isinstance(value, dict | list):
+        return
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        name = folded(key) if isinstance(key, str) else ""
+        if name and re.fullmatch(_FOLDER_KEY, name):
+            yield from _texts(inner)
+        else:
+            yield from _named(inner, depth + 1)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """A folder as text, as one of a list, or as an object with its path."""
+    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
+    return (text for text in inner if isinstance(text, str) and text.strip())
+
+
+def _resolved(text: str, cwd: str, home: str) -> str:
+    path = re.sub(r"^file://(?:localhost)?(?=/)", "", text.strip())
+    path = re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: home, path)
+    return posixpath.normpath(posixpath.join(cwd or "/", path)).replace("//", "/")
+
+
+def _from_json(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return decode(text)
+    except (DecodeError, RecursionError, UnicodeError):
+        return None
