@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from snell.machine.wire import SIGN, Reply, Request
@@ -107,10 +108,14 @@ class Machine:
 
     def daemons(self) -> list[int]:
         """The daemons of this home that are alive, by what their environment says."""
+        return self._processes(b"snell.runtime.daemon")
+
+    def _processes(self, word: bytes) -> list[int]:
+        """Those of this home whose command line has this word."""
         found = []
         for name in os.listdir("/proc"):
             try:
-                if not name.isdigit() or b"snell.runtime.daemon" not in Path(f"/proc/{name}/cmdline").read_bytes():
+                if not name.isdigit() or word not in Path(f"/proc/{name}/cmdline").read_bytes():
                     continue
                 if f"SNELL_HOME={self.home}".encode() in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
                     found.append(int(name))
@@ -123,6 +128,12 @@ class Machine:
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
+
+    def end_hooks(self) -> None:
+        """Kill what the hooks of a daemon that was killed left running."""
+        for pid in self._processes(b""):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def signal(self, number: signal.Signals) -> None:
         for pid in self.daemons():

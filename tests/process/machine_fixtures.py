@@ -15,3 +15,4 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     machine = Machine(tmp_path)
     yield machine
     machine.stop()
+    machine.end_hooks()

@@ -159,9 +159,13 @@ class Daemon:
 
     async def _keep_ledger_whole(self, house: House) -> None:
         """A few rows at a time, when none is about to be written anyway."""
-        while self._service.is_done and await asyncio.to_thread(house.watching.ledger.catch_up):
+
+        def is_done() -> bool:
+            return self._service.is_done and not house.crew.backlog
+
+        while is_done() and await asyncio.to_thread(house.watching.ledger.catch_up):
             pass
-        if self._service.is_done and not house.crew.backlog:
+        if is_done():
             house.watching.ledger.move_on()
 
     def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:

@@ -97,10 +97,13 @@ def begin(tx: Transaction, call: Call) -> bool:
     known = find(tx, call.tool_call_id)
     if known is None or known.status not in OPEN:
         return False
-    if known.normalized_args_hash or _is_chained(tx, call.tool_call_id):
-        _update(tx, call.tool_call_id, {"status": call.status, "updated_at": call.updated_at})
-    else:  # it was written from its decision, which knows no details
-        _update(tx, call.tool_call_id, {name: getattr(call, name) for name in FIELDS})
+    changing: tuple[str, ...] = ("status", "updated_at")
+    if not known.normalized_args_hash and not _is_chained(tx, call.tool_call_id):
+        changing = FIELDS  # it was written from its decision, which knows no details
+    changes = {name: getattr(call, name) for name in changing}
+    # INVARIANT: a call gets another revision only when something changes, or the audit takes that for tampering.
+    if any(getattr(known, name) != value for name, value in changes.items()):
+        _update(tx, call.tool_call_id, changes)
     return True
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from snell.stores.sqlite import SqliteDatabase
-from snell.work import audit_chain, decisions, ledger, left_behind
+from snell.work import audit_chain, audit_check, decisions, ledger, left_behind
 from snell.work.decisions import Row
 from snell.work.ledger import Call
 from snell.work.retention import DAY_MS
@@ -71,6 +71,15 @@ def test_a_call_that_was_written_from_its_decision_gets_its_details_when_they_co
     database.run(lambda tx: ledger.begin(tx, whole))
     (found,) = database.run(ledger.recent)
     assert found == msgspec.structs.replace(whole, revision=found.revision)
+
+
+def test_details_that_come_when_the_call_is_chained_already_are_no_tampering(database: SqliteDatabase):
+    key = b"k" * 32
+    written(database, row(1))
+    database.run(lambda tx: audit_chain.extend(tx, key))
+    late = Call(tool_call_id="s/t1", status="running", updated_at=1, intent='["a"]', normalized_args_hash="h")
+    assert database.run(lambda tx: ledger.begin(tx, late))
+    assert database.run(lambda tx: audit_check.verify(tx, key, [])).integrity == ()
 
 
 def test_missing_calls_are_written_a_few_at_a_time_from_where_they_were_last_compared(database: SqliteDatabase):
