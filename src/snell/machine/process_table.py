@@ -89,7 +89,13 @@ def send(process: Process, number: signal.Signals) -> bool:
 
 
 def send_group(group: int, number: signal.Signals) -> None:
-    """Signal a process group; the kernel reaches all of it at once, whatever it is forking."""
+    """
+    Signal a process group; the kernel reaches all of it at once, whatever it is forking.
+
+    A process that is about to end has group -1 or 0. Those are no groups: 0 would be our own.
+    """
+    if group <= 1:
+        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 

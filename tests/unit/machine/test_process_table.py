@@ -13,6 +13,7 @@ from snell.machine.process_table import (
     processes,
     processes_from_ps,
     send,
+    send_group,
     signs_of,
     ticks_now,
 )
@@ -108,3 +109,14 @@ def test_ps_and_proc_agree(child: subprocess.Popen[bytes]) -> None:
     assert msgspec.structs.replace(from_ps, born=0) == msgspec.structs.replace(from_proc, born=0, session=0)
     assert processes_from_ps("-p", str(child.pid)) == [from_ps]
     assert from_ps.born > 0
+
+
+@pytest.mark.parametrize("group", [-1, 0, 1])
+def test_the_group_of_a_process_that_is_about_to_end_is_not_signalled(group: int) -> None:
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGURG, lambda number, _frame: arrived.append(number))  # ignored by all others
+    try:
+        send_group(group, signal.SIGURG)
+    finally:
+        signal.signal(signal.SIGURG, before)
+    assert arrived == []
