@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from snell.model.tool_names import folded
+from snell.model.tool_names import plain_name
 
 # Clients whose shell, by Claude Code's name for it, is known to run the command in the folder under exactly this key.
 READ_KEYS = {"antigravity": "cwd", "codex": "workdir", "gemini": "dir_path", "qwen": "directory"}
@@ -45,7 +45,7 @@ def _named(value: Any, depth: int = 0) -> Iterator[str]:
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        name = folded(key) if isinstance(key, str) else ""
+        name = plain_name(key) if isinstance(key, str) else ""
         if name and re.fullmatch(_FOLDER_KEY, name):
             yield from _texts(inner)
         else:

@@ -13,7 +13,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from snell.model.command_words import (
-    erased,
+    apply_backspaces,
     has_named_keys,
     is_other_language,
     is_shell_language,
@@ -26,7 +26,6 @@ from snell.model.command_words import (
     without_control,
 )
 from snell.model.tool_names import (
-    folded,
     has_code,
     is_shell_name,
     is_slash_text,
@@ -34,6 +33,7 @@ from snell.model.tool_names import (
     may_run_commands,
     names,
     only_looks,
+    plain_name,
     runs_scripts,
     starts,
     types_by_action,
@@ -134,7 +134,7 @@ class Look(Struct, frozen=True):
 
 
 def _look_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> Look:
-    actions = (text for key, text in given.items() if isinstance(text, str) and folded(str(key)) in _ACTION_KEYS)
+    actions = (text for key, text in given.items() if isinstance(text, str) and plain_name(str(key)) in _ACTION_KEYS)
     types = is_typing_tool(tool) or any(types_by_action(tool, text) for text in actions)
     is_script = runs_scripts(tool)
     return Look(types, is_script, not only_looks(tool), is_script and starts(tool), anywhere or is_shell_name(tool))
@@ -143,7 +143,7 @@ def _look_of(tool: str, given: dict[Any, Any], *, anywhere: bool) -> Look:
 def _within(given: dict[Any, Any], path: Path, look: Look) -> Iterator[Place]:
     if len(path) > DEEPEST:
         return
-    keys = {key: folded(key) for key in given if isinstance(key, str)}
+    keys = {key: plain_name(key) for key in given if isinstance(key, str)}
     commands, words = _commands(given, keys, look)
     typed = [key for key, name in keys.items() if name in TYPED_KEYS] if look.types and not commands else []
     stdin = [given[key] for key, name in keys.items() if name in STDIN_KEYS] if commands else []
@@ -253,7 +253,7 @@ def _read_object(value: dict[Any, Any], path: Path, *, is_typed: bool) -> tuple[
     """The command lines under known keys of an object, else all texts that do not describe it."""
     if inner := list(_within(value, path, Look(types=is_typed))):
         return "\n".join(place.line for place in inner), tuple(text for place in inner for text in place.also)
-    texts = [each for key, each in value.items() if isinstance(each, str) and folded(str(key)) not in _ABOUT]
+    texts = [each for key, each in value.items() if isinstance(each, str) and plain_name(str(key)) not in _ABOUT]
     return "\n".join(texts), ()
 
 
@@ -264,7 +264,7 @@ def _read_text(text: str, path: Path, *, is_typed: bool) -> tuple[str, tuple[str
         return (line, (*also, text)) if line else (text, ())
     line = text_of_keys([text]) if is_typed else text
     parts = texts_of_broken_list(text)
-    others = (without_control(text), erased(text), "\n".join(parts), " ".join(parts))
+    others = (without_control(text), apply_backspaces(text), "\n".join(parts), " ".join(parts))
     return line, tuple(other for other in dict.fromkeys(others) if other and other != line)
 
 
@@ -279,7 +279,7 @@ def _is_plural(path: Path) -> bool:
 
 
 def _names(path: Path) -> list[str]:
-    return [folded(each) for each in path if isinstance(each, str)]
+    return [plain_name(each) for each in path if isinstance(each, str)]
 
 
 def _is_composed(value: Any) -> bool:

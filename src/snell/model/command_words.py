@@ -67,7 +67,7 @@ def without_control(text: str) -> str:
     return re.sub(_CONTROL, "\n", text)
 
 
-def erased(text: str) -> str:
+def apply_backspaces(text: str) -> str:
     """The text after its backspaces: a terminal takes back the character before each."""
     kept = list[str]()
     for char in text if _ERASES & set(text) else ():

@@ -52,7 +52,7 @@ _CODE = (
 
 
 @lru_cache(maxsize=1024)
-def folded(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without case and joints: `cmd_string` and `cmdString` are one."""
     return re.sub(_JOINTS, "", name.lower())
 
@@ -66,7 +66,7 @@ def words_of(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def is_shell_name(tool: str) -> bool:
     """Some client calls its shell so."""
-    return folded(tool) in SHELL_NAMES
+    return plain_name(tool) in SHELL_NAMES
 
 
 @lru_cache(maxsize=1024)
@@ -83,7 +83,7 @@ def is_typing_tool(tool: str) -> bool:
     if (words & _OTHER_MACHINES and not words & _SHELLS) or only_looks(tool):
         return False
     types = words & (_SHELLS | _RUNS) or (words & _TYPES and words & _TYPED_INTO)
-    return bool(types) or is_shell_name(tool) or folded(tool) in _TYPING_NAMES
+    return bool(types) or is_shell_name(tool) or plain_name(tool) in _TYPING_NAMES
 
 
 @lru_cache(maxsize=1024)
@@ -97,7 +97,9 @@ def only_looks(tool: str) -> bool:
 def is_shell_by_name(tool: str) -> bool:
     """The name says that a shell gets the text, also where it is a tool of an MCP server."""
     own = tool.rpartition("__")[2]
-    return bool(set(words_of(tool)) & _SHELLS) or is_shell_name(tool) or (folded(own) in SHELL_NAMES and own != "cmd")
+    return (
+        bool(set(words_of(tool)) & _SHELLS) or is_shell_name(tool) or (plain_name(own) in SHELL_NAMES and own != "cmd")
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -150,7 +150,7 @@ class Auditor:
     def _extend(self, wait: float) -> None:
         """One process at a time, from the last note to the next one."""
         key = self._known_key(make=True)
-        with self._notes.locked(wait):
+        with self._notes.hold_lock(wait):
             noted = self._notes.read(key).last
             self._notes.begin(key, noted)
             head = self._database.run(lambda tx: audit_chain.read_head(tx, key))
@@ -206,7 +206,7 @@ def _extended(tx: Transaction, key: bytes) -> Head:
 
 
 def _missing_calls(tx: Transaction) -> tuple[list[Row], int]:
-    return left_behind.missing(tx, time.time_ns() // 1_000_000), left_behind.compared(tx)
+    return left_behind.missing(tx, time.time_ns() // 1_000_000), left_behind.last_compared(tx)
 
 
 def _in_words(missing: list[Row]) -> str:

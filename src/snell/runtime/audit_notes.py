@@ -46,7 +46,7 @@ class AuditNotes:
         self._begun = folder / BEGUN_FILE
 
     @contextlib.contextmanager
-    def locked(self, wait: float) -> Iterator[None]:
+    def hold_lock(self, wait: float) -> Iterator[None]:
         """Be the one that makes the chain longer. Raises `LockedError` when another process is."""
         make_private(self._folder)
         with locked(self._path.with_name(f"{ANCHOR_FILE}.lock"), wait):

@@ -35,21 +35,21 @@ def write_down(tx: Transaction, rows: Sequence[Row]) -> int:
 
 def catch_up(tx: Transaction, up_to: int) -> bool:
     """Write down some of the missing calls, the oldest first; returns whether there are more decisions to look at."""
-    found = decisions.without_call(tx, compared(tx), up_to, AT_ONCE)
+    found = decisions.without_call(tx, last_compared(tx), up_to, AT_ONCE)
     write_down(tx, found)
     is_more = len(found) == AT_ONCE
     note_compared(tx, found[-1].seq if is_more else up_to)
     return is_more
 
 
-def compared(tx: Transaction) -> int:
+def last_compared(tx: Transaction) -> int:
     """Up to which decision calls and decisions were compared."""
     found = tx.rows("SELECT value FROM meta WHERE name = ?", COMPARED)
     return int(found[0][0]) if found else 0
 
 
 def note_compared(tx: Transaction, seq: int) -> None:
-    if seq > compared(tx):
+    if seq > last_compared(tx):
         put_meta(tx, COMPARED, str(seq))
 
 

@@ -88,7 +88,7 @@ def test_missing_calls_are_written_a_few_at_a_time_from_where_they_were_last_com
         database.run(lambda tx, each=each: decisions.add(tx, row(each)))
     rounds = [database.run(lambda tx: left_behind.catch_up(tx, number)) for _ in range(3)]
     calls = database.run(lambda tx: ledger.recent(tx, limit=1000))
-    assert (rounds, len(calls), database.run(left_behind.compared)) == ([True, True, False], number, number)
+    assert (rounds, len(calls), database.run(left_behind.last_compared)) == ([True, True, False], number, number)
 
 
 def test_a_decision_that_is_about_to_expire_is_not_compared(database: SqliteDatabase):

@@ -11,7 +11,7 @@ from snell.kit.late_pattern import late
 from snell.kit.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import Place, places
-from snell.model.tool_names import folded, has_code, names, only_looks, runs_other_code
+from snell.model.tool_names import has_code, names, only_looks, plain_name, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.misread import is_for_shell, without_misread
 from snell.packs.guard.own import NOWHERE, Own
@@ -151,7 +151,7 @@ def _named_in(given: Mapping[str, Any]) -> list[str]:
 
 
 def _is_path(key: str) -> bool:
-    return folded(key) in _PATH_KEYS
+    return plain_name(key) in _PATH_KEYS
 
 
 def _is_source(key: str) -> bool:

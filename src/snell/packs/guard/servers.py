@@ -8,7 +8,7 @@ from typing import Any
 
 from snell.kit.late_pattern import late
 from snell.kit.subjects import ToolCall
-from snell.model.tool_names import folded, names, words_of
+from snell.model.tool_names import names, plain_name, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 
@@ -67,7 +67,9 @@ def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
 
 def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The command of a tool that takes any: the input names it, and what it is about."""
-    texts = {folded(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()}
+    texts = {
+        plain_name(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()
+    }
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
     verb = next((texts[key] for key in _VERB_KEYS if _TAKES_DOWN & set(texts.get(key, "").lower().split())), "")
     about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
@@ -120,7 +122,7 @@ def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str
 def _numbers(given: Mapping[str, Any]) -> Iterator[str]:
     """The processes that the input names by their numbers."""
     for key, value in given.items():
-        if folded(str(key)) in _PROCESS_KEYS:
+        if plain_name(str(key)) in _PROCESS_KEYS:
             each = value if isinstance(value, list) else [value]
             yield from (str(number).strip() for number in each[:_MOST_NUMBERS] if isinstance(number, int | str))
 
