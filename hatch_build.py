@@ -26,7 +26,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NATIVE = Path(__file__).resolve().parent / "native"
 SHIM, NO_LIBC = NATIVE / "snell-hook.c", NATIVE / "no-libc.c"
-FORMS = NATIVE.parent / "src/snell/machine/shim_forms.txt"
+FORMS = NATIVE.parent / "src/snell/daemon/shim_forms.txt"
 COMMON = ["-std=gnu11", "-O2", "-Wall", "-Wextra"]
 # No library, so nothing that compilers and distributions expect one for.
 WITHOUT_LIBRARY = ["-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-builtin", "-fno-stack-protector"]
@@ -162,8 +162,8 @@ def ways() -> Iterator[list[str]]:
 
 
 def write_script(program: Path, version: str, *, editable: bool) -> None:
-    here = Path(__file__).resolve().parent / "src/snell/machine/shim.py"
-    places = shlex.quote(str(here)) if editable else '"$bin"/../lib/python3*/*-packages/snell/machine/shim.py'
+    here = Path(__file__).resolve().parent / "src/snell/daemon/shim.py"
+    places = shlex.quote(str(here)) if editable else '"$bin"/../lib/python3*/*-packages/snell/daemon/shim.py'
     table = "\n".join("\t".join(row) for row in forms()[1:]).replace("@REASON@", GONE)
     script = SCRIPT.format(places=places, version=shlex.quote(version), forms=table)
     program.write_text(script, encoding="utf-8")

@@ -8,14 +8,14 @@ from typing import Any
 import pluggy
 
 from bench.measure import interleaved
-from snell.engine.book import Book
 from snell.engine.decide import decide
-from snell.kit.authoring import hooks_of, judges
+from snell.engine.registry import Book
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline
-from snell.runtime.crew import Crew
-from snell.runtime.drive import drive
-from snell.stores.inmemory import InMemoryStore
+from snell.runtime.decision_drivers import drive
+from snell.runtime.executor import Crew
+from snell.sdk.decorators import hooks_of, judges
+from snell.store.in_memory import InMemoryStore
 
 EVENT = event_from({"session_id": "bench", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 

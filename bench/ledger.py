@@ -10,21 +10,21 @@ from pathlib import Path
 import apsw
 
 from bench.measure import interleaved
-from snell.kit.authoring import hooks_of, informs, judges
-from snell.kit.here import Here
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
-from snell.runtime.marks import StoredMarks
+from snell.records import audit_chain, audit_check, ledger
+from snell.records.audit_check import Anchor
+from snell.records.decisions import Row
+from snell.records.decisions import add as add_decision
+from snell.records.ledger import Call
+from snell.runtime.app import House
+from snell.runtime.database_journal import StoreJournal
 from snell.runtime.pending_rows import FOLDER, PendingRows
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import audit_chain, audit_check, ledger
-from snell.work.audit_check import Anchor
-from snell.work.decisions import Row
-from snell.work.decisions import add as add_decision
-from snell.work.ledger import Call
+from snell.runtime.stored_marks import StoredMarks
+from snell.sdk.decorators import hooks_of, informs, judges
+from snell.sdk.pack_context import Here
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.sqlite import SqliteDatabase
 
 SESSION_CALLS = 200
 CALLS = 20  # in one turn: what is compared differs by less than a busy moment takes

@@ -14,7 +14,7 @@ import apsw
 import msgspec
 
 from bench.scene import OURS, PAYLOAD, Scene, scene
-from snell.machine.wire import SIGN, Reply, Request
+from snell.daemon.wire import SIGN, Reply, Request
 
 SECONDS = 5.0
 SCRIPTS_SECONDS = 6.0
@@ -156,8 +156,8 @@ def _sent(address: str) -> socket.socket:
 
 
 def _rows(here: Scene) -> int:
-    from snell.runtime.store_journal import StoreJournal
-    from snell.stores.sqlite import SqliteDatabase
+    from snell.runtime.database_journal import StoreJournal
+    from snell.store.sqlite import SqliteDatabase
 
     database = SqliteDatabase(here.folder / "state" / "snell.db")
     StoreJournal(database).take_in()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import interleaved
-from snell.kit.redact import scan
-from snell.kit.redact.rules import formats
-from snell.kit.redact.spans import secrets_in
+from snell.redact import scan
+from snell.redact.format_rules import formats
+from snell.redact.spans import secrets_in
 
 SIZE = 100_000
 ENOUGH, CALLS = 4, 5  # rounds, and calls in each; a search for each rule takes long

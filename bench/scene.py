@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bench.shim import spawned
-from snell.machine.daemon_client import ask
+from snell.daemon.client import ask
 
 HOOK = Path(sys.executable).with_name("snell-hook")
 OURS = [str(HOOK), "--client", "claude-code"]

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import msgspec
 
-from snell.machine.activation import listen
-from snell.machine.wire import Reply, Request
+from snell.daemon.listener import listen
+from snell.daemon.wire import Reply, Request
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHON_SHIM = ROOT / "src" / "snell" / "machine" / "shim.py"
+PYTHON_SHIM = ROOT / "src" / "snell" / "daemon" / "shim.py"
 SERVE = "--serve"  # how this file calls itself for the daemon
 ROUNDS = 300
 WARM_UP = 5

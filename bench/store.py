@@ -12,12 +12,12 @@ import apsw
 from bench.measure import interleaved
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.marks import StoredMarks
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.inmemory import InMemoryStore
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
-from snell.work.decisions import Row
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.runtime.database_journal import StoreJournal
+from snell.runtime.stored_marks import StoredMarks
+from snell.store.in_memory import InMemoryStore
+from snell.store.sqlite import SqliteDatabase
 
 SMALL = 1_000
 SESSIONS = 200

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from bench.measure import interleaved
 from snell.model.events import event_from
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions, sessions, starting
-from snell.work.decisions import Row
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.sqlite import SqliteDatabase
+from snell.work import effort_commands, sessions
 
 
 def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float, dict[str, float]]:
@@ -19,7 +20,7 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
         hooks = pack_hooks("sessions", {"heartbeat": 1_000_000})
         database = SqliteDatabase(Path(folder) / "work.db")
         with House.embedded(*hooks, database=database) as house:
-            made = database.run(lambda tx: starting.start_effort(tx, folder, "", "t", "s"))
+            made = database.run(lambda tx: effort_commands.start_effort(tx, folder, "", "t", "s"))
             database.run(lambda tx: sessions.start(tx, made["effort"]["id"], "w"))
             house.store.put("work", "in_use", True)
             given = {"session_id": "w", "cwd": folder, "tool_name": "Bash", "tool_input": {"command": "ls"}}

@@ -3,9 +3,9 @@
 from introspection import page, table
 
 from snell.clients import CLIENTS, client_named
-from snell.clients.dialect.table import Answers, Dialect
+from snell.clients.protocol.table import Answers, Dialect
 from snell.model.catalogue import CATALOGUE
-from snell.model.ports import Client, tier_of
+from snell.model.protocols import Client, tier_of
 
 CAN = ("deny", "ask", "rewrite", "note", "stop", "prompt_block", "mcp", "rules")
 SAYS = ("deny", "ask", "allow", "rewrite", "note", "stop", "tell", "env")

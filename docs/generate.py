@@ -22,13 +22,13 @@ from packs_page import packs
 from settings_page import settings
 from shim_forms import shim_forms
 
-from snell.doors.cli import COMMANDS, module_of
+from snell.cli.main import COMMANDS, module_of
 from snell.model import errors
 from snell.model.catalogue import CATALOGUE
 from snell.model.tools import ALL_KINDS, KINDS
 
 FOLDER = Path(__file__).resolve().parent / "reference"
-SHIM_FORMS = FOLDER.parent.parent / "src/snell/machine/shim_forms.txt"
+SHIM_FORMS = FOLDER.parent.parent / "src/snell/daemon/shim_forms.txt"
 
 
 def main() -> int:
@@ -73,7 +73,7 @@ def events() -> str:
 def commands() -> str:
     parts = []
     for name, text in COMMANDS.items():
-        command = import_module(f"snell.doors.cli.{module_of(name)}")
+        command = import_module(f"snell.cli.commands.{module_of(name)}")
         parser = argparse.ArgumentParser(prog=f"snell {name}", description=text, allow_abbrev=False)
         command.arguments(parser)
         helps = "\n\n".join(f"```\n{each}```" for each in help_texts(parser))

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from field_words import words_for
 from introspection import Field, fields_of, first_line, members_of, own_line, page, table
 
-from snell.engine.admit import ROLE_EFFECTS
-from snell.kit import authoring
-from snell.kit.authoring import SUPPLIES, Declaration
-from snell.kit.shell_parts import Command, CommandLine, Redirect
-from snell.kit.subjects import ToolCall
+from snell.engine.limit_effects import ROLE_EFFECTS
 from snell.model.catalogue import CATALOGUE
 from snell.model.effects import EFFECT_TYPES, Rewrite
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS
+from snell.sdk import decorators
+from snell.sdk.decorators import SUPPLIES, Declaration
+from snell.sdk.subjects import ToolCall
+from snell.shell.command_line import Command, CommandLine, Redirect
 
 
 def hooks() -> str:
@@ -45,7 +45,7 @@ def no_force_push(call: ShellCall) -> Deny | None:
 def _decorators() -> Iterator[str]:
     yield "## Decorators"
     rows = (
-        (f"`@{role}`", first_line(getattr(authoring, role)), ", ".join(sorted(ROLE_EFFECTS[role])) or "nothing")
+        (f"`@{role}`", first_line(getattr(decorators, role)), ", ".join(sorted(ROLE_EFFECTS[role])) or "nothing")
         for role in ("judges", "rewrites", "informs", "watches")
     )
     yield table(("decorator", "what it is for", "may answer"), rows)
@@ -54,7 +54,7 @@ def _decorators() -> Iterator[str]:
         "several decorators. The options:"
     )
     rows = (
-        (f"`{field.name}`", f"`{getattr(authoring, field.default, field.default)}`", field.says)
+        (f"`{field.name}`", f"`{getattr(decorators, field.default, field.default)}`", field.says)
         for field in fields_of(Declaration)
         if field.name not in ("role", "event")
     )
@@ -124,7 +124,7 @@ def _shell() -> Iterator[str]:
         "### The `!word` escape\n\nA command that begins with `!` glued to a word (`!pytest`) is a wish to have it run "
         "as it is. `call.is_escaped` says so; `! word` is the shell's own negation and is not meant. Snell leaves the "
         "`!` where it is, so a hook that rewrites takes it off: "
-        "`Rewrite(command=without_escape(call.command))`, with `from snell.kit.shell import without_escape`."
+        "`Rewrite(command=without_escape(call.command))`, with `from snell.shell.reader import without_escape`."
     )
 
 

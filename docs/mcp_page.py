@@ -2,7 +2,7 @@
 
 from introspection import page, table
 
-from snell.runtime.mcp_server.tools import TOOLS, McpTool, input_schema
+from snell.operations.mcp.tools import TOOLS, McpTool, input_schema
 
 INTRODUCTION = """\
 Every client that speaks MCP can remember, recall and ask why. A client without hooks gets the server with its set-up;

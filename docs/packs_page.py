@@ -6,8 +6,8 @@ from importlib import import_module
 
 from introspection import first_line, page, table
 
-from snell.kit.authoring import declarations, declared_in
-from snell.runtime.builtin_packs import FOLDER, builtin_packs
+from snell.sdk.decorators import declarations, declared_in
+from snell.settings.builtin_packs import FOLDER, builtin_packs
 
 INTRODUCTION = (
     "Packs come with Snell and run inside it. Each is switched and told what to do in a settings file; your own file "

@@ -3,9 +3,9 @@
 from introspection import page, table
 
 from snell.handlers import HANDLERS as RUNNABLE
-from snell.machine.paths import POLICY_FILE
 from snell.settings.json_schema import DocsRow, docs_rows
 from snell.settings.schema import HANDLERS, folded
+from snell.system.paths import POLICY_FILE
 
 FILES = (
     ("policy", f"`{POLICY_FILE}`", "the machine's owner; its hooks go first, and their deny is final"),

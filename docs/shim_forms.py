@@ -8,8 +8,8 @@ is written into it when it is built. Names are in lower case and without separat
 from collections import defaultdict
 
 from snell.clients import ALIASES, CLIENTS, client_named, meaning_of
-from snell.machine.event_name import EVENT_KEYS
 from snell.model.catalogue import CATALOGUE, OTHER_NAMES, can_be_refused
+from snell.system.event_name import EVENT_KEYS
 
 REASON = "@REASON@"
 HEAD = """\

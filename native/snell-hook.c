@@ -3,7 +3,7 @@
  *
  * It hands its arguments, working directory, environment and standard input to the daemon and gives back what the
  * daemon answers, without looking into either. Four resorts, one after the other: ask the daemon; start it and ask;
- * decide in this process, in Python; the failure policy, which looks for the name of the event. src/snell/machine/wire.py
+ * decide in this process, in Python; the failure policy, which looks for the name of the event. src/snell/daemon/wire.py
  * describes the frames; shim.py beside it is the same program for machines without a compiler.
  */
 
@@ -144,7 +144,7 @@ static char line[LONGEST_PATH + 512]; /* the last one that was reported */
 static const char no_memory[] = "there is no memory for the payload";
 static void (*usual_sigpipe)(int);
 
-/* hatch_build.py makes this of src/snell/machine/shim_forms.txt: the rows of `forms`, and the keys that name an event. */
+/* hatch_build.py makes this of src/snell/daemon/shim_forms.txt: the rows of `forms`, and the keys that name an event. */
 #include "snell-forms.h"
 
 int main(int argc, char **argv) {
@@ -208,7 +208,7 @@ static const char *cwd_in_hex(void) {
     return hex;
 }
 
-/* The rules of src/snell/machine/paths.py. */
+/* The rules of src/snell/system/paths.py. */
 static int find_place(void) {
     const char *home = getenv("SNELL_HOME"), *state = getenv("XDG_STATE_HOME");
     if (home && *home)
@@ -361,7 +361,7 @@ static void become_daemon(int listener) {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
     static char *environment[128] = {"SNELL_LISTEN_FD=3"};
     char python[LONGEST_PATH], script[LONGEST_PATH] = "";
-    static char code[] = "from snell.runtime.daemon import main; raise SystemExit(main())"; /* -m would load more */
+    static char code[] = "from snell.daemon.main import main; raise SystemExit(main())"; /* -m would load more */
     char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
     setsid();
     if (fork() != 0)

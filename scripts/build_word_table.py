@@ -1,5 +1,5 @@
 """
-Make the table of words that memories are searched with, `src/snell/memory/word_table.bin`, from a MiniLM.
+Make the table of words that memories are searched with, `src/snell/llm/embeddings/word_table.bin`, from a MiniLM.
 
     .venv/bin/python -m scripts.build_word_table FOLDER [--seen FILE]
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-MEMORY = ROOT / "src" / "snell" / "memory"
+MEMORY = ROOT / "src" / "snell" / "llm" / "embeddings"
 ABOUT = (
     "Derived from the weights of sentence-transformers/all-MiniLM-L6-v2 (Apache License 2.0) by"
     " scripts/build_word_table.py: directions of words, reduced and rounded, and which words are near each other."
@@ -54,7 +54,7 @@ def main() -> None:
 
 def words_for(folder: Path) -> Iterator[str]:
     """Each word once: the model's own, the most frequent first, then ours. An expression has spaces."""
-    from snell.memory.words import STOP_WORDS
+    from snell.llm.embeddings.stems import STOP_WORDS
 
     known = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
     whole = [word for word in known if re.fullmatch("[a-z]{3,}", word)]
@@ -69,8 +69,8 @@ def _lines(path: Path) -> list[str]:
 
 def seen(words: Sequence[str], folder: Path, kept: Path | None) -> Any:
     """What the model makes of each word: a row of numbers."""
-    from snell.machine.minilm import model_in
-    from snell.memory.numbers import numpy_or_none
+    from snell.llm.embeddings.minilm import model_in
+    from snell.llm.embeddings.optional_numpy import numpy_or_none
 
     np = numpy_or_none()
     if np is None:
@@ -89,7 +89,7 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
     """The file, from words and what the model made of them."""
     import numpy as np
 
-    from snell.memory.word_table import KIND, MOST_WORDS, Header, encoded
+    from snell.llm.embeddings.word_table import KIND, MOST_WORDS, Header, encoded
 
     forms = forms_of(words)
     stems = sorted(forms)
@@ -105,7 +105,7 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
 
 def forms_of(words: Sequence[str]) -> Mapping[str, list[int]]:
     """The numbers of the words that have a stem in common."""
-    from snell.memory.words import STOP_WORDS, stem
+    from snell.llm.embeddings.stems import STOP_WORDS, stem
 
     found: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(words):
@@ -167,7 +167,7 @@ def _numbered(best: Any, cosines: Any, own: Any) -> Any:
     """The neighbour's number and a degree of nearness in two bytes; the stem's own number where none is near enough."""
     import numpy as np
 
-    from snell.memory.word_table import LEAST_NEAR, NEARER
+    from snell.llm.embeddings.word_table import LEAST_NEAR, NEARER
 
     degrees = np.clip((cosines - LEAST_NEAR) // NEARER, 0, 3).astype(np.uint16)
     return np.where(cosines >= LEAST_NEAR, best << 2 | degrees, own[:, None] << 2).astype(">u2")

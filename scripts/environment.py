@@ -21,7 +21,7 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 VENV, TOOLS = ROOT / ".venv", ROOT / ".tools"
 LOCK, STAMP = ROOT / "requirements" / "dev.txt", VENV / "dev-stamp"
-FORMS = ROOT / "src/snell/machine/shim_forms.txt"  # compiled into `snell-hook`
+FORMS = ROOT / "src/snell/daemon/shim_forms.txt"  # compiled into `snell-hook`
 BIN, EXE = VENV / ("Scripts" if os.name == "nt" else "bin"), ".exe" if os.name == "nt" else ""
 PYTHON = BIN / f"python{EXE}"
 UV_WANTED = "uv>=0.13,<0.14"

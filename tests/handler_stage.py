@@ -4,11 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Source, Webhook
-from snell.runtime.crew import Crew
+from snell.runtime.executor import Crew
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
 from tests.helpers import call
 from tests.loopback import Server
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.engine.book import Book, Switches
 from snell.engine.decide import decide
+from snell.engine.registry import Book, Switches
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline, Scope
-from snell.model.ports import Condition, Store, Validate
-from snell.runtime.drive import drive
-from snell.stores.inmemory import InMemoryStore
+from snell.model.protocols import Condition, Store, Validate
+from snell.runtime.decision_drivers import drive
+from snell.store.in_memory import InMemoryStore
 
 SESSION = "s1"
 

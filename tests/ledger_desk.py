@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from snell.model.decision import Decision
 from snell.model.hooks import Hook
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
-from snell.runtime.marks import StoredMarks
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import ledger
-from snell.work.ledger import Call
+from snell.records import ledger
+from snell.records.ledger import Call
+from snell.runtime.app import House
+from snell.runtime.database_journal import StoreJournal
+from snell.runtime.stored_marks import StoredMarks
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.sqlite import SqliteDatabase
 
 MAIL = "mcp__mail__send_email"
 LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}

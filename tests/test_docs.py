@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from snell.cli.confirmation import WITHOUT_TERMINAL
+from snell.cli.main import COMMANDS
 from snell.clients.installs import install_of
-from snell.doors.cli import COMMANDS
-from snell.doors.person import WITHOUT_TERMINAL
 from snell.handlers import HANDLERS as RUNNABLE
 from snell.model.catalogue import CATALOGUE
 from snell.settings.schema import HANDLERS
@@ -39,7 +39,7 @@ def test_every_event_and_every_command_has_its_place_in_the_reference():
 
 def test_every_file_that_the_tour_names_is_there():
     tour = (ROOT / "docs/tour.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:doors|runtime|engine|machine|clients|model|settings|tests)/[\w/.]+\.py)`", tour)
+    named = re.findall(r"`([a-z]+/[\w/.]+\.py)`", tour)
     assert len(named) > 10
     missing = [name for name in named if not (ROOT / "src/snell" / name).exists() and not (ROOT / name).exists()]
     assert missing == []
@@ -49,7 +49,7 @@ def test_every_file_that_the_tour_names_is_there():
 def test_every_file_that_the_page_on_embedding_names_is_there():
     page = (ROOT / "docs/howto/embed.md").read_text(encoding="utf-8").partition("## Where things are")[2]
     named = re.findall(r"`([\w/]+\.(?:py|toml))`", page)
-    rooms = {"model/catalogue.py", "engine/match.py", "runtime/callbacks.py", "engine/schemas.py"}
+    rooms = {"model/catalogue.py", "engine/match.py", "runtime/callback_hooks.py", "engine/json_schema.py"}
     assert rooms | {"packs/tool_inputs/pack.toml", "packs/skills/pack.toml"} <= set(named)
     assert [name for name in named if not (ROOT / "src/snell" / name).exists()] == []
 
@@ -98,7 +98,7 @@ def leads(page: Path, link: str) -> bool:
 def test_the_page_on_embedding_works_as_it_stands():
     namespace = {"__name__": "embed"}
     # What needs another library is run by tests/adapters, where that library is.
-    found = [block for block in blocks(ROOT / "docs/howto/embed.md", "python") if "snell.adapters" not in block]
+    found = [block for block in blocks(ROOT / "docs/howto/embed.md", "python") if "snell.embed.adapters" not in block]
     assert len(found) == 6
     for block in found:
         exec(compile(block, "embed.md", "exec"), namespace)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.extras import EXTRAS
-from snell.machine.surroundings import ModelSettings
 from snell.runtime.missing_packages import extra_for
 from snell.settings.locate import SettingsFile
-from snell.settings.sources import read_file
+from snell.settings.read_file import read_file
+from snell.system.handler_context import ModelSettings
+from snell.system.optional_packages import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -17,14 +17,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from snell.machine.embeddings import Embedder
-from snell.machine.minilm import model_in
-from snell.memory.recalling import ALPHA, DENSE_ALPHA, Question, recall
-from snell.memory.remembering import add_dense, remember, without_dense
-from snell.memory.shapes import Draft
+from snell.llm.embeddings.endpoint import Embedder
+from snell.llm.embeddings.minilm import model_in
+from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, recall
+from snell.memory.remember import add_dense, remember, without_dense
 from snell.memory.shortlist import shortlist_of
-from snell.model.ports import Database, Transaction
-from snell.stores.sqlite import SqliteDatabase
+from snell.memory.types import Draft
+from snell.model.protocols import Database, Transaction
+from snell.store.sqlite import SqliteDatabase
 
 HERE = Path(__file__).parent
 SETS = {

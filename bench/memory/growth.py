@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 from bench.memory.evaluate import made_up
-from snell.memory.recalling import Question, recall
-from snell.memory.remembering import remember
-from snell.memory.shapes import Draft
+from snell.memory.recall import Question, recall
+from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
-from snell.model.ports import Transaction
-from snell.stores.sqlite import SqliteDatabase
+from snell.memory.types import Draft
+from snell.model.protocols import Transaction
+from snell.store.sqlite import SqliteDatabase
 
 QUESTIONS = {
     "rare word": "what about ticket identifier 77123",

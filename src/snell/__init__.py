@@ -9,8 +9,16 @@ Names are looked up when they are first used, so that `import snell` itself load
 TYPE_CHECKING = False  # what type checkers know by this name; importing `typing` would cost more than all of Snell
 
 if TYPE_CHECKING:
-    from snell.kit.authoring import informs, judges, rewrites, watches
-    from snell.kit.subjects import (
+    from snell.embed.runner import ToolRunner
+    from snell.embed.tools import Tool
+    from snell.model.decision import Decision, Outcome
+    from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
+    from snell.model.events import Event
+    from snell.model.hooks import Hook, Scope
+    from snell.runtime.app import House
+    from snell.runtime.callback_hooks import HookMatcher
+    from snell.sdk.decorators import informs, judges, rewrites, watches
+    from snell.sdk.subjects import (
         AgentCall,
         AgentRun,
         Compaction,
@@ -30,29 +38,21 @@ if TYPE_CHECKING:
         WebCall,
         WriteCall,
     )
-    from snell.loop.runner import ToolRunner
-    from snell.loop.tools import Tool
-    from snell.model.decision import Decision, Outcome
-    from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
-    from snell.model.events import Event
-    from snell.model.hooks import Hook, Scope
-    from snell.runtime.callbacks import HookMatcher
-    from snell.runtime.house import House
 
 _WHERE = {
-    "snell.kit.authoring": "informs judges rewrites watches",
-    "snell.kit.subjects": (
+    "snell.sdk.decorators": "informs judges rewrites watches",
+    "snell.sdk.subjects": (
         "AgentCall AgentRun Compaction EditCall FileEvent McpCall Notification Prompt ReadCall SearchCall Session "
         "ShellCall SkillCall Task ToolCall Turn WebCall WriteCall"
     ),
-    "snell.loop.runner": "ToolRunner",
-    "snell.loop.tools": "Tool",
+    "snell.embed.runner": "ToolRunner",
+    "snell.embed.tools": "Tool",
     "snell.model.decision": "Decision Outcome",
     "snell.model.effects": "Allow Ask Defer Deny Env Extra Note Rewrite Stop Tell Verdict",
     "snell.model.events": "Event",
     "snell.model.hooks": "Hook Scope",
-    "snell.runtime.callbacks": "HookMatcher",
-    "snell.runtime.house": "House",
+    "snell.runtime.callback_hooks": "HookMatcher",
+    "snell.runtime.app": "House",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from snell.doors.cli import main
+from snell.cli.main import main
 
 sys.exit(main())

@@ -11,7 +11,7 @@ sdk = pytest.importorskip(
     "claude_agent_sdk", reason="claude-agent-sdk is not installed; `python3 dev.py adapters` brings it"
 )
 
-from snell.adapters.claude_agent_sdk import hooks  # noqa: E402 - after it is known to be there
+from snell.embed.adapters.claude_agent_sdk import hooks  # noqa: E402 - after it is known to be there
 
 
 class ClaudeCode(sdk.Transport):

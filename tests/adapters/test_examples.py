@@ -17,7 +17,7 @@ LIBRARIES = {
 
 
 def test_every_adapter_has_its_example():
-    adapters = Path(__file__).resolve().parents[2] / "src/snell/adapters"
+    adapters = Path(__file__).resolve().parents[2] / "src/snell/embed/adapters"
     there = {path.stem for path in adapters.glob("*.py")} - {"__init__"}
     assert set(examples()) == there == set(LIBRARIES)
 
@@ -30,4 +30,4 @@ def test_the_example_works_as_it_stands(adapter):
 
 def examples():
     code = re.findall(r"^```python\n((?:(?!```).*\n)*)```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    return {found[1]: block for block in code if (found := re.search(r"snell\.adapters\.(\w+)", block))}
+    return {found[1]: block for block in code if (found := re.search(r"snell\.embed\.adapters\.(\w+)", block))}

@@ -9,7 +9,7 @@ from tests.adapters.stage import Stage
 
 fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not installed; `python3 dev.py adapters` brings it")
 
-from snell.adapters.fastmcp import middleware  # noqa: E402 - after it is known to be there
+from snell.embed.adapters.fastmcp import middleware  # noqa: E402 - after it is known to be there
 
 
 def call(house, function, name, arguments, **options):

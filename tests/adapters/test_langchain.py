@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 
 from snell import Deny, HookMatcher, Rewrite, Stop
-from snell.runtime.callbacks import hooks_from
+from snell.runtime.callback_hooks import hooks_from
 from tests.adapters.stage import Stage
 
 pytest.importorskip("langchain.agents", reason="langchain is not installed; `python3 dev.py adapters` brings it")
@@ -17,7 +17,7 @@ from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from snell.adapters.langchain import middleware
+from snell.embed.adapters.langchain import middleware
 
 
 class Script(GenericFakeChatModel):

@@ -13,7 +13,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
-from snell.adapters.langchain import middleware
+from snell.embed.adapters.langchain import middleware
 
 GO = {"messages": [("user", "go")]}
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from snell import Allow, Deny, HookMatcher, House, Note, Rewrite
-from snell.adapters.claude_agent_sdk import hooks
+from snell.embed.adapters.claude_agent_sdk import hooks
 from tests.model_server import Line, model
 
 pytestmark = [pytest.mark.process, pytest.mark.live]

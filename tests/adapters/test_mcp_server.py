@@ -13,7 +13,7 @@ import mcp.types as types
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from snell.adapters.mcp_server import hooked
+from snell.embed.adapters.mcp_server import hooked
 
 
 def called(server, *calls):

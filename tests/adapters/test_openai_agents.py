@@ -24,8 +24,8 @@ from openai.types.responses import (  # noqa: E402 - same
 from openai.types.responses.response_output_item import LocalShellCall  # noqa: E402 - same
 
 from snell import Deny, HookMatcher, House, Note, Rewrite, ShellCall  # noqa: E402 - same
-from snell.adapters.openai_agents import hooked  # noqa: E402 - same
-from snell.runtime.callbacks import hooks_from  # noqa: E402 - same
+from snell.embed.adapters.openai_agents import hooked  # noqa: E402 - same
+from snell.runtime.callback_hooks import hooks_from  # noqa: E402 - same
 
 
 class Script(Model):

@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart  # noqa: 
 from pydantic_ai.models.function import FunctionModel  # noqa: E402 - same
 
 from snell import HookMatcher, House, Note, Rewrite  # noqa: E402 - same
-from snell.adapters.pydantic_ai import capability  # noqa: E402 - same
+from snell.embed.adapters.pydantic_ai import capability  # noqa: E402 - same
 
 
 def run(stage, text, prompt="go", **options):

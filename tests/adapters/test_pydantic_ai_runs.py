@@ -13,7 +13,7 @@ pydantic_ai = pytest.importorskip(
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart  # noqa: E402 - after it is known to be there
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel  # noqa: E402 - same
 
-from snell.adapters.pydantic_ai import capability  # noqa: E402 - same
+from snell.embed.adapters.pydantic_ai import capability  # noqa: E402 - same
 
 
 class Talk:

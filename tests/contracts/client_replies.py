@@ -4,7 +4,7 @@ import json
 
 from snell.clients import CLIENTS, client_named
 from snell.model.events import Event
-from snell.model.ports import Client, Reply
+from snell.model.protocols import Client, Reply
 from tests.golden.reading import event_in, event_of, golden_files, name_of, raw_payload
 
 WITH_HOOKS = sorted(name for name in CLIENTS if client_named(name).CAPABILITIES.hooks)

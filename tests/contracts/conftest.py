@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.stores.postgres import PostgresDatabase
-from snell.stores.sqlite import SqliteDatabase
+from snell.store.postgres import PostgresDatabase
+from snell.store.sqlite import SqliteDatabase
 from tests.contracts.work_stage import Stage
 from tests.postgres_server import PostgresServer, ServerMissingError
 

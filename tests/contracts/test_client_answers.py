@@ -8,7 +8,7 @@ from snell.model.decision import Decision
 from snell.model.effects import Ask, Rewrite
 from snell.model.errors import PayloadError
 from snell.model.events import event_from
-from snell.model.ports import Reply
+from snell.model.protocols import Reply
 from tests.contracts.client_replies import WITH_HOOKS, WITHOUT_TABLE, asks, refuses, sample_events
 from tests.helpers import decided, hook
 

@@ -18,7 +18,7 @@ from snell.model.decision import Change, Decision, Reason
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.errors import ClientError, PayloadError
 from snell.model.events import Event, event_from
-from snell.model.ports import Capabilities, tier_of
+from snell.model.protocols import Capabilities, tier_of
 from tests.contracts.client_replies import WITH_HOOKS, WITHOUT_TABLE, can_deny, refuses, sample_events, well_formed
 from tests.golden.reading import (
     FOLDER,

@@ -7,16 +7,14 @@ import msgspec
 import pytest
 
 from snell.memory import rows
-from snell.memory.consolidating import consolidate
-from snell.memory.remembering import remember
-from snell.memory.shapes import Draft
+from snell.memory.consolidation import consolidate
+from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
-from snell.model.ports import Database, Transaction
-from snell.stores.postgres import PostgresDatabase
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
-from snell.work.decisions import Row
-from snell.work.session_reports import (
+from snell.memory.types import Draft
+from snell.model.protocols import Database, Transaction
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.records.session_reports import (
     Refusal,
     SessionReport,
     SessionSummary,
@@ -24,6 +22,8 @@ from snell.work.session_reports import (
     recent_sessions,
     report_of,
 )
+from snell.store.postgres import PostgresDatabase
+from snell.store.sqlite import SqliteDatabase
 
 DECISIONS = [
     Row(id="1", at=1_000, session_id="a", client="claude_code", event="SessionStart"),

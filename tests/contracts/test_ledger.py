@@ -8,16 +8,17 @@ import pytest
 from msgspec.structs import replace
 
 from snell.model.errors import StoreError
-from snell.model.ports import Database
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import audit_chain, audit_check, claims, ledger, replays, resuming, retention, runs
-from snell.work.audit_check import Anchor, Findings
-from snell.work.claims import Claim, Receipt
-from snell.work.decisions import Row
-from snell.work.decisions import add as add_decision
-from snell.work.ledger import Call, End, ToolStats
-from snell.work.migrations import put_meta
-from snell.work.resuming import Resumed
+from snell.model.meta_table import put_meta
+from snell.model.protocols import Database
+from snell.records import audit_chain, audit_check, claims, ledger, replays, resume, retention
+from snell.records.audit_check import Anchor, Findings
+from snell.records.claims import Claim, Receipt
+from snell.records.decisions import Row
+from snell.records.decisions import add as add_decision
+from snell.records.ledger import Call, End, ToolStats
+from snell.records.resume import Resumed
+from snell.store.sqlite import SqliteDatabase
+from snell.work import runs
 from snell.work.runs import Run
 
 Make = Callable[[str], Database]
@@ -164,7 +165,7 @@ def test_a_resumed_run_promotes_receipts_and_knows_what_is_unknown(database: Dat
         claims.put_receipt(tx, Receipt(tool_call_id="s/t2", run_id="r", at=8, status="failed", body="no"))
 
     database.run(left)
-    found = database.run(lambda tx: resuming.resume(tx, "r", 50))
+    found = database.run(lambda tx: resume.resume(tx, "r", 50))
     assert found == Resumed(("s/t1",), ("s/t2",), ("s/t3",))
     held = [database.run(lambda tx, n=n: claims.holder(tx, "r", f"k{n}")) for n in (1, 2, 3)]  # type: ignore[misc] # defaults
     assert [each and (each.status, each.preview) for each in held] == [
@@ -173,7 +174,7 @@ def test_a_resumed_run_promotes_receipts_and_knows_what_is_unknown(database: Dat
         ("abandoned_on_resume", ""),
     ]
     assert database.run(lambda tx: tx.rows("SELECT * FROM tool_receipts")) == []
-    assert database.run(lambda tx: resuming.resume(tx, "r", 60)) == Resumed()
+    assert database.run(lambda tx: resume.resume(tx, "r", 60)) == Resumed()
     statuses = database.run(lambda tx: [each.status for each in ledger.recent(tx)])
     assert statuses == ["abandoned_on_resume", "failed", "succeeded"]
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from snell.llm.embeddings.static_vectors import signature_of, vector_of
 from snell.memory import rows
-from snell.memory.aging import decay, reinforce
-from snell.memory.recalling import Question, nearby, recall
-from snell.memory.remembering import add_dense, remember, without_dense
-from snell.memory.renewing import renew
-from snell.memory.shapes import Draft, Kept
+from snell.memory.decay import decay, reinforce
+from snell.memory.re_embedding import renew
+from snell.memory.recall import Question, nearby, recall
+from snell.memory.remember import add_dense, remember, without_dense
 from snell.memory.shortlist import bump, shortlist_of
-from snell.memory.static_vectors import signature_of, vector_of
-from snell.model.ports import Database
-from snell.stores.sqlite import SqliteDatabase
+from snell.memory.types import Draft, Kept
+from snell.model.protocols import Database
+from snell.store.sqlite import SqliteDatabase
 
 Make = Callable[[str], Database]
 
@@ -78,7 +78,7 @@ def test_memories_live_on_every_backend(make: Make) -> None:
 
 @every_backend
 def test_a_key_and_a_frequent_word_work_on_every_backend(make: Make, monkeypatch) -> None:
-    monkeypatch.setattr("snell.memory.recalling.FREQUENT", 2)
+    monkeypatch.setattr("snell.memory.recall.FREQUENT", 2)
     database = make("frequent")
     first = keep(database, TEXTS[0], idempotency_key="k")
     assert keep(database, TEXTS[1], idempotency_key="k") == Kept(status="rejected_exact", id=first.id, similarity=1.0)

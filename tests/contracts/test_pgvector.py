@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from snell.memory.recalling import Question, recall
-from snell.memory.remembering import add_dense, remember
-from snell.memory.shapes import Draft
+from snell.memory.recall import Question, recall
+from snell.memory.remember import add_dense, remember
 from snell.memory.shortlist import shortlist_of
-from snell.model.ports import Database
-from snell.stores.postgres import PostgresDatabase
+from snell.memory.types import Draft
+from snell.model.protocols import Database
+from snell.store.postgres import PostgresDatabase
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.process

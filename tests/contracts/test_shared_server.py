@@ -10,10 +10,10 @@ from statistics import median
 
 import pytest
 
-from snell.stores.postgres import PostgresDatabase
-from snell.stores.sqlite import SqliteDatabase
+from snell.records import decisions
+from snell.store.postgres import PostgresDatabase
+from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
-from snell.work import decisions
 from tests.postgres_server import PostgresServer
 from tests.process.machine import HOOK, Machine, wait_until
 

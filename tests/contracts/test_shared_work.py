@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from snell.stores.postgres import PostgresDatabase
+from snell.store.postgres import PostgresDatabase
 from snell.work import agents, efforts, sessions
 from tests.delaying_proxy import DelayingProxy
 from tests.postgres_server import PostgresServer

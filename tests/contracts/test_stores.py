@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from snell.model.errors import StoreError
-from snell.model.ports import Database
-from snell.runtime.marks import StoredMarks
-from snell.stores.inmemory import InMemoryStore
-from snell.stores.postgres import PostgresDatabase
-from snell.stores.sqlite import SqliteDatabase
+from snell.model.meta_table import put_meta
+from snell.model.protocols import Database
+from snell.runtime.stored_marks import StoredMarks
+from snell.store.in_memory import InMemoryStore
+from snell.store.migrate import Step, steps
+from snell.store.postgres import PostgresDatabase
+from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import DATABASE_CHECKS, check_database, check_store, store_contract
-from snell.work.migrations import Step, put_meta, steps
 
 LATEST = steps("sqlite")[-1].number
 

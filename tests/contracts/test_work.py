@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from snell.model.errors import StoreError
-from snell.model.ports import Database, Transaction
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import agents, efforts, messages, phases, projects, sessions, skills, starting, tasks
+from snell.model.protocols import Database, Transaction
+from snell.store.sqlite import SqliteDatabase
+from snell.work import agents, effort_commands, efforts, messages, phases, projects, sessions, skills, tasks
+from snell.work.errors import WorkError
 from snell.work.rows import update
-from snell.work.trouble import WorkError
 
 FIVE_MINUTES = 300_000
 
@@ -35,7 +35,7 @@ def do(database: Database, function: Callable[..., Any], *values: Any, **named: 
 
 
 def begun(database: Database, task: str = "demo", skill: str = "build", agent: str = "", **more: Any) -> Any:
-    return do(database, starting.start_effort, "/p", agent, task, skill, **more)
+    return do(database, effort_commands.start_effort, "/p", agent, task, skill, **more)
 
 
 def code_of(database: Database, function: Callable[..., Any], *values: Any, **named: Any) -> str:
@@ -236,7 +236,7 @@ def test_foreign_keys_hold_and_what_belongs_to_a_task_goes_with_it(database: Dat
 @pytest.mark.proves("S2-140", "S2-134")
 def test_starting_an_effort_that_fails_leaves_nothing_and_the_same_one_again_goes_on(database: Database):
     def fails(tx: Transaction) -> None:
-        starting.start_effort(tx, "/p", "ann", "demo", "build")
+        effort_commands.start_effort(tx, "/p", "ann", "demo", "build")
         raise WorkError("COMMAND_ERROR", "on purpose")
 
     with pytest.raises(WorkError):
@@ -248,9 +248,9 @@ def test_starting_an_effort_that_fails_leaves_nothing_and_the_same_one_again_goe
         first["session"]["id"],
         True,
     )
-    assert code_of(database, starting.resume_effort, "/elsewhere", "") == "NO_ACTIVE_EFFORT"
-    assert do(database, starting.resume_effort, "/p/deep/inside", "")["effort"]["id"] == first["effort"]["id"]
-    assert code_of(database, starting.start_effort, "/p", "", " ", "x") == "VALIDATION_ERROR"
+    assert code_of(database, effort_commands.resume_effort, "/elsewhere", "") == "NO_ACTIVE_EFFORT"
+    assert do(database, effort_commands.resume_effort, "/p/deep/inside", "")["effort"]["id"] == first["effort"]["id"]
+    assert code_of(database, effort_commands.start_effort, "/p", "", " ", "x") == "VALIDATION_ERROR"
 
 
 def _counting(table: str) -> Callable[[Transaction], int]:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from snell.model.decision import Decision
-from snell.model.ports import Database
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.calls import call_for
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
+from snell.model.protocols import Database
+from snell.operations import call_for
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.in_memory import InMemoryStore
 
 on_both = pytest.mark.parametrize(
     "stage", ["sqlite", pytest.param("postgres", marks=pytest.mark.process)], indirect=True

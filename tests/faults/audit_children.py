@@ -8,8 +8,8 @@ import signal
 import sys
 
 from snell.clients import client_named
-from snell.runtime.house import House
-from snell.work import crash_points
+from snell.records import crash_points
+from snell.runtime.app import House
 
 
 def main(point: str = "") -> None:

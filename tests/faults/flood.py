@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-from snell.machine.wire import SIGN, Request
+from snell.daemon.wire import SIGN, Request
 
 
 def main(home: str, project: str, events: str) -> None:

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import ledger
+from snell.records import ledger
+from snell.store.sqlite import SqliteDatabase
 from tests.process.machine import Machine, wait_until
 
 MAIL = "mcp__mail__send_email"

@@ -16,7 +16,7 @@ time.time = lambda: _time() + ahead()
 time.time_ns = lambda: _time_ns() + ahead() * 10**9
 
 if __name__ == "__main__":
-    from snell.runtime import daemon, housekeeping
+    from snell.daemon import housekeeping, main
 
     housekeeping.SOON = housekeeping.RARELY = 0.05
-    sys.exit(daemon.main())
+    sys.exit(main.main())

@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from snell.machine.daemon_client import DaemonError, ask
-from snell.runtime.daemon import main
+from snell.daemon.client import DaemonError, ask
+from snell.daemon.main import main
 
 
 def race(home: Path, starters: int) -> tuple[int, list[int], float]:

@@ -18,12 +18,12 @@ import apsw
 from snell.model.decision import Decision
 from snell.model.errors import StoreError
 from snell.model.events import event_from
-from snell.runtime.house import House
-from snell.runtime.marks import StoredMarks
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
-from snell.work.migrations import Step, steps
+from snell.records import decisions
+from snell.runtime.app import House
+from snell.runtime.database_journal import StoreJournal
+from snell.runtime.stored_marks import StoredMarks
+from snell.store.migrate import Step, steps
+from snell.store.sqlite import SqliteDatabase
 
 EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 SECOND = Step(

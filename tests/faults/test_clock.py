@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.wall_clock import WallClock
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
+from snell.records import decisions
+from snell.store.sqlite import SqliteDatabase
+from snell.system.wall_clock import WallClock
 from tests.faults.counts import Figure
 from tests.process.machine import Machine, wait_until
 

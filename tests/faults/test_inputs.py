@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from snell.clients import CLIENTS, client_named
-from snell.machine.paths import Places
-from snell.machine.wire import Reply, Request
+from snell.daemon.wire import Reply, Request
 from snell.model.errors import SnellError
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.paths import Places
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine
 

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
+from snell.records import decisions
+from snell.runtime.database_journal import StoreJournal
+from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from snell.machine.wire import Reply, Request
-from snell.runtime.versions import our_version
-from snell.stores.sqlite import SqliteDatabase
+from snell.daemon.wire import Reply, Request
+from snell.store.sqlite import SqliteDatabase
+from snell.system.version import our_version
 from snell.work import agents, efforts, sessions
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.process_table import Process, processes
+from snell.system.process_table import Process, processes
 from tests.faults.counts import Figure, times
 from tests.process.machine import PACK, Machine
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.wire import Reply
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
+from snell.daemon.wire import Reply
+from snell.records import decisions
+from snell.runtime.database_journal import StoreJournal
+from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine, wait_until
 

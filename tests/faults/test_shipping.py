@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
+from snell.records import decisions
+from snell.store.sqlite import SqliteDatabase
 from tests.faults.counts import Figure
 from tests.process.machine import Machine, wait_until
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from snell.model.decision import Decision
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
+from snell.records import decisions, marks
+from snell.runtime.database_journal import StoreJournal
+from snell.store.migrate import steps
+from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
-from snell.work import decisions, marks
-from snell.work.migrations import steps
 from tests.faults.counts import Figure, times
 from tests.faults.namespaces import HANG_BOUND, ROOT, alone, answered
 from tests.faults.store_children import EVENT, SECOND, command, id_of

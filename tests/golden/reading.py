@@ -19,7 +19,7 @@ from snell.engine.match import targets
 from snell.model.decision import Decision
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event, text_in
-from snell.model.ports import Reply
+from snell.model.protocols import Reply
 from tests.helpers import decided, hook
 
 FOLDER = Path(__file__).parent

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Prompt
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
 from tests.handler_stage import outcome_of
 from tests.live.drivers import DRIVERS
 from tests.live.model import LiveModel

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from snell.doors.person import AGENT_MARKERS
+from snell.cli.confirmation import AGENT_MARKERS
 
 README_HOOK = '''\
 from snell import Deny, ShellCall, judges

@@ -6,14 +6,14 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from snell.machine.worker import Worker
+from snell.handlers.worker.client import Worker
 from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
-from snell.runtime.python_files import FromFile, PythonFiles
+from snell.runtime.python_hook_files import FromFile, PythonFiles
 from tests.helpers import call, untimed
 from tests.process.scene import is_alive, wait_until
 
-IMPORTS = "from snell.kit.authoring import informs, judges, rewrites\nfrom snell.model.effects import *\n"
+IMPORTS = "from snell.sdk.decorators import informs, judges, rewrites\nfrom snell.model.effects import *\n"
 
 
 class Desk:

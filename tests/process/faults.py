@@ -13,8 +13,7 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from snell.machine.surroundings import HandlerSettings, McpServer, ModelSettings, Surroundings
-from snell.machine.worker import Worker
+from snell.handlers.worker.client import Worker
 from snell.model.decision import Outcome
 from snell.model.effects import Rewrite
 from snell.model.events import Event
@@ -32,8 +31,9 @@ from snell.model.hooks import (
     Source,
     Webhook,
 )
-from snell.runtime.crew import Crew
-from snell.runtime.python_files import PythonFiles
+from snell.runtime.executor import Crew
+from snell.runtime.python_hook_files import PythonFiles
+from snell.system.handler_context import HandlerSettings, McpServer, ModelSettings, Surroundings
 from tests.helpers import call, event
 from tests.loopback import Answer, Server
 from tests.model_server import Line, ModelServer

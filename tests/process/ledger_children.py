@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from snell.model.events import event_from
-from snell.work import crash_points
+from snell.records import crash_points
 from tests.ledger_desk import LETTER, MAIL, Desk
 
 

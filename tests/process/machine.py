@@ -10,8 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from snell.machine.wire import SIGN, Reply, Request
-from snell.runtime.versions import our_version
+from snell.daemon.wire import SIGN, Reply, Request
+from snell.system.version import our_version
 
 HOOK = Path(sys.executable).with_name("snell-hook")
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -108,7 +108,7 @@ class Machine:
 
     def daemons(self) -> list[int]:
         """The daemons of this home that are alive, by what their environment says."""
-        return self._processes(b"snell.runtime.daemon")
+        return self._processes(b"snell.daemon.main")
 
     def _processes(self, word: bytes) -> list[int]:
         """Those of this home whose command line has this word."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from snell.machine.processes import Finished, environment, run
+from snell.system.run_program import Finished, environment, run
 
 LIMIT = 0.5
 HANG_BOUND = LIMIT + 10.0  # promised is one second; a loaded machine may keep us waiting for the processor

@@ -10,9 +10,9 @@ import socket
 import sys
 from pathlib import Path
 
-from snell.machine.activation import adopt
-from snell.machine.paths import places
-from snell.machine.wire import Reply, Request
+from snell.daemon.listener import adopt
+from snell.daemon.wire import Reply, Request
+from snell.system.paths import places
 
 LIFETIME = 60  # seconds, whatever happens to the test
 SHORT_LIFE = 7  # connections

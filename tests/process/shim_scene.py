@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 
-from snell.machine.wire import Reply, Request
+from snell.daemon.wire import Reply, Request
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIM = ROOT / "src" / "snell" / "machine" / "shim.py"
+SHIM = ROOT / "src" / "snell" / "daemon" / "shim.py"
 TEST_DAEMON = Path(__file__).with_name("shim_daemon.py")
 VERSION = "1.2.3"
 BOUND = 60.0  # seconds; a hang, on a busy machine
@@ -27,7 +27,7 @@ BOUND = 60.0  # seconds; a hang, on a busy machine
 # What stands for Snell's Python: it plays the daemon, or tells what a decision in process would have got.
 PYTHON = f"""#!/bin/sh
 case "$*" in
-*snell.runtime.daemon*) exec {sys.executable} {TEST_DAEMON} ;;
+*snell.daemon.main*) exec {sys.executable} {TEST_DAEMON} ;;
 *) echo "in process: $*"; cat; echo "$LD_LIBRARY_PATH$PYTHONPATH"; exit 7 ;;
 esac
 """
@@ -35,10 +35,10 @@ esac
 HASTY_PYTHON = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from snell.machine import shim_descriptors, shim_place
+from snell.daemon import shim_descriptors, shim_paths as shim_place
 shim_place.CONNECT_SECONDS = 0.3
 shim_descriptors.SILENCE_SECONDS, shim_descriptors.ANSWER_SECONDS = 0.6, 3.0
-from snell.machine.shim_event import main
+from snell.daemon.shim_event import main
 sys.exit(main(sys.argv[2], sys.argv[3:]))
 """
 

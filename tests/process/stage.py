@@ -4,11 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.machine.surroundings import Surroundings
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Command, Hook
-from snell.runtime.crew import Crew
+from snell.runtime.executor import Crew
+from snell.system.handler_context import Surroundings
 from tests.helpers import call
 from tests.process.scene import Scene
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from snell.doors.person import AGENT_MARKERS
+from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import Machine
 
 pytestmark = pytest.mark.process

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.model.ports import Reply
+from snell.model.protocols import Reply
 from tests.contracts.client_replies import WITH_HOOKS, asks, refuses
 from tests.golden.reading import golden, golden_files
 from tests.process.machine import HOOK, Machine

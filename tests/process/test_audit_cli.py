@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from snell.work import decisions, ledger
+from snell.records import decisions, ledger
 
 CALL = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "hook_event_name": "PreToolUse"}
 

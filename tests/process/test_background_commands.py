@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from snell.engine.book import Book
 from snell.engine.decide import decide
-from snell.machine.processes import background_runs
+from snell.engine.registry import Book
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Tell
 from snell.model.hooks import Scope
-from snell.runtime.crew import Crew
-from snell.runtime.drive import drive
-from snell.stores.inmemory import InMemoryStore
+from snell.runtime.decision_drivers import drive
+from snell.runtime.executor import Crew
+from snell.store.in_memory import InMemoryStore
+from snell.system.run_program import background_runs
 from tests.helpers import event
 from tests.process.scene import Scene, wait_until
 from tests.process.stage import Stage, command

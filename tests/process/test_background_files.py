@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from snell.runtime.house import House
+from snell.runtime.app import House
 from tests.helpers import call
 from tests.process.desk import Desk, opened
 from tests.process.scene import wait_until

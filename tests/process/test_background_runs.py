@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from snell.machine.processes import Finished, Running, background_runs, end_background_runs, finish_in_background
+from snell.system.run_program import Finished, Running, background_runs, end_background_runs, finish_in_background
 from tests.process.scene import HANG_BOUND, Scene, ended, outcome, wait_until
 
 pytestmark = [

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from snell.clients import opencode, pi
-from snell.clients.dialect.bridges import bridge
 from snell.clients.installs import install_of
-from snell.runtime.install import Options, Site, plan
-from snell.runtime.install_files import planned
-from snell.runtime.install_forms import Programs
+from snell.clients.protocol.plugin_files import bridge
+from snell.setup.config_formats import Programs
+from snell.setup.file_changes import planned
+from snell.setup.plan import Options, Site, plan
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")

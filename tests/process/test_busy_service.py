@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from snell.clients import client_named
-from snell.machine.wire import Request
-from snell.model.ports import Reply
-from snell.runtime.house import House
-from snell.runtime.service import Service
+from snell.daemon.request_handler import Service
+from snell.daemon.wire import Request
+from snell.model.protocols import Reply
+from snell.runtime.app import House
 
 SLOW = """
 import time

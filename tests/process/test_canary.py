@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from snell.kit.redact import redact
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import marks
-from tests.unit.kit.redact_cases import examples
+from snell.records import marks
+from snell.redact import redact
+from snell.store.sqlite import SqliteDatabase
+from tests.unit.redact.redact_cases import examples
 
 pytestmark = pytest.mark.process
 
@@ -139,7 +139,7 @@ class Written:
 
 CRASH = """
 import sys
-from snell.machine.crash_report import write_report
+from snell.system.crash_report import write_report
 try:
     raise RuntimeError("cannot go on with " + " ".join(sys.argv[1:]))
 except RuntimeError as error:
@@ -150,8 +150,8 @@ except RuntimeError as error:
 MARKS = """
 import sys
 from pathlib import Path
-from snell.runtime.marks import StoredMarks
-from snell.stores.sqlite import SqliteDatabase
+from snell.runtime.stored_marks import StoredMarks
+from snell.store.sqlite import SqliteDatabase
 path, *secrets = sys.argv[1:]
 marks = StoredMarks(SqliteDatabase(Path(path)))
 marks.put("session:canary", "in a text", "seen: " + " ".join(secrets))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from snell.runtime.builtin_packs import builtin_packs
+from snell.settings.builtin_packs import builtin_packs
 
 pytestmark = pytest.mark.process
 

@@ -65,7 +65,7 @@ def begin(snell) -> None:
     assert snell("effort", "start", "parser", "review")[0] == 0
     assert snell("agent", "register", "ann")[0] == 0
     code = (
-        "import sys, json; from snell.doors.house_call import house_call;"
+        "import sys, json; from snell.cli.call_operation import house_call;"
         "house_call('db.effort.updateMetadata', {'id': 2, 'metadata': json.loads(sys.argv[1])})"
     )
     home = snell.project.parent

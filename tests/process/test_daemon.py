@@ -107,8 +107,8 @@ def test_a_callers_own_policy_counts_for_that_caller_only(machine, tmp_path):
 
 
 def test_a_pinned_script_that_was_away_counts_again_when_it_is_back(machine):
-    from snell.machine.paths import Places
     from snell.settings.trust import approve, review
+    from snell.system.paths import Places
 
     (machine.project / ".snell").mkdir()
     settings = '[[hooks]]\nevent="PreToolUse"\non_failure="block"\ncommand="sh guard.sh"\n'
@@ -239,7 +239,7 @@ def test_a_stop_waits_for_the_hook_that_is_running(machine, tmp_path):
 def test_a_newer_shim_makes_the_daemon_give_way_after_its_answer(machine):
     machine.hook()
     first = machine.pid
-    from snell.machine.wire import Reply, Request
+    from snell.daemon.wire import Reply, Request
 
     request = Request("1 99.0.0", "a" * 32, "/", ("--client", "generic"), b"", json.dumps(CALL).encode())
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -290,7 +290,7 @@ def test_the_daemon_command_starts_asks_and_stops(machine):
 
 def test_a_flood_sheds_traces_of_silent_events_but_never_a_denial(machine):
     """Small rows are all there; what is shed is counted."""
-    from snell.machine.wire import Request
+    from snell.daemon.wire import Request
 
     machine.hook()
     served = 1

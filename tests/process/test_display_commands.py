@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from snell.machine.daemon_client import ask
-from snell.runtime.display_commands import default_suggestions, lines_of
+from snell.cli.display_commands import default_suggestions, lines_of
+from snell.daemon.client import ask
 
 Run = Callable[..., list[str]]
 SESSION = {

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from snell.doors.cli.doctor import is_supported
-from snell.doors.health.shim import kind_of
+from snell.cli.commands.doctor import is_supported
+from snell.cli.health.shim import kind_of
 from tests.process.machine import HOOK, Machine
 
 pytestmark = pytest.mark.process

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from snell.clients import CLIENTS, client_named
-from snell.machine.wire import Reply
+from snell.daemon.wire import Reply
 from tests.process.shim_scene import BOUND, ROOT, Ended, Peer, ShimScene, says
 
 pytestmark = pytest.mark.process
@@ -201,10 +201,10 @@ def test_the_table_in_the_program_is_that_of_the_clients() -> None:
 def test_a_half_removed_package_refuses(shim: ShimScene, tmp_path: Path) -> None:
     if shim.form == "native":
         pytest.skip("about the form in Python")
-    package = tmp_path / "lib" / "snell" / "machine"
+    package = tmp_path / "lib" / "snell" / "daemon"
     package.mkdir(parents=True)
     for name in ("shim.py", "shim_descriptors.py", "shim_forms.txt", "shim_policy.py"):
-        shutil.copy(ROOT / "src/snell/machine" / name, package)
+        shutil.copy(ROOT / "src/snell/daemon" / name, package)
     command = [sys.executable, "-I", "-S", str(package / "shim.py"), "1", "--fail-closed", "--client"]
     for left, codes in (("shim_policy.py", [2, 0]), ("nothing", [2, 2])):
         done = [

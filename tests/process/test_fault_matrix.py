@@ -12,15 +12,15 @@ from itertools import product
 
 import pytest
 
-from snell.engine.book import Book
 from snell.engine.decide import decide
+from snell.engine.registry import Book
 from snell.handlers import HANDLERS
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile, Scope
-from snell.runtime.drive import drive
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
+from snell.runtime.app import House
+from snell.runtime.decision_drivers import drive
+from snell.store.in_memory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
 from tests.process.machine import Machine
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from snell import Deny, judges
-from snell.machine.activation import Listener, listen
-from snell.machine.wire import Reply, Request
+from snell.daemon.listener import Listener, listen
+from snell.daemon.request_handler import Service
+from snell.daemon.socket_server import Front
+from snell.daemon.wire import Reply, Request
 from snell.model.hooks import Command, Hook
-from snell.runtime.connections import Front
-from snell.runtime.house import House
-from snell.runtime.rpc import Rpc
-from snell.runtime.service import Service
+from snell.operations.rpc import Rpc
+from snell.runtime.app import House
 
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 BOUND = 60.0  # seconds; a hang, on a busy machine
@@ -27,11 +27,11 @@ BOUND = 60.0  # seconds; a hang, on a busy machine
 LIGHT = """
 import socket, sys
 from pathlib import Path
-from snell.machine.activation import listen
-from snell.machine.wire import Request
-from snell.runtime.connections import Front
-from snell.runtime.house import House
-from snell.runtime.service import Service
+from snell.daemon.listener import listen
+from snell.daemon.wire import Request
+from snell.daemon.socket_server import Front
+from snell.runtime.app import House
+from snell.daemon.request_handler import Service
 
 home = Path(sys.argv[1])
 env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
@@ -42,7 +42,7 @@ caller.sendall(Request("1 0.1.0", "0" * 32, "/", ("--client", "claude-code"), b"
 with House.for_user(env) as house:
     house.crew.patience = 60
     Front(listener.socket, Service(house)).accept(1)
-    print([name for name in ("asyncio", "logging", "ssl", "snell.kit.redact.scan") if name in sys.modules])
+    print([name for name in ("asyncio", "logging", "ssl", "snell.redact.scan") if name in sys.modules])
     print(caller.recv(65536).decode("ascii", "replace"))
 """
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from snell.machine.paths import Places
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.paths import Places
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model
 

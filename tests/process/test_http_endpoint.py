@@ -123,8 +123,8 @@ def test_it_listens_on_this_machine_only_and_only_when_asked_to(endpoint):
 
 
 def test_a_project_cannot_open_it(endpoint):
-    from snell.machine.paths import Places
     from snell.settings.load import load
+    from snell.system.paths import Places
 
     home, project = endpoint.machine.home, endpoint.machine.project
     endpoint.machine.write("snell.toml", "")

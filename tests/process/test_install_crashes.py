@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from snell.clients.installs import install_of
-from snell.runtime.install import Options, plan
-from snell.runtime.install_files import Change, install, planned, planned_removal, uninstall
-from tests.unit.runtime.household import site_in, snapshot
+from snell.setup.file_changes import Change, install, planned, planned_removal, uninstall
+from snell.setup.plan import Options, plan
+from tests.unit.runtime.runtime_helpers import site_in, snapshot
 
 STEPS = ("open", "write", "fsync", "fchmod", "replace", "close", "mkdir", "unlink", "rmdir", "stat", "read")
 CLIENTS = ("cursor", "kimi", "goose")  # JSON; TOML; YAML and files of our own

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from snell.clients.installs import install_names, install_of
-from snell.machine.learned_tools import DAY, LearnedServer, LearnedTool, all_learned, keep, learned
-from snell.machine.surroundings import McpServer
 from snell.model.effects import Verdict
-from snell.runtime.client_servers import Configured, servers_of
-from snell.runtime.house import House
-from snell.runtime.install import Site
+from snell.runtime.app import House
+from snell.setup.client_mcp_servers import Configured, servers_of
+from snell.setup.plan import Site
+from snell.system.handler_context import McpServer
+from snell.system.mcp_tool_schemas import DAY, LearnedServer, LearnedTool, all_learned, keep, learned
 
 ROOT = Path(__file__).resolve().parents[2]
 SNELL = Path(sys.executable).with_name("snell")

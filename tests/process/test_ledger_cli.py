@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from snell.doors.exports import COLUMNS
+from snell.cli.ledger_export import COLUMNS
 
 CALL = {
     "session_id": "s",

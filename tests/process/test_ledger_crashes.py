@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.work.crash_points import POINTS
+from snell.records.crash_points import POINTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,6 +95,6 @@ def test_a_failure_that_was_reported_before_the_end_may_be_tried_again(tmp_path:
 
 def test_a_variable_of_that_name_does_nothing_to_the_program_itself(tmp_path: Path):
     env = {**os.environ, "DIE_AT": "before claim", "SNELL_HOME": str(tmp_path)}
-    code = 'import snell.work.crash_points as c; c.reached("before claim"); print("alive")'
+    code = 'import snell.records.crash_points as c; c.reached("before claim"); print("alive")'
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "alive\n"

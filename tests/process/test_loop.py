@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from snell.stores.sqlite import SqliteDatabase
-from snell.work.migrations import put_meta
+from snell.model.meta_table import put_meta
+from snell.store.sqlite import SqliteDatabase
 
 
 @pytest.mark.proves("S3-69")

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from mcp import MCPError
 
-from snell.machine.project_identity import project_of
+from snell.memory.project_identity import project_of
 from tests.process.machine import HOOK
 from tests.process.mcp_scene import SNELL, McpScene, answered, refused
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.surroundings import HandlerSettings, McpServer, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
 from snell.model.hooks import McpTool
+from snell.system.handler_context import HandlerSettings, McpServer, Surroundings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.unit.settings.workbench import hook_of, parsed, said
@@ -84,9 +84,9 @@ for line in sys.stdin:
 """
 ASKS = """
 import sys
-from snell.machine.mcp_client import call_tool
-from snell.machine.patience import Patience
-from snell.machine.surroundings import McpServer
+from snell.system.mcp_client import call_tool
+from snell.system.deadline import Patience
+from snell.system.handler_context import McpServer
 print(call_tool(McpServer(sys.executable, (sys.argv[1],)), "check", {}, {}, Patience(50)))
 """
 

@@ -144,7 +144,7 @@ def test_hooks_are_answered_while_a_client_is_connected_and_the_daemon_can_be_st
 
 def test_without_the_library_the_client_is_told_what_to_install(tmp_path):
     """The daemon is a Python that has no `mcp`; the bridge still answers in the client's protocol."""
-    code = "import sys; sys.modules['mcp'] = None; from snell.runtime.daemon import main; sys.exit(main())"
+    code = "import sys; sys.modules['mcp'] = None; from snell.daemon.main import main; sys.exit(main())"
     machine = Machine(tmp_path)
     env = machine.env(SNELL_IDLE="30")
     with subprocess.Popen([sys.executable, "-c", code], env=env) as daemon:
@@ -160,7 +160,7 @@ def test_without_the_library_the_client_is_told_what_to_install(tmp_path):
     message = answer["error"]["message"]
     assert answer == {"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": message}}
     assert re.fullmatch(r"the `mcp` extra is not installed; run `[^`]* install [^`]*'mcp<3,>=2\.3'`", message)
-    code = "import sys; sys.modules['mcp'] = None; from snell.doors.cli import main; sys.exit(main(['mcp']))"
+    code = "import sys; sys.modules['mcp'] = None; from snell.cli.main import main; sys.exit(main(['mcp']))"
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.decode()) == (1, f"snell: {message}\n")
 

@@ -13,12 +13,12 @@ from statistics import median
 
 import pytest
 
-from snell.machine.inbox import Inbox
-from snell.machine.paths import Places
 from snell.memory import rows
-from snell.memory.inbox_file import Waiting, encoded
-from snell.runtime.house import database_of
-from snell.runtime.memories import Memories
+from snell.memory.inbox import Inbox
+from snell.memory.inbox_entry import Waiting, encoded
+from snell.memory.service import Memories
+from snell.runtime.app import database_of
+from snell.system.paths import Places
 from tests.process.machine import HOOK, Machine
 
 ON = "[pack.remember]\nenabled = true\n"
@@ -27,8 +27,8 @@ DECIDED = "We decided to use uv for packages because pip was slow, see `uv.lock`
 EMPTIER = """
 import sys
 from pathlib import Path
-from snell.runtime.memories import Memories
-from snell.stores.sqlite import SqliteDatabase
+from snell.memory.service import Memories
+from snell.store.sqlite import SqliteDatabase
 home = Path(sys.argv[1])
 memories = Memories(SqliteDatabase(home / "snell.db"), home / "memory")
 print("begin", flush=True)
@@ -39,8 +39,8 @@ while memories.inbox.waiting(1):
 DELIVERER = """
 import sys
 from pathlib import Path
-from snell.machine.inbox import Inbox
-from snell.memory.inbox_file import Waiting, encoded
+from snell.memory.inbox import Inbox
+from snell.memory.inbox_entry import Waiting, encoded
 inbox = Inbox(Path(sys.argv[1]) / "memory")
 for number in range(100_000):
     text = f"We decided that shelf {sys.argv[2]}{number} holds box{number * 7919} because of rule{number * 31}"

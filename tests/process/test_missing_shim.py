@@ -13,11 +13,11 @@ import pytest
 from snell.clients import CLIENTS, client_named, meaning_of
 from snell.clients.installs import install_names, install_of
 from snell.model.installs import Whole
-from snell.runtime.install import Options, Site, build_mcp_config, plan
-from snell.runtime.install_files import planned
-from snell.runtime.install_forms import Programs
-from snell.settings.edits import is_our_file, put_in, taken_out
-from snell.settings.our_commands import commands_in, runs_shim
+from snell.settings.snell_commands import commands_in, runs_shim
+from snell.setup.apply_edits import is_our_file, put_in, taken_out
+from snell.setup.config_formats import Programs
+from snell.setup.file_changes import planned
+from snell.setup.plan import Options, Site, build_mcp_config, plan
 
 SHELLS = [name for name in install_names() if install_of(name).form not in ("", "exec_groups", "bridge", "augment")]
 PROGRAM = '#!/bin/sh\nprintf "%s " "$@"\nread -r line\nprintf "$line"\nexit 7\n'

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from snell.machine.surroundings import INSIDE, HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook, Prompt, Scope
 from snell.model.progress import Progress
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.handler_context import INSIDE, HandlerSettings, ModelSettings, Surroundings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 

@@ -17,8 +17,8 @@ pytestmark = [
 # Adoption cannot be taken back, so it happens in a process of its own.
 ADOPTER = """
 import json, os, sys, time
-from snell.machine.process_table import Process, processes
-from snell.machine.processes import adopt_orphans, reap_orphans, run
+from snell.system.process_table import Process, processes
+from snell.system.run_program import adopt_orphans, reap_orphans, run
 
 def children():
     return [each.alive for each in processes() if isinstance(each, Process) and each.parent == os.getpid()]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.paths import Places
 from snell.model.events import event_from
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.paths import Places
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.doors.person import AGENT_MARKERS
+from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import HOOK, Machine
 
 pytestmark = pytest.mark.process

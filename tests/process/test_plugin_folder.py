@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from snell.model.catalogue import CATALOGUE
-from snell.runtime.install import Options
-from snell.runtime.install_plugin import plugin_files, write_plugin
+from snell.setup.plan import Options
+from snell.setup.plugin_folder import plugin_files, write_plugin
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_output_over_its_cap_is_read_and_thrown_away(scene: Scene) -> None:
 def test_a_flood_of_a_gigabyte_does_not_fill_our_memory(scene: Scene) -> None:
     script = """
 import os, resource
-from snell.machine.processes import run
+from snell.system.run_program import run
 def flood(size):
     argv = ["/bin/sh", "-c", f"head -c {size} /dev/zero"]
     run(argv, stdin=b"", cwd="/", env=os.environ, timeout=60.0)

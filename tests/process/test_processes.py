@@ -179,7 +179,7 @@ def test_an_error_while_waiting_ends_the_processes_and_is_raised(scene: Scene) -
 def test_a_run_inside_a_run_ends_with_the_outer_one(scene: Scene) -> None:
     inner = """
 import os
-from snell.machine.processes import run
+from snell.system.run_program import run
 run(["/bin/sh", "-c", "(setsid ./sleeper $PIDS </dev/null >/dev/null 2>&1 &); sleep 60"],
     stdin=b"", cwd=os.getcwd(), env=os.environ, timeout=60.0)
 """

@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import PythonFile, Scope
-from snell.runtime.python_files import FromFile
+from snell.runtime.python_hook_files import FromFile
 from tests.helpers import call, untimed
 from tests.process.desk import Desk, opened
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.worker import Worker
+from snell.handlers.worker.client import Worker
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.errors import HookError
 from snell.model.hooks import Hook, PythonFile, Source
-from snell.runtime.crew import Crew
+from snell.runtime.executor import Crew
 from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
@@ -113,7 +113,7 @@ def test_modern_modules_load_like_any_other(desk: Desk) -> None:
         from __future__ import annotations
         import enum, typing
         from dataclasses import dataclass
-        from snell.kit.authoring import judges
+        from snell.sdk.decorators import judges
         from snell.model.effects import Deny
 
         class Colour(enum.Enum):

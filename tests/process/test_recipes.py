@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.paths import Places
 from snell.model.effects import Verdict
 from snell.model.events import event_from
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.paths import Places
 from snell.testing import run_path
 from tests.loopback import Answer, serving
 

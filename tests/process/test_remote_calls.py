@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from snell.machine.activation import listen
+from snell.daemon.listener import listen
+from snell.daemon.request_handler import Service
+from snell.daemon.socket_server import Front
 from snell.model.errors import StoreError
-from snell.runtime.connections import Front
-from snell.runtime.house import House
-from snell.runtime.rpc import ENV_NAMES, CallError, Rpc
-from snell.runtime.service import Service
+from snell.operations.rpc import ENV_NAMES, CallError, Rpc
+from snell.runtime.app import House
 from tests.process.machine import HOOK, Machine
 
 pytestmark = pytest.mark.process

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.doors.person import AGENT_MARKERS, WITHOUT_TERMINAL
-from snell.settings.our_commands import wrapped_command
+from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
+from snell.settings.snell_commands import wrapped_command
 from tests.process.author import Author
-from tests.unit.runtime.household import snapshot
+from tests.unit.runtime.runtime_helpers import snapshot
 
 SETTINGS = '{\n  "statusLine": {"type": "command", "command": "my-line"}, // mine\n  "model": "x"\n}'
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from snell.machine.wire import LARGEST_ENVIRONMENT, LARGEST_STDIN, SIGN, Reply, Request
+from snell.daemon.wire import LARGEST_ENVIRONMENT, LARGEST_STDIN, SIGN, Reply, Request
 from tests.process.shim_scene import BOUND, SHIM, VERSION, Ended, Peer, ShimScene, answers, ended, reads, says
 
 pytestmark = pytest.mark.process
@@ -192,7 +192,7 @@ def test_the_python_form_loads_only_what_it_needs(shim: ShimScene) -> None:
 
     with Peer(shim, answers(lambda _: Reply())):
         mine = loaded(str(SHIM), VERSION)
-    ours = {"snell", "snell.machine", *(f"snell.machine.shim_{name}" for name in ("descriptors", "event", "place"))}
+    ours = {"snell", "snell.daemon", *(f"snell.daemon.shim_{name}" for name in ("descriptors", "event", "paths"))}
     assert mine - loaded("-c", "import posix, _socket, select, time") == ours
 
 

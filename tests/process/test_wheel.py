@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.word_table import decoded
+from snell.llm.embeddings.word_table import decoded
 from tests.process.shim_scene import BOUND, ROOT, build_hook
 
 pytestmark = pytest.mark.process
@@ -45,7 +45,7 @@ def test_the_table_of_words_comes_with_it_whole(tmp_path: Path) -> None:
     wheel(tmp_path, SNELL_NO_SHIM="1")
     (path,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
-        table = decoded(archive.read("snell/memory/word_table.bin"))
+        table = decoded(archive.read("snell/llm/embeddings/word_table.bin"))
     assert len(table.stems) == table.header.words
 
 
@@ -89,7 +89,7 @@ def test_a_script_without_python_follows_the_failure_policy(tmp_path: Path, word
 @pytest.mark.parametrize("end", ["exit 1", "exit 3", "kill -9 $$", ""])
 def test_a_script_refuses_in_the_clients_form_when_python_is_broken(tmp_path: Path, end: str) -> None:
     _, program = wheel(tmp_path, SNELL_NO_SHIM="1")
-    package = tmp_path / "lib" / "python3.99" / "site-packages" / "snell" / "machine"
+    package = tmp_path / "lib" / "python3.99" / "site-packages" / "snell" / "daemon"
     package.mkdir(parents=True)
     (package / "shim.py").touch()
     (tmp_path / "bin").mkdir()

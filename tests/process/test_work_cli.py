@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.stores.sqlite import SqliteDatabase
-from snell.work.migrations import steps
+from snell.store.migrate import steps
+from snell.store.sqlite import SqliteDatabase
 
 LEFT = {"summary": "half done", "lastAction": "a", "nextSteps": ["b"], "requiredFiles": [f"/f{n}" for n in range(200)]}
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from snell.engine.book import Switches
+from snell.engine.registry import Switches
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event

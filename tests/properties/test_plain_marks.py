@@ -3,10 +3,10 @@
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from snell.kit.redact import redacted
-from snell.runtime.marks import LONGEST_PLAIN, is_plain
+from snell.redact import redacted
+from snell.runtime.stored_marks import LONGEST_PLAIN, is_plain
 from tests.properties.strategies import many
-from tests.unit.kit.redact_cases import examples
+from tests.unit.redact.redact_cases import examples
 
 SECRETS = [secret for _, secret in examples(20, seed=7)]
 # What secrets begin with and stand behind, in small letters, so that a name made of it can be plain.

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from snell.kit.redact import redact, scan
-from snell.kit.redact.spans import secrets_in
-from tests.unit.kit.redact_cases import CONTEXTS, DISGUISES, examples
+from snell.redact import redact, scan
+from snell.redact.spans import secrets_in
+from tests.unit.redact.redact_cases import CONTEXTS, DISGUISES, examples
 
 pytest.importorskip("re2")
 

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from snell.engine.book import Book
 from snell.engine.decide import decide
+from snell.engine.registry import Book
 from snell.model.decision import Decision, Reason
-from snell.stores.inmemory import InMemoryStore
+from snell.store.in_memory import InMemoryStore
 from tests.properties.driving import driven
 from tests.properties.random_cases import Case, random_session
 from tests.properties.reference import ENGINE, Memory, Sum, World, decided

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from snell.machine.wire import LARGEST_ENVIRONMENT, Request, joined
-from snell.runtime.service import Variables
+from snell.daemon.request_handler import Variables
+from snell.daemon.wire import LARGEST_ENVIRONMENT, Request, joined
 from tests.properties.strategies import many
 
 # Few letters, so that names begin, end and repeat each other; some bytes are no text, some are half a character.

@@ -6,7 +6,7 @@ from typing import cast
 
 from snell.model.catalogue import canonical, nearest
 from snell.model.errors import ClientError
-from snell.model.ports import Client
+from snell.model.protocols import Client
 
 CLIENTS: Mapping[str, str] = {
     "antigravity": "snell.clients.antigravity",

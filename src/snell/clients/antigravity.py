@@ -4,12 +4,12 @@ Antigravity (CLI `agy` and IDE), by `hooks.json`. Payloads do not name their eve
 An answer without a decision is a refusal in some versions, and so is a crash: something is printed always.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "antigravity"
 TITLE = "Antigravity"
@@ -64,7 +64,7 @@ DIALECT = Dialect(
     mend=_mend,
     refine=_refine,
     merges_input=True,
-    neutral=forms.EMPTY_OBJECT,
+    neutral=reply_forms.EMPTY_OBJECT,
     tools={
         "run_command": Tool("Bash", {"CommandLine": "command", "Cwd": "cwd"}),
         "view_file": Tool("Read", {"AbsolutePath": "file_path"}),
@@ -82,11 +82,11 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.DECISION_DENY,
+            deny=reply_forms.DECISION_DENY,
             ask=flat(decision="force_ask", reason=Slot.REASON),
-            allow=forms.DECISION_ALLOW,
+            allow=reply_forms.DECISION_ALLOW,
             rewrite=flat(decision="allow", overwrite=Slot.INPUT),
-            neutral=forms.DECISION_ALLOW,
+            neutral=reply_forms.DECISION_ALLOW,
         ),
         "Stop": Answers(deny=flat(decision="continue", reason=Slot.REASON)),
         "SessionStart": Answers(note=_INJECT),

@@ -1,11 +1,11 @@
 """Augment (auggie 0.36). Claude-like answers, its own names for prompt and session, and no shell to run us in."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import specific
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import specific
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "augment"
 TITLE = "Augment"
@@ -32,7 +32,7 @@ def _refine(name: str, payload: Payload) -> str:
     return "PostToolUseFailure" if name == "PostToolUse" and payload.get("error") else name
 
 
-_TOOL_DONE = Answers(note=forms.CONTEXT)
+_TOOL_DONE = Answers(note=reply_forms.CONTEXT)
 
 DIALECT = Dialect(
     name=NAME,
@@ -59,12 +59,15 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY, ask=forms.PERMISSION_ASK, allow=forms.PERMISSION_ALLOW, note=forms.CONTEXT
+            deny=reply_forms.PERMISSION_DENY,
+            ask=reply_forms.PERMISSION_ASK,
+            allow=reply_forms.PERMISSION_ALLOW,
+            note=reply_forms.CONTEXT,
         ),
         "PostToolUse": _TOOL_DONE,
         "PostToolUseFailure": _TOOL_DONE,
-        "UserPromptSubmit": Answers(note=forms.CONTEXT),
-        "SessionStart": Answers(note=forms.CONTEXT),
+        "UserPromptSubmit": Answers(note=reply_forms.CONTEXT),
+        "SessionStart": Answers(note=reply_forms.CONTEXT),
         "Stop": Answers(deny=specific(decision="block", reason=Slot.REASON)),
         "SessionEnd": Answers(),
         "Notification": Answers(),

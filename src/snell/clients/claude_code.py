@@ -12,15 +12,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.clients.dialect.wording import changed_by, other_prompt, reason_of, stop_reason
-from snell.machine.json_input import check_tool_name, odd_fields, read_payload
-from snell.machine.json_output import json_bytes
+from snell.clients.protocol.messages import changed_by, other_prompt, reason_of, stop_reason
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, event_from, text_in
-from snell.model.ports import Capabilities, Quirk, Reply
+from snell.model.protocols import Capabilities, Quirk, Reply
+from snell.system.json_input import check_tool_name, odd_fields, read_payload
+from snell.system.json_output import json_bytes
 
 NAME = "claude_code"
 TITLE = "Claude Code"

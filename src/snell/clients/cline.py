@@ -1,10 +1,10 @@
 """Cline 3.0.65, CLI and new extension. One executable file for each event; only those around a tool are waited for."""
 
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "cline"
 TITLE = "Cline"

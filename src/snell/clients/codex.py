@@ -3,11 +3,11 @@ OpenAI Codex CLI 0.166.0. Claude's events and fields; of Claude's answers it tak
 one field that it does not know at that event. Then the tool runs. So every form here has exactly what is known to work.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "codex"
 TITLE = "Codex CLI"
@@ -36,7 +36,7 @@ def _mend(_event: str, payload: Payload) -> Payload:
     return payload
 
 
-_TURN_END = Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE)
+_TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
 DIALECT = Dialect(
     name=NAME,
@@ -56,12 +56,21 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY, rewrite=forms.ALLOWED_INPUT, note=forms.CONTEXT, tell=forms.MESSAGE
+            deny=reply_forms.PERMISSION_DENY,
+            rewrite=reply_forms.ALLOWED_INPUT,
+            note=reply_forms.CONTEXT,
+            tell=reply_forms.MESSAGE,
         ),
-        "PermissionRequest": Answers(deny=forms.DIALOG_DENY, allow=forms.DIALOG_ALLOW, tell=forms.MESSAGE),
-        "PostToolUse": Answers(deny=forms.BLOCK, note=forms.CONTEXT, tell=forms.MESSAGE, deny_replaces=True),
-        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "PermissionRequest": Answers(
+            deny=reply_forms.DIALOG_DENY, allow=reply_forms.DIALOG_ALLOW, tell=reply_forms.MESSAGE
+        ),
+        "PostToolUse": Answers(
+            deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE, deny_replaces=True
+        ),
+        "UserPromptSubmit": Answers(
+            deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "SessionStart": Answers(note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE),
         "Stop": _TURN_END,
         "SubagentStop": _TURN_END,
         "SubagentStart": Answers(),

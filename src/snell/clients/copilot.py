@@ -5,12 +5,12 @@ How an event's name is spelt in the configuration selects the payload: PascalCas
 (but Copilot's own keys inside the input), camelCase its own. Both are read; answers fit both.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
@@ -46,13 +46,13 @@ _WRITE = Tool("Write", {"path": "file_path", "file_text": "content"})
 _EDIT = Tool("Edit", {"path": "file_path", "old_str": "old_string", "new_str": "new_string"})
 _AGENT = Tool("Agent", {"agent_type": "subagent_type"})
 _PERMISSION = Answers(
-    deny=forms.PERMISSION_DENY,
-    ask=forms.PERMISSION_ASK,
-    allow=forms.PERMISSION_ALLOW,
-    rewrite=forms.UPDATED_INPUT,
-    note=forms.CONTEXT,
+    deny=reply_forms.PERMISSION_DENY,
+    ask=reply_forms.PERMISSION_ASK,
+    allow=reply_forms.PERMISSION_ALLOW,
+    rewrite=reply_forms.UPDATED_INPUT,
+    note=reply_forms.CONTEXT,
 )
-_TURN_END = Answers(deny=forms.BLOCK)
+_TURN_END = Answers(deny=reply_forms.BLOCK)
 
 DIALECT = Dialect(
     name=NAME,
@@ -102,9 +102,9 @@ DIALECT = Dialect(
             rewrite=flat(modifiedArgs=Slot.INPUT),
         ),
         "PermissionRequest": Answers(deny=flat(behavior="deny", message=Slot.REASON), allow=flat(behavior="allow")),
-        "PostToolUse": Answers(deny=forms.BLOCK, note=forms.FLAT_CONTEXT, deny_replaces=True),
-        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.FLAT_CONTEXT),
-        "SessionStart": Answers(note=forms.FLAT_CONTEXT),
+        "PostToolUse": Answers(deny=reply_forms.BLOCK, note=reply_forms.FLAT_CONTEXT, deny_replaces=True),
+        "UserPromptSubmit": Answers(deny=reply_forms.BLOCK, note=reply_forms.FLAT_CONTEXT),
+        "SessionStart": Answers(note=reply_forms.FLAT_CONTEXT),
         "Stop": _TURN_END,
         "SubagentStop": _TURN_END,
         "PostToolUseFailure": Answers(),

@@ -1,10 +1,10 @@
 """Crush. It asks before a tool and at no other time."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "crush"
 TITLE = "Crush"
@@ -38,8 +38,8 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.DECISION_DENY,
-            allow=forms.DECISION_ALLOW,
+            deny=reply_forms.DECISION_DENY,
+            allow=reply_forms.DECISION_ALLOW,
             rewrite=flat(updated_input=Slot.INPUT),
             note=flat(context=Slot.NOTE),
         ),

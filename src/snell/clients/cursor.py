@@ -3,14 +3,14 @@ Cursor, IDE and CLI: its own event names, flat answers. One call may be reported
 specific event such as `beforeShellExecution`; set-up registers only the former, but both are understood.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.machine.json_input import read_payload
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.errors import PayloadError
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
+from snell.system.json_input import read_payload
 
 NAME = "cursor"
 TITLE = "Cursor"
@@ -104,7 +104,7 @@ DIALECT = Dialect(
     },
     mend=_mend,
     mcp_name=("MCP:", ""),
-    neutral=forms.EMPTY_OBJECT,
+    neutral=reply_forms.EMPTY_OBJECT,
     longest_note=10_000,
     response_text=("output",),
     tools={
@@ -141,9 +141,9 @@ DIALECT = Dialect(
         "beforeMCPExecution": _SPECIFIC,
         "beforeReadFile": _SPECIFIC,
         "PostToolUse": Answers(note=_CONTEXT),
-        "afterShellExecution": Answers(neutral=forms.EMPTY_OBJECT),
-        "afterMCPExecution": Answers(neutral=forms.EMPTY_OBJECT),
-        "afterFileEdit": Answers(neutral=forms.EMPTY_OBJECT),
+        "afterShellExecution": Answers(neutral=reply_forms.EMPTY_OBJECT),
+        "afterMCPExecution": Answers(neutral=reply_forms.EMPTY_OBJECT),
+        "afterFileEdit": Answers(neutral=reply_forms.EMPTY_OBJECT),
         "UserPromptSubmit": Answers(
             deny=flat(**{"continue": False, "user_message": Slot.REASON}),
             note=_CONTEXT,

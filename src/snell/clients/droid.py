@@ -1,9 +1,9 @@
 """Factory Droid 0.225.2. Claude's events and answers under its own tool names; failed tools report nothing."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "droid"
 TITLE = "Factory Droid"
@@ -49,18 +49,22 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY,
-            allow=forms.PERMISSION_ALLOW,
-            rewrite=forms.ALLOWED_INPUT,
-            stop=forms.HALT,
-            tell=forms.MESSAGE,
+            deny=reply_forms.PERMISSION_DENY,
+            allow=reply_forms.PERMISSION_ALLOW,
+            rewrite=reply_forms.ALLOWED_INPUT,
+            stop=reply_forms.HALT,
+            tell=reply_forms.MESSAGE,
         ),
-        "PostToolUse": Answers(deny=forms.EXIT_2, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
-        "Stop": Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE),
-        "SubagentStop": Answers(stop=forms.HALT, tell=forms.MESSAGE),
-        "PreCompact": Answers(tell=forms.MESSAGE),
+        "PostToolUse": Answers(
+            deny=reply_forms.EXIT_2, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "UserPromptSubmit": Answers(
+            deny=reply_forms.EXIT_2, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "SessionStart": Answers(note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE),
+        "Stop": Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE),
+        "SubagentStop": Answers(stop=reply_forms.HALT, tell=reply_forms.MESSAGE),
+        "PreCompact": Answers(tell=reply_forms.MESSAGE),
         "SessionEnd": Answers(),
         "Notification": Answers(),
     },

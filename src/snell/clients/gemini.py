@@ -1,12 +1,12 @@
 """Gemini CLI 0.61.0. Its own event names and answers; Claude's are ignored, and then the tool runs."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import specific
-from snell.clients.dialect.reading import dig
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.decode import dig
+from snell.clients.protocol.reply_forms import specific
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
@@ -40,7 +40,11 @@ def _refine(name: str, payload: Payload) -> str:
 
 
 _TOOL_DONE = Answers(
-    deny=forms.DECISION_DENY, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE, deny_replaces=True
+    deny=reply_forms.DECISION_DENY,
+    note=reply_forms.CONTEXT,
+    stop=reply_forms.HALT,
+    tell=reply_forms.MESSAGE,
+    deny_replaces=True,
 )
 
 DIALECT = Dialect(
@@ -75,18 +79,20 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.DECISION_DENY,
-            ask=forms.DECISION_ASK,
-            allow=forms.DECISION_ALLOW,
+            deny=reply_forms.DECISION_DENY,
+            ask=reply_forms.DECISION_ASK,
+            allow=reply_forms.DECISION_ALLOW,
             rewrite=specific(tool_input=Slot.INPUT),
-            stop=forms.HALT,
-            tell=forms.MESSAGE,
+            stop=reply_forms.HALT,
+            tell=reply_forms.MESSAGE,
         ),
         "PostToolUse": _TOOL_DONE,
         "PostToolUseFailure": _TOOL_DONE,
-        "UserPromptSubmit": Answers(deny=forms.DECISION_DENY, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
-        "Stop": Answers(deny=forms.DECISION_DENY, stop=forms.HALT, tell=forms.MESSAGE),
+        "UserPromptSubmit": Answers(
+            deny=reply_forms.DECISION_DENY, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "SessionStart": Answers(note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE),
+        "Stop": Answers(deny=reply_forms.DECISION_DENY, stop=reply_forms.HALT, tell=reply_forms.MESSAGE),
         "SessionEnd": Answers(),
         "Notification": Answers(),
     },

@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.machine.json_input import check_tool_name, odd_fields, read_payload
-from snell.machine.json_output import json_bytes
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, event_from, text_in
-from snell.model.ports import Capabilities, Quirk, Reply
+from snell.model.protocols import Capabilities, Quirk, Reply
+from snell.system.json_input import check_tool_name, odd_fields, read_payload
+from snell.system.json_output import json_bytes
 
 NAME = "generic"
 TITLE = "any program"

@@ -1,10 +1,10 @@
 """Goose 1.35 and later. It decides before a tool and at a stop; everything else that is printed is thrown away."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "goose"
 TITLE = "Goose"
@@ -22,7 +22,7 @@ def _mend(_event: str, payload: Payload) -> Payload:
     return payload
 
 
-_REFUSES = Answers(deny=forms.BLOCK)
+_REFUSES = Answers(deny=reply_forms.BLOCK)
 
 DIALECT = Dialect(
     name=NAME,

@@ -1,11 +1,11 @@
 """Grok Build 1.0.41 (xAI). Claude's events, every field in two spellings, and no context before the first tool."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import specific
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import specific
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "grok"
 TITLE = "Grok Build"
@@ -27,7 +27,7 @@ def _refine(name: str, payload: Payload) -> str:
     return "Shutdown" if name == "Stop" and payload.get("reason") == "shutdown" else name
 
 
-_TURN_END = Answers(deny=forms.BLOCK)
+_TURN_END = Answers(deny=reply_forms.BLOCK)
 
 DIALECT = Dialect(
     name=NAME,
@@ -70,15 +70,17 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY,
-            ask=forms.PERMISSION_ASK,
-            allow=forms.PERMISSION_ALLOW,
-            rewrite=forms.UPDATED_INPUT,
-            note=forms.CONTEXT,
+            deny=reply_forms.PERMISSION_DENY,
+            ask=reply_forms.PERMISSION_ASK,
+            allow=reply_forms.PERMISSION_ALLOW,
+            rewrite=reply_forms.UPDATED_INPUT,
+            note=reply_forms.CONTEXT,
         ),
-        "PostToolUse": Answers(deny=forms.BLOCK, rewrite=specific(updatedToolOutput=Slot.OUTPUT), note=forms.CONTEXT),
-        "UserPromptSubmit": Answers(deny=forms.BLOCK),
-        "Stop": Answers(deny=forms.BLOCK, stop=forms.HALT),
+        "PostToolUse": Answers(
+            deny=reply_forms.BLOCK, rewrite=specific(updatedToolOutput=Slot.OUTPUT), note=reply_forms.CONTEXT
+        ),
+        "UserPromptSubmit": Answers(deny=reply_forms.BLOCK),
+        "Stop": Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT),
         "SubagentStop": _TURN_END,
         "SessionStart": Answers(),
         "SessionEnd": Answers(),

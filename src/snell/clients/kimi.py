@@ -3,11 +3,11 @@ Kimi Code 2.1.0. Claude's events; of the answers a deny before a tool, exit code
 words beside a prompt. Whatever else is printed there becomes part of the conversation.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kimi"
 TITLE = "Kimi Code"
@@ -40,9 +40,9 @@ DIALECT = Dialect(
         "TodoList": Tool("TodoWrite"),
     },
     answers={
-        "PreToolUse": Answers(deny=forms.PERMISSION_DENY),
-        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=flat(message=Slot.NOTE)),
-        "Stop": Answers(deny=forms.EXIT_2),
+        "PreToolUse": Answers(deny=reply_forms.PERMISSION_DENY),
+        "UserPromptSubmit": Answers(deny=reply_forms.EXIT_2, note=flat(message=Slot.NOTE)),
+        "Stop": Answers(deny=reply_forms.EXIT_2),
         "PostToolUse": Answers(),
         "PostToolUseFailure": Answers(),
         "PermissionRequest": Answers(),

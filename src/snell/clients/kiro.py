@@ -1,9 +1,9 @@
 """Kiro, and Amazon Q CLI before it: exit code 2 before a tool, plain text at the start of a session and at a prompt."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kiro"
 TITLE = "Kiro"
@@ -41,9 +41,9 @@ DIALECT = Dialect(
         "web_search": Tool("WebSearch"),
     },
     answers={
-        "PreToolUse": Answers(deny=forms.EXIT_2),
-        "UserPromptSubmit": Answers(deny=forms.EXIT_2, note=forms.PLAIN_NOTE),
-        "SessionStart": Answers(note=forms.PLAIN_NOTE),
+        "PreToolUse": Answers(deny=reply_forms.EXIT_2),
+        "UserPromptSubmit": Answers(deny=reply_forms.EXIT_2, note=reply_forms.PLAIN_NOTE),
+        "SessionStart": Answers(note=reply_forms.PLAIN_NOTE),
         "PostToolUse": Answers(),
         "Stop": Answers(),
     },

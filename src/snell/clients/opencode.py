@@ -3,10 +3,10 @@ OpenCode 1.18.33, through the plugin `bridges/opencode.js`, which sends Claude-s
 names and takes what it is told in five words: deny, input, output, note, tell.
 """
 
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "opencode"
 TITLE = "OpenCode"

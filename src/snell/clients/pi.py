@@ -3,10 +3,10 @@ Pi 0.73.1, through the extension `bridges/pi.ts`, which sends Claude-shaped payl
 what it is told in five words: deny, input, output, note, tell.
 """
 
-from snell.clients.dialect.forms import flat
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "pi"
 TITLE = "Pi"

@@ -1,10 +1,10 @@
 """Qwen Code 0.24.4. Claude's events and answers, with holes: no changed input, no context before a tool."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "qwen"
 TITLE = "Qwen Code"
@@ -27,7 +27,7 @@ def _refine(name: str, payload: Payload) -> str:
     return "ToolResultSubmit" if name == "UserPromptSubmit" and payload.get("prompt") == "" else name
 
 
-_TURN_END = Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE)
+_TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
 DIALECT = Dialect(
     name=NAME,
@@ -53,22 +53,24 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY,
-            ask=forms.PERMISSION_ASK,
-            allow=forms.PERMISSION_ALLOW,
-            stop=forms.HALT,
-            tell=forms.MESSAGE,
+            deny=reply_forms.PERMISSION_DENY,
+            ask=reply_forms.PERMISSION_ASK,
+            allow=reply_forms.PERMISSION_ALLOW,
+            stop=reply_forms.HALT,
+            tell=reply_forms.MESSAGE,
         ),
-        "PostToolUse": Answers(note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "UserPromptSubmit": Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE),
-        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
+        "PostToolUse": Answers(note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE),
+        "UserPromptSubmit": Answers(
+            deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "SessionStart": Answers(note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE),
         "Stop": _TURN_END,
         "SubagentStop": _TURN_END,
-        "PostToolUseFailure": Answers(tell=forms.MESSAGE),
-        "PostToolBatch": Answers(tell=forms.MESSAGE),
-        "SubagentStart": Answers(tell=forms.MESSAGE),
-        "PreCompact": Answers(tell=forms.MESSAGE),
-        "PostCompact": Answers(tell=forms.MESSAGE),
+        "PostToolUseFailure": Answers(tell=reply_forms.MESSAGE),
+        "PostToolBatch": Answers(tell=reply_forms.MESSAGE),
+        "SubagentStart": Answers(tell=reply_forms.MESSAGE),
+        "PreCompact": Answers(tell=reply_forms.MESSAGE),
+        "PostCompact": Answers(tell=reply_forms.MESSAGE),
         "SessionEnd": Answers(),
         "Notification": Answers(),
         "StopFailure": Answers(),

@@ -3,11 +3,11 @@ Copilot in VS Code: the hooks of its own ("local") harness. With the Copilot har
 and with the Claude or Codex harness as those do.
 """
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.forms import flat, specific
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Slot, Tool
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.reply_forms import flat, specific
+from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "vscode_copilot"
 TITLE = "Copilot in VS Code"
@@ -22,7 +22,7 @@ QUIRKS = (
     Quirk("it runs the hooks in Claude settings and in `.github/hooks` too", "its documentation"),
 )
 
-_TOOL_DONE = Answers(deny=forms.BLOCK, note=forms.CONTEXT, stop=forms.HALT, tell=forms.MESSAGE)
+_TOOL_DONE = Answers(deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
 DIALECT = Dialect(
     name=NAME,
@@ -51,23 +51,25 @@ DIALECT = Dialect(
     },
     answers={
         "PreToolUse": Answers(
-            deny=forms.PERMISSION_DENY,
-            ask=forms.PERMISSION_ASK,
-            allow=forms.PERMISSION_ALLOW,
-            rewrite=forms.UPDATED_INPUT,
-            note=forms.CONTEXT,
-            stop=forms.HALT,
-            tell=forms.MESSAGE,
+            deny=reply_forms.PERMISSION_DENY,
+            ask=reply_forms.PERMISSION_ASK,
+            allow=reply_forms.PERMISSION_ALLOW,
+            rewrite=reply_forms.UPDATED_INPUT,
+            note=reply_forms.CONTEXT,
+            stop=reply_forms.HALT,
+            tell=reply_forms.MESSAGE,
         ),
         "PostToolUse": _TOOL_DONE,
         "UserPromptSubmit": Answers(
-            deny=flat(**{"continue": False, "stopReason": Slot.REASON}), stop=forms.HALT, tell=forms.MESSAGE
+            deny=flat(**{"continue": False, "stopReason": Slot.REASON}), stop=reply_forms.HALT, tell=reply_forms.MESSAGE
         ),
-        "SessionStart": Answers(note=forms.CONTEXT, tell=forms.MESSAGE),
-        "Stop": Answers(deny=specific(decision="block", reason=Slot.REASON), stop=forms.HALT, tell=forms.MESSAGE),
-        "SubagentStop": Answers(deny=forms.BLOCK, stop=forms.HALT, tell=forms.MESSAGE),
-        "SubagentStart": Answers(tell=forms.MESSAGE),
-        "PreCompact": Answers(tell=forms.MESSAGE),
+        "SessionStart": Answers(note=reply_forms.CONTEXT, tell=reply_forms.MESSAGE),
+        "Stop": Answers(
+            deny=specific(decision="block", reason=Slot.REASON), stop=reply_forms.HALT, tell=reply_forms.MESSAGE
+        ),
+        "SubagentStop": Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE),
+        "SubagentStart": Answers(tell=reply_forms.MESSAGE),
+        "PreCompact": Answers(tell=reply_forms.MESSAGE),
     },
 )
 

@@ -1,7 +1,7 @@
 """Warp: no hooks. It is reached by MCP and by a rules file alone."""
 
-from snell.clients.dialect.speaking import without_hooks
-from snell.model.ports import Capabilities, Quirk
+from snell.clients.protocol.codec import without_hooks
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "warp"
 TITLE = "Warp"

@@ -1,10 +1,10 @@
 """Windsurf, now Devin Desktop (Cascade). It blocks by exit code 2 before something happens, and reads nothing else."""
 
-from snell.clients.dialect import forms
-from snell.clients.dialect.speaking import spoken
-from snell.clients.dialect.table import Answers, Dialect, Tool
+from snell.clients.protocol import reply_forms
+from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.table import Answers, Dialect, Tool
 from snell.model.events import Payload
-from snell.model.ports import Capabilities, Quirk
+from snell.model.protocols import Capabilities, Quirk
 
 NAME = "windsurf"
 TITLE = "Windsurf"
@@ -41,7 +41,7 @@ def _with_edit(info: Payload) -> Payload:
     return {**info, **edits[0]} if isinstance(edits, list) and len(edits) == 1 and isinstance(edits[0], dict) else info
 
 
-_BEFORE = Answers(deny=forms.EXIT_2)
+_BEFORE = Answers(deny=reply_forms.EXIT_2)
 
 DIALECT = Dialect(
     name=NAME,

@@ -6,8 +6,8 @@ failures are kept. The result does not depend on who finished first.
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from snell.engine.admit import judgement_for, rewrite_in
-from snell.engine.budget import LIMIT, within_budget
+from snell.engine.limit_effects import judgement_for, rewrite_in
+from snell.engine.text_budget import LIMIT, within_budget
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict

@@ -11,16 +11,16 @@ from collections.abc import Generator, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.admit import admitted, expressed, rewrite_in
 from snell.engine.aggregate import aggregate, is_denied
-from snell.engine.book import Book, Pick, Tier, in_rewriting_order, once_mark
-from snell.engine.held_notes import deliver_or_hold
+from snell.engine.deferred_notes import deliver_or_hold
+from snell.engine.limit_effects import admitted, expressed, rewrite_in
+from snell.engine.registry import Book, Pick, Tier, in_rewriting_order, once_mark
 from snell.engine.stop_limits import limited
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
 from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
 from snell.model.events import Event, same
 from snell.model.hooks import Hook, Scope
-from snell.model.ports import Store, Validate
+from snell.model.protocols import Store, Validate
 
 
 class Run(Struct, frozen=True):

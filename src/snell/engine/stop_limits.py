@@ -9,8 +9,8 @@ from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.events import Event, text_in
-from snell.model.ports import Store
-from snell.model.scopes import lasting
+from snell.model.mark_scopes import lasting
+from snell.model.protocols import Store
 
 PER_TURN = 3
 PER_SESSION = 10

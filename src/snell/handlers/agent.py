@@ -9,17 +9,17 @@ import time
 
 from msgspec.structs import replace
 
-from snell.machine.event_json import event_for_others
-from snell.machine.fences import RULES, cleaned, fenced, visible
-from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
-from snell.machine.model_client import Model
-from snell.machine.model_talk import ModelError, Question, Said, ToolResult
-from snell.machine.patience import CancelledError, OutOfTimeError, Patience
-from snell.machine.reading_tools import TOOLS, ReadingTools
-from snell.machine.surroundings import Surroundings
+from snell.handlers.event_json import event_for_others
+from snell.llm.client import Model
+from snell.llm.messages import ModelError, Question, Said, ToolResult
+from snell.llm.read_only_tools import TOOLS, ReadingTools
+from snell.llm.untrusted_text import RULES, cleaned, fenced, visible
+from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Hook
+from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.handler_context import Surroundings
 
 MOST_TURNS = 50
 _SYSTEM = (

@@ -15,19 +15,19 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.answers import after_async, is_async, is_json, outcome_of
+from snell.engine.hook_output import after_async, is_async, is_json, outcome_of
 from snell.engine.match import fits_only_as_shell
-from snell.machine.event_json import as_bash_call, event_object
-from snell.machine.json_output import json_bytes
-from snell.machine.processes import Finished, Running, environment, finish_in_background
-from snell.machine.processes import run as run_process
-from snell.machine.surroundings import Surroundings
+from snell.handlers.event_json import as_bash_call, event_object
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
-from snell.model.ports import Said, Voice
+from snell.model.protocols import Said, Voice
+from snell.system.handler_context import Surroundings
+from snell.system.json_output import json_bytes
+from snell.system.run_program import Finished, Running, environment, finish_in_background
+from snell.system.run_program import run as run_process
 
 
 def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:

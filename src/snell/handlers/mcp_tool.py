@@ -6,15 +6,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.engine.answers import outcome_of
-from snell.machine.event_json import event_object
-from snell.machine.json_output import json_bytes
-from snell.machine.mcp_client import McpError, call_tool
-from snell.machine.patience import CancelledError, OutOfTimeError, Patience
-from snell.machine.surroundings import Surroundings
+from snell.engine.hook_output import outcome_of
+from snell.handlers.event_json import event_object
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, McpTool
+from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.handler_context import Surroundings
+from snell.system.json_output import json_bytes
+from snell.system.mcp_client import McpError, call_tool
 
 _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
 _LONGEST = 1_000_000

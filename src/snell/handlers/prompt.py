@@ -5,17 +5,17 @@ import time
 
 from msgspec.structs import replace
 
-from snell.kit.redact import redacted
-from snell.machine.event_json import event_for_others
-from snell.machine.fences import RULES, fenced
-from snell.machine.model_answers import ANSWER_RULES, outcome_of_text
-from snell.machine.model_asking import answer_of
-from snell.machine.model_talk import ModelError, Question, Said
-from snell.machine.surroundings import Surroundings
-from snell.machine.transcripts import conversation
+from snell.handlers.event_json import event_for_others
+from snell.llm.ask import answer_of
+from snell.llm.messages import ModelError, Question, Said
+from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Prompt
+from snell.redact import redacted
+from snell.system.handler_context import Surroundings
+from snell.system.transcripts import conversation
 
 BRACE = "{"
 _SYSTEM = (

@@ -1,14 +1,14 @@
 """
 Python hooks that run in this process: those of built-in packs and of a program that embeds Snell.
 
-Everybody else's run in a warm child process, see `machine/worker.py`.
+Everybody else's run in a warm child process, see `handlers/worker/client.py`.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
-from snell.machine.python_worker import UNNOTICEABLE
+from snell.handlers.worker.child_main import UNNOTICEABLE
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline

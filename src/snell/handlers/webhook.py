@@ -17,18 +17,18 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from snell.engine.answers import is_json, outcome_of
-from snell.machine.addresses import RefusedError, Target, vetted
-from snell.machine.event_json import event_for_others, holds_placeholder
-from snell.machine.files import FileError, locked, read_capped, write_atomically
-from snell.machine.http import Call, HttpError, require_engine, resolver, sent
-from snell.machine.json_output import json_bytes
-from snell.machine.patience import CancelledError, OutOfTimeError, Patience
-from snell.machine.surroundings import Surroundings
+from snell.engine.hook_output import is_json, outcome_of
+from snell.handlers.event_json import event_for_others, holds_placeholder
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Webhook
+from snell.system.address_policy import RefusedError, Target, vetted
+from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.handler_context import Surroundings
+from snell.system.http_client import Call, HttpError, require_engine, resolver, sent
+from snell.system.json_output import json_bytes
 
 LONGEST_REPLY = 64 * 1024
 _LONGEST_SECRET = 4_096

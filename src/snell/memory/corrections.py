@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from snell.memory.shapes import Memory
-from snell.model.ports import Transaction
+from snell.memory.types import Memory
+from snell.model.protocols import Transaction
 
 MARK = "superseded_by"
 LESS = 0.5  # of its importance

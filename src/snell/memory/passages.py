@@ -10,8 +10,8 @@ from collections import Counter
 
 from msgspec import Struct
 
+from snell.llm.embeddings.stems import telling_terms, terms
 from snell.memory.signals import classify
-from snell.memory.words import telling_terms, terms
 
 LEFT_OUT = "..."
 LOOKED_AT = 100_000  # characters

@@ -7,8 +7,8 @@ without, fills them. Where it cannot be had everything works the plain way.
 
 from typing import Any
 
-from snell.memory.shapes import ANY
-from snell.model.ports import Transaction
+from snell.memory.types import ANY
+from snell.model.protocols import Transaction
 
 SCHEMA = "public"  # where it goes; never into a schema of ours, which somebody may drop
 WIDTH, MODEL_WIDTH = 256, 384  # of the offline vectors, and of MiniLM's, which alone have an index

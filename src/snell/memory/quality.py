@@ -2,7 +2,7 @@
 
 import re
 
-from snell.memory.shapes import Draft
+from snell.memory.types import Draft
 
 REJECT, LOWER = 0.3, 0.5
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.memory.names import check_namespace
-from snell.memory.shapes import ANY, Memory, NotRememberedError
 from snell.memory.shortlist import bump
-from snell.model.ports import Transaction
+from snell.memory.types import ANY, Memory, NotRememberedError
+from snell.memory.validation import check_namespace
+from snell.model.protocols import Transaction
 
 COLUMNS = (
     "id, content, namespace, project, tags, importance, metadata, source, agent, created_at, updated_at, accessed_at,"

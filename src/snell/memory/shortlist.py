@@ -12,10 +12,10 @@ from collections import defaultdict
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from snell.llm.embeddings.static_vectors import numpy_with_bits, signature_of, telling_bits
 from snell.memory import pgvector
-from snell.memory.shapes import ANY
-from snell.memory.static_vectors import numpy_with_bits, signature_of, telling_bits
-from snell.model.ports import Database, Transaction
+from snell.memory.types import ANY
+from snell.model.protocols import Database, Transaction
 
 MANY = 5_000  # signatures for which numpy is worth its loading
 OVERLAP = 1_000  # rows that are looked at again, since several writers' rows may appear out of order

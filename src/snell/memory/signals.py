@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from snell.memory.signal_rows import ROWS, Row
+from snell.memory.signal_patterns import ROWS, Row
 from snell.memory.tool_output import ToolOutput
 
 Tier = Literal[1, 2, 3]

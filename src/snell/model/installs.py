@@ -91,7 +91,7 @@ class Install(Struct, frozen=True, kw_only=True):
     base: str = ""
     base_variable: str = ""  # an environment variable that moves `base`
     folders: tuple[str, ...] = ()  # signs that it is, or was, here
-    form: str = ""  # how hooks are written: a name in `runtime/install_forms.py`
+    form: str = ""  # how hooks are written: a name in `setup/config_formats.py`
     format: Format = "json"
     hooks: Mapping[str, str] = {}  # by scope
     events: tuple[str, ...] = ()  # the client's own names

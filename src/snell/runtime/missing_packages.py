@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from snell.engine.book import Book
-from snell.machine.extras import install_advice, is_installed, missing_message
-from snell.machine.surroundings import ModelSettings, Surroundings
+from snell.engine.registry import Book
 from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Webhook
+from snell.system.handler_context import ModelSettings, Surroundings
+from snell.system.optional_packages import install_advice, is_installed, missing_message
 
 
 class MissingPackage(Struct, frozen=True):
@@ -37,7 +37,7 @@ def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) ->
     if isinstance(handler, McpTool):
         return "mcp"
     if isinstance(handler, Prompt | Agent):
-        from snell.machine.model_client import api_for  # slow to import, and few have such hooks
+        from snell.llm.client import api_for  # slow to import, and few have such hooks
 
         return "http" if api_for(model, env) else ""
     return ""

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from snell.machine.files import FileError, read_capped
-from snell.machine.paths import make_private
 from snell.model.errors import SnellError
-from snell.work.decisions import Row
+from snell.records.decisions import Row
+from snell.system.files import FileError, read_capped
+from snell.system.paths import make_private
 
 FOLDER = "pending"
 ENDING = ".rows"

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TypeVar
 
-from snell.machine.files import FileError, read_capped
 from snell.settings.digests import digest_of_bytes
-from snell.settings.watch import Stamp, Watched, is_settled, stamp_of, watched
+from snell.settings.file_watch import Stamp, Watched, is_settled, stamp_of, watched
+from snell.system.files import FileError, read_capped
 
 LONGEST_PINNED = 64 * 1024 * 1024
 FILES = 2_048  # how many files are remembered; beyond that, those that were asked for last

@@ -6,12 +6,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from snell.model.hooks import Scope
-from snell.settings.complaints import WrongError
 from snell.settings.parse import parse_tree
+from snell.settings.parse_types import Parsed, Reading
+from snell.settings.problems import WrongError
+from snell.settings.read_file import bytes_of
 from snell.settings.read_yaml import read_yaml
-from snell.settings.reading import Parsed, Reading
-from snell.settings.sources import bytes_of
-from snell.settings.tree import Node, text_of
+from snell.settings.value_tree import Node, text_of
 
 LONGEST = 256 * 1024
 _OPENING = re.compile(r"---[ \t]*\r?\n")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from snell.machine.paths import Places
-from snell.machine.surroundings import HandlerSettings, McpServer, ModelSettings
+from snell.system.handler_context import HandlerSettings, McpServer, ModelSettings
+from snell.system.paths import Places
 
 
 def handler_settings(values: Mapping[str, Any], where: Places) -> HandlerSettings:

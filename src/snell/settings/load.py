@@ -10,20 +10,20 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.engine.book import Switches
-from snell.machine.paths import POLICY_FILE, Places
+from snell.engine.registry import Switches
 from snell.model.hooks import Hook, PythonFile
-from snell.settings.complaints import Complaint
-from snell.settings.effective import ADDED_POLICY, effective, switches
+from snell.settings.effective_values import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
+from snell.settings.file_watch import Watched, have_changed, stamp_of, watched
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
+from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
-from snell.settings.policy import standing_in, standing_in_for_guards
-from snell.settings.reading import Parsed, PythonSource, Value
-from snell.settings.sources import read_file
-from snell.settings.watch import Watched, have_changed, stamp_of, watched
+from snell.settings.problems import Complaint
+from snell.settings.read_file import read_file
+from snell.settings.unreadable_policy import standing_in, standing_in_for_guards
+from snell.system.paths import POLICY_FILE, Places
 
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which a file that was emptied may still be about to be written
 
@@ -194,8 +194,8 @@ def _take_project(
     if not found.project:
         _take_trusted_folder(found, gathering, places)
         return
-    from snell.settings.items import Workshop  # slow to import, and not needed outside of projects
-    from snell.settings.project import believed, unopened
+    from snell.settings.project_trust import believed, unopened
+    from snell.settings.trust_items import Workshop  # slow to import, and not needed outside of projects
 
     pins, problem = read_pins(places)
     gathering.problems += [problem] if problem else []

@@ -7,9 +7,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.machine.paths import POLICY_FILE, Places
 from snell.model.hooks import Scope
-from snell.settings.foreign import FORMS, project_files, user_files
+from snell.settings.client_hook_files import FORMS, project_files, user_files
+from snell.system.paths import POLICY_FILE, Places
 
 FOLDER = ".snell"
 NOTES = "LOCAL.md"  # what a project tells the model, if a person trusts it

@@ -6,14 +6,14 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from snell.settings.complaints import WrongError
-from snell.settings.entries import declared
-from snell.settings.foreign import FORMS
-from snell.settings.foreign_trees import adapted
-from snell.settings.forms import entries, top_level
+from snell.settings.client_hook_files import FORMS
+from snell.settings.client_hook_trees import adapted
+from snell.settings.file_layouts import entries, top_level
+from snell.settings.hook_entries import declared
+from snell.settings.parse_types import Declared, Fault, Parsed, Reading
+from snell.settings.problems import WrongError
 from snell.settings.read_toml import read_toml
-from snell.settings.reading import Declared, Fault, Parsed, Reading
-from snell.settings.tree import Node, text_of
+from snell.settings.value_tree import Node, text_of
 
 LONGEST_FILE = 4 * 1024 * 1024
 MOST_VALUES = 100_000

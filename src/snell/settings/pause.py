@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.machine.files import FileError, read_capped, write_atomically
-from snell.machine.paths import Places, make_private
+from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.paths import Places, make_private
 
 PAUSE_FILE = "pause.json"
 LONGEST_MINUTES = 60

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.machine.files import FileError, locked, read_capped, write_atomically
-from snell.machine.paths import Places, make_private
 from snell.model.errors import TrustError
-from snell.settings.complaints import Complaint
+from snell.settings.problems import Complaint
+from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.paths import Places, make_private
 
 LONGEST_FILE = 16 * 1024 * 1024
 VERSION = 1

@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from snell.model.errors import SettingsError
 from snell.model.hooks import Scope
-from snell.settings.packs import hook_files
+from snell.settings.file_watch import Watched, watched
+from snell.settings.pack_manifest import hook_files
 from snell.settings.parse import parse, parse_tree
-from snell.settings.reading import Fault, Parsed, Reading, Value
-from snell.settings.sources import bytes_of
-from snell.settings.tree import Node, plain, text_of
-from snell.settings.watch import Watched, watched
+from snell.settings.parse_types import Fault, Parsed, Reading, Value
+from snell.settings.read_file import bytes_of
+from snell.settings.value_tree import Node, plain, text_of
 
 MANIFEST = ".claude-plugin/plugin.json"
 HOOKS = "hooks/hooks.json"
@@ -82,7 +82,7 @@ def _plugin(root: Path, extra_events: frozenset[str], further: list[Watched]) ->
 
 
 def _manifest(path: Path, reading: Reading) -> dict[str, Node]:
-    from snell.settings.complaints import WrongError
+    from snell.settings.problems import WrongError
     from snell.settings.read_json import read_json
 
     data = bytes_of(path, reading)

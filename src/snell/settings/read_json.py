@@ -9,8 +9,8 @@ import re
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
-from snell.settings.complaints import WrongError
-from snell.settings.tree import Lines, Node, check_depth
+from snell.settings.problems import WrongError
+from snell.settings.value_tree import Lines, Node, check_depth
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -4,9 +4,9 @@ import re
 import tomllib
 from typing import Any
 
-from snell.settings.complaints import WrongError
-from snell.settings.toml_lines import Spot, located
-from snell.settings.tree import Node, check_depth
+from snell.settings.problems import WrongError
+from snell.settings.toml_positions import Spot, located
+from snell.settings.value_tree import Node, check_depth
 
 # Reading a dotted key takes the square of its parts, so a long one could stall us for hours.
 _MOST_PARTS = 8

@@ -7,8 +7,8 @@ Anchors, aliases and tags are refused: a few lines of them can stand for gigabyt
 import math
 from typing import Any
 
-from snell.settings.complaints import WrongError
-from snell.settings.tree import Node, check_depth
+from snell.settings.problems import WrongError
+from snell.settings.value_tree import Node, check_depth
 
 _PREFIX = "tag:yaml.org,2002:"
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT
-from snell.settings.handler_parts import HandlerPart
-from snell.settings.reading import Entry, Reading
+from snell.settings.handler_rows import HandlerPart
+from snell.settings.parse_types import Entry, Reading
 
 RECOMMENDED_FOR_COMMANDS = 60.0
 LOOKS_LIKE_MILLISECONDS = 1000.0

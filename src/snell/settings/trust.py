@@ -13,17 +13,17 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from snell.machine.paths import Places
 from snell.model.errors import TrustError
-from snell.settings.complaints import Complaint
 from snell.settings.digests import digest_of
 from snell.settings.file_digests import FileDigests
-from snell.settings.items import Item, Workshop
 from snell.settings.load import imports, load
 from snell.settings.locate import NOTES, project_at, with_imports
 from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
-from snell.settings.project import brought, changes_of
-from snell.settings.skills import files_of, skill_items
+from snell.settings.problems import Complaint
+from snell.settings.project_trust import brought, changes_of
+from snell.settings.skill_hooks import files_of, skill_items
+from snell.settings.trust_items import Item, Workshop
+from snell.system.paths import Places
 
 State = Literal["approved", "changed", "new", "cannot"]
 

@@ -9,23 +9,23 @@ Names are looked up when they are first used.
 TYPE_CHECKING = False  # what type checkers know by this name
 
 if TYPE_CHECKING:
+    from snell.testing.case_errors import CaseError
+    from snell.testing.case_event import Given
     from snell.testing.cases import Case, cases_in
-    from snell.testing.expect import Expectation
-    from snell.testing.given import Given
+    from snell.testing.expectation import Expectation
     from snell.testing.inline import decide_with
-    from snell.testing.mistakes import CaseError
-    from snell.testing.run import Result, run_case, run_path
+    from snell.testing.run_cases import Result, run_case, run_path
 
 _WHERE = {
     "Case": "cases",
-    "CaseError": "mistakes",
-    "Expectation": "expect",
-    "Given": "given",
-    "Result": "run",
+    "CaseError": "case_errors",
+    "Expectation": "expectation",
+    "Given": "case_event",
+    "Result": "run_cases",
     "cases_in": "cases",
     "decide_with": "inline",
-    "run_case": "run",
-    "run_path": "run",
+    "run_case": "run_cases",
+    "run_path": "run_cases",
 }
 
 __all__ = [

@@ -15,9 +15,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.settings.locate import FOLDER
-from snell.settings.packs import MANIFEST
+from snell.settings.pack_manifest import MANIFEST
+from snell.testing.case_errors import CaseError, did_you_mean
 from snell.testing.cases import ENDING
-from snell.testing.mistakes import CaseError, did_you_mean
 
 # Folders in which nobody keeps case files of their own; hidden ones are left out too.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})

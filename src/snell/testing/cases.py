@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from snell.machine.files import FileError, read_capped
-from snell.settings.complaints import WrongError
+from snell.settings.problems import WrongError
 from snell.settings.read_toml import read_toml
-from snell.settings.tree import Node, noun, plain, text_of
-from snell.testing.expect import Expectation, expectation_from
-from snell.testing.given import Given, given_from
-from snell.testing.mistakes import CaseError, did_you_mean
+from snell.settings.value_tree import Node, noun, plain, text_of
+from snell.system.files import FileError, read_capped
+from snell.testing.case_errors import CaseError, did_you_mean
+from snell.testing.case_event import Given, given_from
+from snell.testing.expectation import Expectation, expectation_from
 
 ENDING = ".cases.toml"
 LARGEST = 4_000_000

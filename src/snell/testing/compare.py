@@ -9,8 +9,8 @@ from snell.engine.explain import shortened
 from snell.model.decision import Decision, Reason, Skipped
 from snell.model.effects import Verdict
 from snell.model.events import Event, same
-from snell.testing.expect import TEXTS, Expectation, Parts
-from snell.testing.given import Given
+from snell.testing.case_event import Given
+from snell.testing.expectation import TEXTS, Expectation, Parts
 
 
 def differences(expected: Expectation, decision: Decision, event: Event, given: Given) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from snell.model.decision import Decision
 from snell.model.hooks import Hook
-from snell.runtime.house import House
-from snell.testing.given import given_from
+from snell.runtime.app import House
+from snell.testing.case_event import given_from
 
 
 def decide_with(

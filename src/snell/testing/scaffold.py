@@ -12,12 +12,12 @@ import msgspec
 from snell.model.catalogue import CATALOGUE, TURN_ENDS, EventRow, canonical, nearest
 from snell.model.errors import SnellError
 from snell.model.tools import ALL_KINDS
-from snell.settings.packs import MANIFEST
+from snell.settings.pack_manifest import MANIFEST
+from snell.testing.case_errors import did_you_mean
+from snell.testing.case_event import given_from
 from snell.testing.cases import ENDING
-from snell.testing.examples import Example, example_for
-from snell.testing.given import given_from
-from snell.testing.mistakes import did_you_mean
-from snell.testing.templates import CASES, HOOK, PACK, WATCHER
+from snell.testing.scaffold_examples import Example, example_for
+from snell.testing.scaffold_templates import CASES, HOOK, PACK, WATCHER
 
 ROLES = ("judges", "rewrites", "informs", "watches")
 PACKS_FIRST_HOOK = "first_hook"

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.model.errors import StoreError
-from snell.model.ports import Database, Store, T, Transaction
-from snell.work import decisions, marks, retention
-from snell.work.decisions import Row
+from snell.model.protocols import Database, Store, T, Transaction
+from snell.records import decisions, marks, retention
+from snell.records.decisions import Row
 
 MakeDatabase = Callable[[str], Database]
 MakeStore = Callable[[], Store]

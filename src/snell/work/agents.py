@@ -5,9 +5,9 @@ process number never says who owns something.
 
 from typing import Any
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
+from snell.work.errors import WorkError, invalid, not_found
 from snell.work.rows import Record, json_of, now_ms, select, update
-from snell.work.trouble import WorkError, invalid, not_found
 
 COLUMNS = "id label claims targeted_claims manages parent effort_id status status_at pane signal holder held_until"
 

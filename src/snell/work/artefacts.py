@@ -8,8 +8,8 @@ import stat
 import time
 from typing import Any
 
+from snell.work.errors import WorkError
 from snell.work.rows import Record
-from snell.work.trouble import WorkError
 
 _KIND = os.O_NONBLOCK | os.O_CLOEXEC
 MOST_FOUND = 200

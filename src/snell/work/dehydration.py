@@ -7,8 +7,8 @@ A window that ended without leaving anything is made up for from what the effort
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snell.work.errors import invalid
 from snell.work.rows import Record
-from snell.work.trouble import invalid
 
 MOST_FILES = 8
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 from snell.work import tasks
+from snell.work.errors import WorkError, not_found
 from snell.work.rows import Record, now_ms, select, update
-from snell.work.trouble import WorkError, not_found
 
 COLUMNS = (
     "id task_id skill mode ordinal lifecycle current_phase discovered_directives discovered_directories loaded_files"

@@ -1,6 +1,6 @@
 """Messages of a session: what the transcript says, and what hooks saw."""
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 from snell.work import sessions
 from snell.work.rows import Record, now_ms, select
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 from snell.work import efforts
+from snell.work.errors import WorkError, invalid
 from snell.work.rows import Record, json_of, now_ms, select, update
-from snell.work.trouble import WorkError, invalid
 
 
 class Move(Struct, frozen=True):

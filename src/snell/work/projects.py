@@ -2,9 +2,9 @@
 
 import os
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
+from snell.work.errors import invalid
 from snell.work.rows import Record, now_ms, select
-from snell.work.trouble import invalid
 
 COLUMNS = "id path name created_at"
 

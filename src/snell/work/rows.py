@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 
 Record = dict[str, Any]
 

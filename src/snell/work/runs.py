@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.ports import Store, Transaction
-from snell.model.scopes import lasting
+from snell.model.mark_scopes import lasting
+from snell.model.protocols import Store, Transaction
 
 MINUTES, STEPS, CALLS = 90, 50, 250
 LEASE_MS = 60_000

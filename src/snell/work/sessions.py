@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 from snell.work import efforts
+from snell.work.errors import WorkError, not_found
 from snell.work.rows import Record, now_ms, select, union, update
-from snell.work.trouble import WorkError, not_found
 
 COLUMNS = (
     "id task_id effort_id prev_session_id parent_session_id client_session_id subagent_id pid heartbeat_counter"

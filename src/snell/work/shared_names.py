@@ -8,7 +8,7 @@ place in it. Of a project that has no directory on this machine, the name stands
 import os
 from collections.abc import Callable
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
 from snell.work import projects
 
 NameOf = Callable[[str], str]  # the name of the project in this directory

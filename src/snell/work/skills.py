@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
+from snell.work.errors import not_found
 from snell.work.rows import Record, json_of, now_ms, select
-from snell.work.trouble import not_found
 
 COLUMNS = (
     "id project_id name phases modes templates cmd_dependencies next_skills directives version description updated_at"

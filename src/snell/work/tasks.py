@@ -2,10 +2,10 @@
 
 import os
 
-from snell.model.ports import Transaction
+from snell.model.protocols import Transaction
+from snell.work.errors import WorkError
 from snell.work.projects import whole
 from snell.work.rows import Record, now_ms, select
-from snell.work.trouble import WorkError
 
 COLUMNS = "dir_path project_id workspace title description keywords created_at effort_count active_count last_activity"
 

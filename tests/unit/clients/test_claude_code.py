@@ -11,7 +11,7 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.events import Event
-from snell.model.ports import Reply
+from snell.model.protocols import Reply
 from tests.golden.reading import FOLDER, raw_payload
 from tests.helpers import decided, hook
 

@@ -97,7 +97,7 @@ def test_a_payload_goes_in_and_a_reply_comes_out() -> None:
 def test_translating_a_payload_loads_nothing_heavy() -> None:
     program = (
         'import sys; from snell.clients.cursor import decode; decode(b\'{"hook_event_name": "stop"}\');'
-        "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel snell.memory snell.stores snell.handlers snell.settings';"
+        "heavy = 'numpy mcp httpx2 asyncio apsw rich ruamel snell.memory snell.store snell.handlers snell.settings';"
         "sys.exit(', '.join(name for name in heavy.split() if name in sys.modules) or None)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)

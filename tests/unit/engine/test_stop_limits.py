@@ -6,7 +6,7 @@ import pytest
 
 from snell.engine.stop_limits import PER_SESSION, PER_TURN
 from snell.model.effects import Deny, Note
-from snell.stores.inmemory import InMemoryStore
+from snell.store.in_memory import InMemoryStore
 from tests.helpers import decided, event, hook, told
 
 BLOCKED = {"verdict": "deny", "reasons": [("loop", "go on")]}

@@ -11,7 +11,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook
 from snell.model.progress import Progress
-from snell.runtime.crew import Crew
+from snell.runtime.executor import Crew
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model

@@ -11,7 +11,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Command, Hook, Inline, Prompt, Webhook
 from snell.model.progress import Progress
-from snell.runtime.house import House
+from snell.runtime.app import House
 from tests.handler_stage import asking
 from tests.helpers import call
 from tests.loopback import Answer, serving

@@ -11,7 +11,7 @@ import pytest
 from snell import HookMatcher, House, judges
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note
-from snell.runtime.crew import Crew
+from snell.runtime.executor import Crew
 from tests.helpers import call, hook, untimed
 
 HERE = Path(__file__)

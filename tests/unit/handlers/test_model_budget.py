@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model

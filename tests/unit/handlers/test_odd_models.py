@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
 from tests.handler_stage import Agent, asking, outcome_of
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model

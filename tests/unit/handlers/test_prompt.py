@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from snell.machine.files import locked
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Hook, Inline, Prompt, Source
-from snell.runtime.house import House
+from snell.runtime.app import House
 from snell.settings.json_schema import docs_rows
+from snell.system.files import locked
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call, event
 from tests.model_server import Line, model

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.addresses import Target
-from snell.machine.http import Call, sent
-from snell.machine.patience import Patience
-from snell.machine.surroundings import HandlerSettings, ModelSettings, Surroundings
 from snell.model.decision import Failure, Outcome
 from snell.model.hooks import Agent, Command, Hook, Prompt, Webhook
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.system.address_policy import Target
+from snell.system.deadline import Patience
+from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
+from snell.system.http_client import Call, sent
 from tests.handler_stage import USER, outcome_of
 from tests.helpers import call
 from tests.loopback import Answer, serving

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.stores.sqlite import SqliteDatabase
+from snell.store.sqlite import SqliteDatabase
 
 
 @pytest.fixture

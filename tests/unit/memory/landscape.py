@@ -1,8 +1,8 @@
 """Some memories about a few topics, as points."""
 
-from snell.memory.shapes import Memory
-from snell.memory.space import Space
-from snell.memory.static_vectors import vector_of
+from snell.llm.embeddings.static_vectors import vector_of
+from snell.memory.types import Memory
+from snell.memory.vector_space import Space
 
 TEXTS = {
     "db1": "We decided to use PostgreSQL for the orders database because SQLite locked under load",

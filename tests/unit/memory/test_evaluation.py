@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.memory.evaluate import report
-from snell.machine.minilm import model_folder, model_in
+from snell.llm.embeddings.minilm import model_folder, model_in
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/memory.md"
 

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from snell.llm.embeddings.static_vectors import numpy_with_bits
 from snell.memory.shortlist import _Part
-from snell.memory.static_vectors import numpy_with_bits
 
 
 @pytest.mark.parametrize("number", [3, 40, 41, 2_000])

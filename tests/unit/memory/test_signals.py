@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snell.memory import signals
-from snell.memory.signal_rows import ROWS
+from snell.memory.signal_patterns import ROWS
 from snell.memory.signals import Signal, classify, importance_of, namespace_of, tier_of
 from snell.memory.tool_output import ToolOutput
 from tests.unit.memory import talk_cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.model.ports import Capabilities, tier_of
+from snell.model.protocols import Capabilities, tier_of
 
 
 @pytest.mark.parametrize(

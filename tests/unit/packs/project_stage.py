@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from snell.packs.toolchain.rewriting import redirected
+from snell.packs.toolchain.rewrite_line import redirected
 
 MAKE = {"Makefile": ".PHONY: test build lint e2e smoke\ntest build lint e2e smoke:\n\t./x\n"}
 CARGO = {"Cargo.toml": "[package]\n"}

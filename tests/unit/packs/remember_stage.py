@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from snell.kit.here import Here
-from snell.machine.inbox import Inbox
-from snell.machine.paths import Places
-from snell.memory.inbox_file import Waiting, decoded
+from snell.memory.inbox import Inbox
+from snell.memory.inbox_entry import Waiting, decoded
 from snell.model.events import Event, event_from
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House, database_of
+from snell.runtime.app import House, database_of
+from snell.sdk.pack_context import Here
+from snell.settings.builtin_packs import pack_hooks
+from snell.system.paths import Places
 
 DECIDED = "We decided to use uv for packages because pip was slow."
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"

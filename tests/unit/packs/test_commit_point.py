@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from snell.machine.git_looks import changed_files
-from snell.machine.surroundings import HandlerSettings, ModelSettings
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.system.git_readonly import changed_files
+from snell.system.handler_context import HandlerSettings, ModelSettings
 from tests.hostile_repository import git, hostile
 from tests.model_server import Line, model
 

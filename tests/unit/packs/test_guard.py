@@ -4,16 +4,16 @@ import time
 
 import pytest
 
+from snell.operations.guard import COMMANDS
 from snell.packs.guard.judge import judge
-from snell.packs.guard.once import allow_once, keep_denied, last_denied, uses_allowance
+from snell.packs.guard.one_time_allow import allow_once, keep_denied, last_denied, uses_allowance
+from snell.packs.guard.presets import switched
 from snell.packs.guard.rules import RULES
-from snell.packs.guard.session import after_secret, keep_files, keep_secret, known_files
-from snell.packs.guard.shell.values import Value
-from snell.packs.guard.switches import switched
-from snell.runtime.builtin_packs import builtin_hooks, pack_hooks
-from snell.runtime.calls.guard import COMMANDS
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
+from snell.packs.guard.session_state import after_secret, keep_files, keep_secret, known_files
+from snell.packs.guard.shell.known_values import Value
+from snell.runtime.app import House
+from snell.settings.builtin_packs import builtin_hooks, pack_hooks
+from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"
 FLAGGED = [(rule.name, command) for rule in RULES.values() for command in rule.flagged]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from snell.clients.codex import decode
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.in_memory import InMemoryStore
 
 CWD = "/home/user/project"
 WIPES = "rm -rf /"

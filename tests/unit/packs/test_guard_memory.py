@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.packs.guard import judged as memory
+from snell.packs.guard import verdict_cache as memory
 from snell.packs.guard.judge import Judgement
-from snell.packs.guard.own import NOWHERE, Own
-from snell.packs.guard.shell.values import Value
+from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.snell_paths import NOWHERE, Own
 
 
 @pytest.fixture

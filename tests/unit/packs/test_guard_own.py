@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from snell.packs.guard.judge import judge
-from snell.packs.guard.own import Own
-from snell.packs.guard.program import Program, running_program
 from snell.packs.guard.rules import RULES
+from snell.packs.guard.snell_paths import Own
+from snell.packs.guard.snell_program import Program, running_program
 
 ROWS = tomllib.loads(Path(__file__).with_name("own_rows.toml").read_text(encoding="utf-8"))
 HOME, PROJECT = "/home/user", "/home/user/project"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from snell.runtime.house import House
+from snell.runtime.app import House
 
 OFF = "printf '[pack.guard]\\nenabled = false\\n' > "
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from snell.packs.guard.shell.grammar import read
-from snell.packs.guard.shell.text import Budget
+from snell.packs.guard.shell.source_text import Budget
 from snell.packs.guard.shell.tree import Simple
 
 FOLDER = Path(__file__).parent / "guard_corpus"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from snell.packs.guard.patches import patched
-from snell.packs.guard.session import known_files
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
+from snell.packs.guard.patch_files import patched
+from snell.packs.guard.session_state import known_files
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"
 PATCH = "*** Begin Patch\n*** Add File: go.sh\n+#!/bin/sh\n+rm -rf ~\n*** End Patch"

@@ -9,16 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from snell.clients import client_named
-from snell.kit.here import Here
-from snell.machine.fences import RULES
+from snell.llm.untrusted_text import RULES
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.packs.harness.loop import Loop, keep, loop_of
+from snell.operations.run import poll
 from snell.packs.harness.promise import continuation
+from snell.packs.harness.promise_loop import Loop, keep, loop_of
 from snell.packs.harness.subagents import task_key
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.calls.run import poll
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.sdk.pack_context import Here
+from snell.settings.builtin_packs import pack_hooks
 
 
 @pytest.fixture

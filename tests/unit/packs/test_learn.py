@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.machine.paths import Places
-from snell.machine.surroundings import HandlerSettings, ModelSettings
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House, database_of
-from snell.runtime.store_journal import StoreJournal
+from snell.runtime.app import House, database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.settings.builtin_packs import pack_hooks
+from snell.system.handler_context import HandlerSettings, ModelSettings
+from snell.system.paths import Places
 from tests.model_server import Line, ModelServer, model
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.kit.authoring import hooks_of, judges, rewrites
 from snell.model.decision import Decision
 from snell.model.effects import Deny, Rewrite, Verdict
 from snell.model.errors import StoreError
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import ledger
+from snell.records import ledger
+from snell.sdk.decorators import hooks_of, judges, rewrites
+from snell.store.sqlite import SqliteDatabase
 from tests.ledger_desk import LETTER, MAIL, Desk
 
 Open = Callable[..., Desk]

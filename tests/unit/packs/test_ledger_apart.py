@@ -8,7 +8,7 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.work import losses
+from snell.records import lost_ledger
 from tests.ledger_desk import Desk
 
 Open = Callable[..., Desk]
@@ -110,5 +110,5 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_p
     at.tell("SessionStart", source="startup", session_id="new")
     assert at.before("t5", session_id="new").verdict is Verdict.SILENT
     assert at.before("t6", session_id="new").verdict is Verdict.DENY
-    assert at.database.run(losses.accept)
+    assert at.database.run(lost_ledger.accept)
     assert at.before("t7").verdict is Verdict.SILENT

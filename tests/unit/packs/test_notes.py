@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from snell.packs.notes.notes import asks_for_notes
-from snell.runtime.builtin_packs import builtin_packs, pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.settings.builtin_packs import builtin_packs, pack_hooks
 
 TRIGGERS = builtin_packs()["notes"].options["triggers"]
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from snell.clients import client_named
 from snell.model.events import Event
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
 from tests.golden.reading import FOLDER, event_in, event_of, golden_files
 
 CLIENTS = sorted(folder.name for folder in FOLDER.iterdir() if any(folder.glob("*.json")))

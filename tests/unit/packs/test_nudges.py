@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from snell.kit.text import distance, is_typo_of
 from snell.model.effects import Verdict
 from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
 from snell.packs.nudges.routes import route_of
-from snell.runtime.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.sdk.words import distance, is_typo_of
+from snell.settings.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
 from snell.testing.inline import decide_with
 
 OPTIONS = builtin_packs()["nudges"].options

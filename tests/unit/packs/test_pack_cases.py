@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from snell.model.hooks import Hook
-from snell.runtime.builtin_packs import FOLDER, builtin_hooks, builtin_packs, pack_hooks
+from snell.settings.builtin_packs import FOLDER, builtin_hooks, builtin_packs, pack_hooks
 from snell.testing.case_files import case_files
-from snell.testing.run import run_file
+from snell.testing.run_cases import run_file
 
 PACKS = sorted(builtin_packs())
 CASE_FILES = [file for pack in PACKS for file in case_files(FOLDER / pack)]

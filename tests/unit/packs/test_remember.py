@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from snell.machine.minilm import model_in
+from snell.llm.embeddings.minilm import model_in
 from snell.memory import rows
-from snell.memory.inbox_file import Waiting
-from snell.memory.shapes import Draft
+from snell.memory.capture import Captured, pieces
+from snell.memory.inbox_entry import Waiting
+from snell.memory.service import Memories, memories_of
+from snell.memory.types import Draft
 from snell.model.events import event_from
-from snell.packs.remember._pipeline import Captured, pieces
 from snell.packs.remember.capture import captured_from_tool, captured_from_transcript
 from snell.packs.remember.recall import age, told
-from snell.runtime.builtin_packs import builtin_packs
-from snell.runtime.memories import Memories, memories_of
-from tests.unit.machine import tiny_bert
+from snell.settings.builtin_packs import builtin_packs
+from tests.unit.llm import tiny_bert
 from tests.unit.packs.remember_stage import DECIDED, SECRET, Stage
 
 
@@ -270,7 +270,7 @@ def test_a_rare_word_brings_a_long_memory(stage) -> None:
 
 def test_a_prompt_asks_a_model_that_is_warm_and_waits_for_none(stage, monkeypatch) -> None:
     pytest.importorskip("numpy")
-    monkeypatch.setattr("snell.machine.minilm._MODELS", {})
+    monkeypatch.setattr("snell.llm.embeddings.minilm._MODELS", {})
     stage = stage()
     model = model_in(tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2"))
     keep(stage, DECIDED)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from snell.machine.paths import Places
-from snell.machine.transcript_delta import position
-from snell.packs.remember._transcripts import read_on
-from snell.runtime.builtin_packs import builtin_hooks
-from snell.runtime.house import House
-from snell.runtime.memory_catch_up import catch_up
+from snell.daemon.memory_catch_up import catch_up
+from snell.memory.transcript_capture import read_on
+from snell.memory.transcript_position import position
+from snell.runtime.app import House
+from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.trust import approve, review
+from snell.system.paths import Places
 from tests.unit.packs.remember_stage import DECIDED, Stage
 
 BEFORE, MEANWHILE, AFTER = (f"{DECIDED} That was in the {when} week." for when in ("first", "second", "third"))

@@ -7,17 +7,17 @@ import sys
 
 import pytest
 
-from snell.machine.files import locked
-from snell.machine.paths import make_private
-from snell.machine.transcript_delta import overlong_lines, position
+from snell.daemon.memory_timer import MemoryTimer
 from snell.memory import rows
-from snell.memory.inbox_file import decoded
-from snell.memory.shapes import Draft
-from snell.packs.remember._transcripts import read_on, read_the_rest
-from snell.runtime.calls import call_for
-from snell.runtime.memories import memories_of
-from snell.runtime.memory_timer import MemoryTimer
-from tests.unit.machine import tiny_bert
+from snell.memory.inbox_entry import decoded
+from snell.memory.service import memories_of
+from snell.memory.transcript_capture import read_on, read_the_rest
+from snell.memory.transcript_position import overlong_lines, position
+from snell.memory.types import Draft
+from snell.operations import call_for
+from snell.system.files import locked
+from snell.system.paths import make_private
+from tests.unit.llm import tiny_bert
 from tests.unit.packs.remember_stage import DECIDED, Stage
 
 
@@ -52,9 +52,9 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
 _READER = """
 import sys
 from pathlib import Path
-from snell.kit.here import Here
+from snell.sdk.pack_context import Here
 from snell.model.events import event_from
-from snell.packs.remember._transcripts import read_on
+from snell.memory.transcript_capture import read_on
 
 state, transcript, cwd = sys.argv[1:]
 event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
@@ -141,7 +141,7 @@ def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage
 
 def test_the_timer_lets_a_model_catch_up_where_nothing_was_ever_captured(stage, monkeypatch) -> None:
     pytest.importorskip("numpy")
-    monkeypatch.setattr("snell.machine.minilm._MODELS", {})
+    monkeypatch.setattr("snell.llm.embeddings.minilm._MODELS", {})
     stage = stage()
     tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2")
     timer = MemoryTimer(stage.house, every=0.0)

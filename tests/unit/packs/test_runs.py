@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.loop import ToolRunner
+from snell.embed import ToolRunner
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.scopes import lasting
-from snell.work import ledger, replays, runs
+from snell.model.mark_scopes import lasting
+from snell.records import ledger, replays
+from snell.work import runs
 from snell.work.runs import Run
 from tests.ledger_desk import LETTER, MAIL, Desk
 
@@ -185,7 +186,7 @@ def test_finishing_does_not_make_a_run_what_it_was_not(desk: Desk, before: str, 
 
 def queue(at: Desk, number: str, given: dict[str, Any], tool: str = MAIL) -> None:
     """A call that failed in this run, and has to be made again."""
-    from snell.work.idempotency import args_hash
+    from snell.records.idempotency import args_hash
 
     call = ledger.Call(
         tool_call_id=f"s/{number}",

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from snell.model.events import event_from
-from snell.model.ports import Transaction
-from snell.packs.sessions.callers import usage_of
+from snell.model.protocols import Transaction
+from snell.operations import call_for
+from snell.packs.sessions.caller import usage_of
 from snell.packs.sessions.tool_calls import look_at_transcript
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.calls import call_for
-from snell.runtime.house import House
-from snell.stores.inmemory import InMemoryStore
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions, shared_rows
-from snell.work.decisions import Row
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
+from snell.store.in_memory import InMemoryStore
+from snell.store.replication import work_rows
+from snell.store.sqlite import SqliteDatabase
 from snell.work.rows import update
 
 BASE = {"sessionId": "w", "transcriptPath": "/t.jsonl"}
@@ -171,7 +172,7 @@ def test_a_whole_call_costs_no_more_than_a_few_rows(
     fire(house, "SessionStart", tmp_path, source="startup")
     assert house.database is not None
     if is_shared:
-        house.database.run(lambda tx: shared_rows.begin(tx, "team"))
+        house.database.run(lambda tx: work_rows.begin(tx, "team"))
     event = event_from(
         {"session_id": "w", "cwd": str(tmp_path / "p"), "tool_name": "Bash", "tool_input": {"command": "ls"}},
         "PreToolUse",

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.packs.skills.folders import front_matter, skills_in
-from snell.packs.skills.places import folders_for
 from snell.packs.skills.ranking import ranked, wanted
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.packs.skills.skill_files import front_matter, skills_in
+from snell.packs.skills.skill_folders import folders_for
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
 
 SKILLS = {
     "pdf": "Extract text and tables from PDF documents, fill in forms, merge and split pages.",

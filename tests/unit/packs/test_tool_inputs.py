@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from snell.engine.schemas import TOOL_SCHEMAS
+from snell.engine.json_schema import TOOL_SCHEMAS
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.packs.tool_inputs.entries import KNOWN, entry_for, entry_from
-from snell.packs.tool_inputs.shapes import Faults, example_text, faults, repaired
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.packs.tool_inputs.input_check import Faults, example_text, faults, repaired
+from snell.packs.tool_inputs.tool_schemas import KNOWN, entry_for, entry_from
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
 
 NOTHING: dict[str, Any] = {}
 LONG = "long enough to be a text"

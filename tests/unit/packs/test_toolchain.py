@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from snell.kit.authoring import GATE_TIMEOUT
 from snell.model.effects import Verdict
-from snell.packs.toolchain.chains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewriting import Redirected, redirected
-from snell.packs.toolchain.seed import DETECTORS, action_of, project_command
+from snell.packs.toolchain.rewrite_line import Redirected, redirected
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
-from snell.runtime.builtin_packs import builtin_hooks, pack_hooks
-from snell.runtime.house import House
+from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
+from snell.packs.toolchain.whole_command import DETECTORS, action_of, project_command
+from snell.runtime.app import House
+from snell.sdk.decorators import GATE_TIMEOUT
+from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.testing.inline import decide_with
 from tests.unit.packs.project_stage import (
     CARGO,

@@ -13,8 +13,8 @@ from snell.clients.cline import decode, encode
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.hooks import Command, Hook
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.settings.builtin_packs import pack_hooks
 from tests.ledger_desk import Desk
 
 FORMS: list[tuple[str, Any, str]] = [

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.kit.authoring import rewrites
 from snell.model.effects import Rewrite, Verdict
 from snell.model.events import Event
-from snell.runtime.builtin_packs import pack_hooks
-from snell.runtime.house import House
+from snell.runtime.app import House
+from snell.sdk.decorators import rewrites
+from snell.settings.builtin_packs import pack_hooks
 from tests.ledger_desk import MAIL, Desk
 
 

@@ -7,10 +7,10 @@ from types import FrameType
 
 import pytest
 
-from snell.machine.paths import Places
-from snell.machine.wire import Request
-from snell.runtime.house import House
-from snell.runtime.service import Service
+from snell.daemon.request_handler import Service
+from snell.daemon.wire import Request
+from snell.runtime.app import House
+from snell.system.paths import Places
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"])

@@ -9,7 +9,7 @@ from snell.handlers import HANDLERS
 SCRIPT = """
 import sys
 from snell import Deny, judges
-from snell.runtime.house import House
+from snell.runtime.app import House
 
 @judges("PreToolUse")
 def no(event):
@@ -24,16 +24,16 @@ PLAIN = "snell.handlers.python"
 HEAVY = ("httpx2", "httpcore2", "h11", "mcp", "anyio", "pydantic", "hmac")
 OURS = (
     *(module for module in HANDLERS.values() if module != PLAIN),
-    "snell.machine.http",
-    "snell.machine.addresses",
-    "snell.machine.model_client",
-    "snell.machine.reading_tools",
-    "snell.machine.mcp_client",
-    "snell.loop",
-    "snell.adapters",
-    "snell.runtime.embedding",
-    "snell.runtime.tool_call",
-    "snell.runtime.tool_driver",
+    "snell.system.http_client",
+    "snell.system.address_policy",
+    "snell.llm.client",
+    "snell.llm.read_only_tools",
+    "snell.system.mcp_client",
+    "snell.embed",
+    "snell.embed.adapters",
+    "snell.embed.embedded_agent",
+    "snell.embed.tool_call",
+    "snell.embed.tool_drivers",
 )
 
 
@@ -48,10 +48,10 @@ def test_an_event_that_functions_answer_loads_no_other_handler():
 FIRST_EVENT = """
 import asyncio, json, sys
 from pathlib import Path
-from snell.machine.paths import Places
-from snell.machine.wire import Request
-from snell.runtime.house import House
-from snell.runtime.service import Service
+from snell.system.paths import Places
+from snell.daemon.wire import Request
+from snell.runtime.app import House
+from snell.daemon.request_handler import Service
 
 folder = Path(sys.argv[1])
 where = Places(folder / "config", folder / "state", folder / "run")
@@ -75,5 +75,5 @@ def test_the_first_answer_to_a_new_session_does_not_wait_for_the_redactor(tmp_pa
     command = [sys.executable, "-c", FIRST_EVENT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     loaded = done.stdout.split()
-    assert "snell.packs.harness.errands" in loaded
-    assert [name for name in loaded if name.startswith("snell.kit.redact.")] == []
+    assert "snell.packs.harness.expectations" in loaded
+    assert [name for name in loaded if name.startswith("snell.redact.")] == []

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.machine.paths import Places
-from snell.machine.worker import Worker
+from snell.handlers.worker.client import Worker
 from snell.model.events import Event
-from snell.runtime.shelf import Shelf
+from snell.runtime.hook_loader import Shelf
+from snell.system.paths import Places
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime import pending_rows, store_journal
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.runtime import database_journal, pending_rows
+from snell.runtime.database_journal import StoreJournal
 from snell.runtime.pending_rows import FOLDER, ROOM, PendingRows, found_in
-from snell.runtime.store_journal import StoreJournal
-from snell.stores.sqlite import SqliteDatabase
-from snell.work import decisions
-from snell.work.decisions import Row
+from snell.store.sqlite import SqliteDatabase
 
 EVENT = event_from({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 
@@ -91,7 +91,7 @@ def test_a_file_grows_while_its_rows_cannot_be_saved_and_is_short_again_afterwar
 def test_rows_for_which_there_is_no_room_in_memory_are_saved_from_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_journal, "UNSAVED", 5)
+    monkeypatch.setattr(database_journal, "UNSAVED", 5)
     database = SqliteDatabase(tmp_path / "snell.db")
     journal = StoreJournal(database, pending=PendingRows(tmp_path / FOLDER))
     ids = [f"1a-{number:02}" for number in range(20)]

@@ -9,12 +9,12 @@ import pytest
 
 from snell.model.effects import Deny, Note
 from snell.model.errors import StoreError
-from snell.runtime import marks as stored
-from snell.runtime.house import House
-from snell.runtime.marks import StoredMarks
-from snell.stores.sqlite import SqliteDatabase
+from snell.records import marks
+from snell.runtime import stored_marks as stored
+from snell.runtime.app import House
+from snell.runtime.stored_marks import StoredMarks
+from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
-from snell.work import marks
 from tests.helpers import call, event, hook
 from tests.process.machine import wait_until
 

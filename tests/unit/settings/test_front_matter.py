@@ -6,7 +6,7 @@ import pytest
 
 from snell.model.hooks import Command, Scope, Source
 from snell.settings.front_matter import LONGEST, parse_front_matter
-from snell.settings.skills import skill_hooks
+from snell.settings.skill_hooks import skill_hooks
 from snell.settings.trust import approve, review
 from tests.unit.settings.workbench import World, said, written
 

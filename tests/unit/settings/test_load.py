@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from snell.engine.book import Book, Switches
+from snell.engine.registry import Book, Switches
 from snell.model.hooks import Command, Scope, Source
-from snell.settings.reading import Value
-from snell.stores.inmemory import InMemoryStore
+from snell.settings.parse_types import Value
+from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
 from tests.unit.settings.test_plugins import plugin
 from tests.unit.settings.workbench import World, command, ids, said, written

@@ -7,7 +7,7 @@ import pytest
 
 from snell.model.hooks import Scope
 from snell.settings.parse import parse
-from snell.settings.reading import Reading, Value
+from snell.settings.parse_types import Reading, Value
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/howto/operate.md"
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

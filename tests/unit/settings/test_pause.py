@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snell.engine.book import Switches
-from snell.machine.paths import Places
+from snell.engine.registry import Switches
 from snell.settings.load import load
 from snell.settings.pause import Pause, begin_pause, current_pause, end_pause, pause_file, steady_clock
+from snell.system.paths import Places
 
 
 @pytest.fixture

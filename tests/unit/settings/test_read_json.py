@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.settings.complaints import WrongError
+from snell.settings.problems import WrongError
 from snell.settings.read_json import read_json
-from snell.settings.tree import Node, plain, text_of
+from snell.settings.value_tree import Node, plain, text_of
 
 JSON = st.recursive(
     st.none()

@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
-from snell.settings.complaints import WrongError
+from snell.settings.problems import WrongError
 from snell.settings.read_toml import read_toml
-from snell.settings.tree import Node, plain
+from snell.settings.value_tree import Node, plain
 
 EVERYTHING = '''\
 # a comment [not] a = "table"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from snell.settings.complaints import WrongError
+from snell.settings.problems import WrongError
 from snell.settings.read_yaml import read_yaml
-from snell.settings.tree import Node, plain
+from snell.settings.value_tree import Node, plain
 
 
 def test_every_value_knows_its_line_in_the_file():

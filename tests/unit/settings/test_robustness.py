@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from snell.model.hooks import Scope
 from snell.settings.front_matter import parse_front_matter
 from snell.settings.parse import parse
-from snell.settings.policy import standing_in
-from snell.settings.reading import Parsed, Reading
-from tests.unit.settings.test_forms import CLIENT_JSON, SEED_TOML
+from snell.settings.parse_types import Parsed, Reading
+from snell.settings.unreadable_policy import standing_in
+from tests.unit.settings.test_file_layouts import CLIENT_JSON, SEED_TOML
 from tests.unit.settings.test_front_matter import SKILL
 from tests.unit.settings.test_read_toml import EVERYTHING
 

@@ -4,7 +4,7 @@ import pytest
 
 from snell.settings.json_schema import docs_rows, json_schema, spellings
 from snell.settings.schema import ENTRY, FLAT, HANDLERS, HOOK_KEYS, IN_TABLE, TOP, TOP_KEYS
-from snell.settings.values import READERS
+from snell.settings.value_check import READERS
 
 ALL_KEYS = [
     *TOP_KEYS,

@@ -12,8 +12,8 @@ import pytest
 from snell.model.errors import TrustError
 from snell.model.hooks import PythonFile
 from snell.settings.file_digests import FileDigests
+from snell.settings.parse_types import PythonSource
 from snell.settings.pins import pins_file
-from snell.settings.reading import PythonSource
 from snell.settings.trust import approve, review, revoke, status
 from tests.unit.settings.workbench import World, command, ids, inert, said, written
 
@@ -34,7 +34,7 @@ opened = []
 def hook(event, args):
     if event in ("open", "os.listdir", "os.scandir") and str(args[0]).startswith(sys.argv[1]):
         opened.append((event, str(args[0])[len(sys.argv[1]):]))
-from snell.machine.paths import Places
+from snell.system.paths import Places
 from snell.settings.load import load
 folder = Path(sys.argv[1]).parent
 places = Places(folder / "config", folder / "state", folder / "run")

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from snell.machine.paths import Places
 from snell.settings.load import Loaded, load
 from snell.settings.parse import parse
-from snell.settings.reading import Parsed, Reading
+from snell.settings.parse_types import Parsed, Reading
 from snell.settings.trust import Review, approve, review
+from snell.system.paths import Places
 
 
 def parsed(text: str | bytes, file: str = "snell.toml", **reading) -> Parsed:

@@ -6,8 +6,8 @@ import pytest
 
 from snell import Allow, Ask, Deny, Env, Extra, House, Note, Rewrite, Stop, Tell, informs, judges, rewrites
 from snell.testing import Case, run_case
-from snell.testing.expect import expectation_from
-from snell.testing.given import given_from
+from snell.testing.case_event import given_from
+from snell.testing.expectation import expectation_from
 
 SHELL = {"on": "PreToolUse", "kind": "shell", "command": "pytest", "description": "tests"}
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from snell import House
-from snell.kit.authoring import declared_in
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SnellError
 from snell.model.tools import ALL_KINDS
+from snell.sdk.decorators import declared_in
 from snell.testing import cases_in, run_case
 from snell.testing.scaffold import ROLES, NewHook, files_of_hook, fire_command, new_hook, write_new
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from snell.work.dehydration import checked, from_artefacts, recovery_block
-from snell.work.trouble import WorkError
+from snell.work.errors import WorkError
 
 GOOD = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": ["/f"]}
 

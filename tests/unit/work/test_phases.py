@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from snell.work.errors import WorkError
 from snell.work.phases import allowed
-from snell.work.trouble import WorkError
 
 PHASES = [
     {"label": "1", "name": "Plan"},

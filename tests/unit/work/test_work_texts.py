@@ -9,10 +9,10 @@ import pytest
 
 from snell.work import artefacts, directives, skill_files
 from snell.work.agents import foremost
-from snell.work.own_commands import is_ours, writes_the_log
+from snell.work.errors import WorkError
 from snell.work.rows import camel, camel_keys
-from snell.work.transcript_tails import tokens_in, trouble_in, window_in
-from snell.work.trouble import WorkError
+from snell.work.snell_commands import is_ours, writes_the_log
+from snell.work.transcript_end import tokens_in, trouble_in, window_in
 
 
 @pytest.mark.proves("S2-66")

@@ -7,15 +7,15 @@ What     Events set the status of the agent that AGENT_ID names: working, attent
 Instead  `enabled = false` in `[pack.fleet]`, or no AGENT_ID.
 """
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event, text_in
 from snell.packs.fleet.panes import show
-from snell.work import agents, hook_calls, hooks_agents
-from snell.work.hook_calls import Caller
-from snell.work.trouble import WorkError
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.work import agent_events, agents, hook_arguments
+from snell.work.errors import WorkError
+from snell.work.hook_arguments import Caller
 
 ANSWERED = "work-answered"  # a flag of events that came by a remote call, which sets the status itself
 
@@ -36,7 +36,7 @@ def status(event: Event, here: Here) -> Note | None:
     if not agent_id or agent_id == "default" or here.database is None or ANSWERED in event.flags:
         return None
     trouble = here.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
-    wanted = hooks_agents.status_after(event.name, {**event.payload, "trouble": trouble})
+    wanted = agent_events.status_after(event.name, {**event.payload, "trouble": trouble})
     if wanted:  # what it was is asked where it is kept: people and other programs change it, too
         _set(wanted, agent_id, here)
     return _signals(agent_id, here) if event.name == "UserPromptSubmit" else None
@@ -48,7 +48,7 @@ def teammate_idle(event: Event, here: Here) -> None:
     name = text_in(event.payload, "teammate_name")
     if not name or here.database is None or ANSWERED in event.flags:
         return
-    call = hook_calls.TeammateIdle(
+    call = hook_arguments.TeammateIdle(
         session_id=event.session_id,
         transcript_path=event.transcript_path,
         cwd=event.cwd,
@@ -57,7 +57,7 @@ def teammate_idle(event: Event, here: Here) -> None:
         team_name=text_in(event.payload, "team_name"),
     )
     try:
-        said = here.database.run(lambda tx: hooks_agents.teammate_idle(tx, call, Caller()))
+        said = here.database.run(lambda tx: agent_events.teammate_idle(tx, call, Caller()))
     except StoreError:
         return
     if said["updated"]:
@@ -76,7 +76,7 @@ def _set(wanted: str, agent_id: str, here: Here) -> None:
     )
     assert here.database is not None  # looked at before
     try:
-        changed = here.database.run(lambda tx: hooks_agents.set_status(tx, caller, wanted))
+        changed = here.database.run(lambda tx: agent_events.set_status(tx, caller, wanted))
     except (StoreError, WorkError):
         return
     here.marks.put(f"agent:{agent_id}", "status", wanted)

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import os
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.kit.subjects import ShellCall, ToolCall
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import other_readings
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS
-from snell.packs.guard.accesses import carries_line, judge_call, path_of, tells_others, written_by
+from snell.packs.guard.edited_text import with_text
 from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
-from snell.packs.guard.judged import judged
-from snell.packs.guard.misread import is_for_shell, without_misread
-from snell.packs.guard.once import keep_denied, uses_allowance
-from snell.packs.guard.own import own_places
+from snell.packs.guard.not_shell_text import is_for_shell, without_misread
+from snell.packs.guard.one_time_allow import keep_denied, uses_allowance
+from snell.packs.guard.presets import switched
 from snell.packs.guard.rule import DENY, Finding
-from snell.packs.guard.seen import keep_values
-from snell.packs.guard.session import (
+from snell.packs.guard.secret_fingerprints import keep_values
+from snell.packs.guard.session_state import (
     after_secret,
     keep_files,
     keep_secret,
@@ -38,8 +34,12 @@ from snell.packs.guard.session import (
     tells_value,
     told_after_secret,
 )
-from snell.packs.guard.switches import switched
-from snell.packs.guard.texts import with_text
+from snell.packs.guard.snell_paths import own_places
+from snell.packs.guard.tool_access import carries_line, judge_call, path_of, tells_others, written_by
+from snell.packs.guard.verdict_cache import judged
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import ShellCall, ToolCall
 
 MOST_WAITING = 64
 _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be remembered after it

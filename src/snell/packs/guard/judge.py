@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from snell.packs.guard.own import NOWHERE, Own
-from snell.packs.guard.places import Ground, project_in
+from snell.packs.guard.path_classes import Ground, project_in
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
 from snell.packs.guard.rules.windows import find_unread
-from snell.packs.guard.shell.links import followed
-from snell.packs.guard.shell.scene import HERE, Scene, Step
-from snell.packs.guard.shell.text import Budget, TooMuchError
-from snell.packs.guard.shell.values import Value
+from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.shell.shell_state import HERE, Scene, Step
+from snell.packs.guard.shell.source_text import Budget, TooMuchError
+from snell.packs.guard.shell.symlinks import followed
 from snell.packs.guard.shell.walk import Walk
+from snell.packs.guard.snell_paths import NOWHERE, Own
 
 ALLOW = "allow"
 MOST_FINDINGS = 12

@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.harness.errands import Errand, errand_of
+from snell.packs.harness.expectations import Errand, errand_of
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
 
 MOST_FILES = 1_000
 SLACK_MS = 2_000  # clocks of disks tick slowly

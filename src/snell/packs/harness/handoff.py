@@ -8,10 +8,10 @@ Instead  Raise `handoff_tokens`. The number comes from the client's status line,
 
 from typing import Any
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
 from snell.model.effects import Note
 from snell.model.events import Event
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
 
 TOLD, USAGE = "harness/handoff", "context_usage"
 

@@ -13,16 +13,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.kit.subjects import Prompt, Turn
-from snell.machine.fences import RULES, fenced
-from snell.machine.files import FileError, read_capped
+from snell.llm.untrusted_text import RULES, fenced
 from snell.model.effects import Deny, Note, Tell
 from snell.model.events import Event
-from snell.packs.harness.last_words import last_words
-from snell.packs.harness.loop import MARK, Loop, end, keep, loop_of
-from snell.work.supervised import SUPERVISOR, ask_for_restart, take_over
+from snell.packs.harness.last_message import last_words
+from snell.packs.harness.promise_loop import MARK, Loop, end, keep, loop_of
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Prompt, Turn
+from snell.system.files import FileError, read_capped
+from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
 
 COMMAND = "/harness"
 # Stops in a row, without a tool call between them, that a client lets itself be talked out of.

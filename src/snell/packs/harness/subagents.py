@@ -13,12 +13,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from snell.kit.authoring import judges, watches
-from snell.kit.here import Here
-from snell.kit.redact import redacted
-from snell.machine.files import FileError, read_capped, write_atomically
 from snell.model.effects import Deny
 from snell.model.events import Event
+from snell.redact import redacted
+from snell.sdk.decorators import judges, watches
+from snell.sdk.pack_context import Here
+from snell.system.files import FileError, read_capped, write_atomically
 
 PREVIEW = 4_000
 LARGEST = 2_000_000

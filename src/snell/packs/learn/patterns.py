@@ -8,15 +8,15 @@ Instead  `patterns = "off"`, which is the default.
 
 from pathlib import Path
 
-from snell.kit.authoring import watches
-from snell.kit.here import Here
-from snell.kit.redact import redact
-from snell.machine.fences import RULES, fenced
-from snell.machine.files import FileError, read_capped
-from snell.machine.model_asking import answer_here
-from snell.machine.model_talk import ModelError, Question, Said
+from snell.llm.ask import answer_here
+from snell.llm.messages import ModelError, Question, Said
+from snell.llm.untrusted_text import RULES, fenced
 from snell.model.events import Event
 from snell.packs.learn.report import QUESTIONS, WRITTEN
+from snell.redact import redact
+from snell.sdk.decorators import watches
+from snell.sdk.pack_context import Here
+from snell.system.files import FileError, read_capped
 
 LIMIT = 60.0  # seconds for the model; nobody waits for it
 LARGEST = 40_000

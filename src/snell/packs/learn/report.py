@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.kit.redact import redacted
 from snell.model.effects import Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.packs.learn.happened import Happened, happened_in
+from snell.packs.learn.session_counts import Happened, happened_in
+from snell.redact import redacted
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
 
 SHOWN = 12
 LONGEST = 200

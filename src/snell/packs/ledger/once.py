@@ -9,21 +9,21 @@ Instead  `snell ledger release ID` frees a call; a rule in `ledger.toml` lets a 
 
 from msgspec.structs import replace
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.machine.wall_clock import now_ms
 from snell.model.effects import Ask, Deny, Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.ports import Database, Transaction
-from snell.packs.ledger.describing import Named, described, error_of, named, preview_of
-from snell.packs.ledger.keys import hold
+from snell.model.protocols import Database, Transaction
+from snell.packs.ledger.call_description import Named, described, error_of, named, preview_of
+from snell.packs.ledger.claimed_keys import hold
 from snell.packs.ledger.policies import Rules, rules_for
-from snell.work import claims, losses, resuming
-from snell.work.claims import Claim, Receipt
-from snell.work.crash_points import reached
-from snell.work.resuming import Resumed
-from snell.work.side_effects import Rule
+from snell.records import claims, lost_ledger, resume
+from snell.records.claims import Claim, Receipt
+from snell.records.crash_points import reached
+from snell.records.resume import Resumed
+from snell.records.side_effects import Rule
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.system.wall_clock import now_ms
 
 LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 
@@ -86,10 +86,10 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
 
 
 def _taken_up(tx: Transaction, event: Event, which: Named) -> tuple[Resumed, str]:
-    lost = losses.told(tx)
+    lost = lost_ledger.told(tx)
     if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
-        losses.begin_since(tx, which.run_id)
-    return resuming.resume(tx, which.run_id, now_ms()), lost
+        lost_ledger.begin_since(tx, which.run_id)
+    return resume.resume(tx, which.run_id, now_ms()), lost
 
 
 def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
@@ -108,7 +108,7 @@ def _claimed(database: Database, event: Event, here: Here, which: Named, known: 
 def _contested(
     tx: Transaction, wanted: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := losses.concerns(tx, which.run_id)) and _happens_once(event, which, here, rules):
+    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, here, rules):
         return _forgotten(which, lost)
     wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.kit.here import Here
-from snell.machine.files import FileError, read_capped
 from snell.model.errors import SettingsError
-from snell.work.side_effects import Rule
+from snell.records.side_effects import Rule
+from snell.sdk.pack_context import Here
+from snell.system.files import FileError, read_capped
 
 BASE = Path(__file__).with_name("policy.toml")
 LARGEST = 1_000_000

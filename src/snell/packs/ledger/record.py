@@ -8,13 +8,10 @@ Instead  `snell ledger list`, `show`, `stats` and `export` tell it. `[pack.ledge
 
 import msgspec
 
-from snell.kit.authoring import watches
-from snell.kit.here import Here
-from snell.machine.wall_clock import now_ms
 from snell.model.events import Event
-from snell.model.ports import Transaction
-from snell.packs.ledger import stopwatch
-from snell.packs.ledger.describing import (
+from snell.model.protocols import Transaction
+from snell.packs.ledger import call_durations
+from snell.packs.ledger.call_description import (
     Body,
     Described,
     Named,
@@ -30,12 +27,16 @@ from snell.packs.ledger.describing import (
     was_interrupted,
     who,
 )
-from snell.packs.ledger.keys import key_held
+from snell.packs.ledger.claimed_keys import key_held
 from snell.packs.ledger.policies import rules_for
-from snell.work import claims, ledger, resuming, runs
-from snell.work.claims import Receipt
-from snell.work.crash_points import reached
-from snell.work.ledger import Call, End
+from snell.records import claims, ledger, resume
+from snell.records.claims import Receipt
+from snell.records.crash_points import reached
+from snell.records.ledger import Call, End
+from snell.sdk.decorators import watches
+from snell.sdk.pack_context import Here
+from snell.system.wall_clock import now_ms
+from snell.work import runs
 
 NOTHING = Body("", 0)
 
@@ -46,7 +47,7 @@ def begun(event: Event, here: Here) -> None:
     if here.database is None:
         return
     who_what = named_in_full(event, here)
-    stopwatch.start(who_what.call_id)
+    call_durations.start(who_what.call_id)
     about = described(event, who_what.tool, rules_for(here).rules, here)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     reached("before row")
@@ -105,7 +106,7 @@ def _end(
     call = known or msgspec.structs.replace(
         _call(tx, event, here, which, about, request, key), status="running", started_at=at - (took or 0)
     )
-    steady = stopwatch.mended(which.call_id, at - call.started_at)
+    steady = call_durations.mended(which.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
         status=status,
@@ -121,7 +122,7 @@ def _end(
     if receipt is None:
         preview = preview_of(event, failed) if here.options.get("mode") == "durable" else ""
         receipt = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=at, status=status, body=preview)
-    resuming.settle(tx, call, receipt, key, end)
+    resume.settle(tx, call, receipt, key, end)
     if failed is not None and call.replay_policy == "REPLAY_EXACT":
         runs.wait_for_human(tx, call.run_id, at, f"`{call.raw_tool_name}` failed, and may have done something")
 
@@ -147,7 +148,7 @@ def abandoned(event: Event, here: Here) -> None:
     """Calls of an earlier process that never came back are abandoned."""
     if here.database is not None:
         run_id = named(event, here).run_id
-        here.database.run(lambda tx: resuming.resume(tx, run_id, now_ms()))
+        here.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
 def _call(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body, key: str) -> Call:

@@ -10,13 +10,13 @@ Instead  Empty the files, or switch off `notes`.
 
 import re
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.kit.subjects import Prompt, Session
-from snell.kit.text import spoken
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.notes.texts import local_notes, restore_notes
+from snell.packs.notes.note_files import local_notes, restore_notes
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Prompt, Session
+from snell.sdk.words import spoken
 
 FIRST, LOST = "notes/first_prompt", "notes/compacted"
 LONGEST = 10_000  # characters of a prompt that are listened to

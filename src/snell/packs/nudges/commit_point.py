@@ -10,17 +10,17 @@ Instead  `commit_point = "off"`, which is the default. It speaks at most every `
 
 import time
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.kit.subjects import Turn
-from snell.machine.fences import RULES, fenced
-from snell.machine.git_looks import changed_files
-from snell.machine.model_answers import outcome_of_text
-from snell.machine.model_asking import answer_here
-from snell.machine.model_talk import ModelError, Question, Said
+from snell.llm.ask import answer_here
+from snell.llm.messages import ModelError, Question, Said
+from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.verdict_answers import outcome_of_text
 from snell.model.effects import Deny, Note, Tell
 from snell.model.errors import HookError
 from snell.model.events import Event
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Turn
+from snell.system.git_readonly import changed_files
 
 MARK = "nudges/commit_point"
 MODEL_LIMIT = 15.0

@@ -10,11 +10,11 @@ Instead  Say it in other words, put it in backticks, or change `[pack.nudges.rou
 from collections.abc import Mapping
 from typing import Any
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.kit.subjects import Prompt
 from snell.model.effects import Note, Tell
 from snell.packs.nudges.routes import DOCUMENTS, asks_for_commit, is_meta, route_of
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Prompt
 
 DOCUMENT_RULES = (
     "Names of documents: in the project's root in capitals (README.md, CHANGELOG.md), inside folders in lower case; "

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Mapping
 
-from snell.kit.late_pattern import late
-from snell.kit.text import distance, is_typo_of, spoken
-from snell.packs.nudges.contexts import is_request
+from snell.packs.nudges.request_check import is_request
+from snell.sdk.words import distance, is_typo_of, spoken
+from snell.system.lazy_regex import late
 
 META = (
     late(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),

@@ -8,14 +8,14 @@ What     After a tool call, before a compaction and at the end of a turn, texts 
 Instead  It is off until `[pack.remember] enabled = true`; `capture = false` keeps what is remembered by hand only.
 """
 
-from snell.kit.authoring import watches
-from snell.kit.here import Here
-from snell.machine.transcript_delta import is_session, is_transcript
-from snell.memory.extraction import content_of, is_skipped
+from snell.memory.capture import Captured, capture, hashes_in, inbox_of, pieces, source_of
+from snell.memory.tool_extraction import content_of, is_skipped
+from snell.memory.transcript_capture import read_on, source_of_transcript
+from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.events import Event
-from snell.packs.remember._looking_away import look_away
-from snell.packs.remember._pipeline import Captured, capture, hashes_in, inbox_of, pieces, source_of
-from snell.packs.remember._transcripts import read_on, source_of_transcript
+from snell.packs.remember._skip_while_off import look_away
+from snell.sdk.decorators import watches
+from snell.sdk.pack_context import Here
 
 
 @watches("PostToolUse", timeout=30, waits=True)

@@ -6,10 +6,10 @@ What     While `[pack.remember] enabled = false`, the place up to which a transc
 Instead  Leave `enabled` out: then the pack is off as well, and a transcript is read from where it was left.
 """
 
-from snell.kit.authoring import watches
-from snell.kit.here import Here
 from snell.model.events import Event
-from snell.packs.remember._looking_away import look_away
+from snell.packs.remember._skip_while_off import look_away
+from snell.sdk.decorators import watches
+from snell.sdk.pack_context import Here
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)

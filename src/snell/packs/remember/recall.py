@@ -11,22 +11,22 @@ import time
 
 from msgspec.structs import replace
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.kit.subjects import Prompt, Session
-from snell.machine.project_identity import came_along, has_to_come_along, project_of
+from snell.llm.embeddings.stems import telling_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
-from snell.memory.names import SOURCE_LENGTH, one_line
 from snell.memory.passages import passage
-from snell.memory.recalling import DENSE_ALPHA, Question, recall
-from snell.memory.shapes import Found
+from snell.memory.project_identity import came_along, has_to_come_along, project_of
+from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
-from snell.memory.words import telling_terms
+from snell.memory.types import Found
+from snell.memory.validation import SOURCE_LENGTH, one_line
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.ports import Database
+from snell.model.protocols import Database
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Prompt, Session
 
 SHOWN = "remember/shown"  # the mark with what this session was given already
 LONGEST_PROMPT = 4_000
@@ -108,7 +108,7 @@ def _fitting(text: str, event: Event, here: Here) -> list[Found]:
 
 def _as_the_model_sees_it(question: Question) -> Question:
     """With the vector of a model on this machine, if it is warm: a prompt waits neither for its files nor for a net."""
-    from snell.machine.minilm import loaded_model
+    from snell.llm.embeddings.minilm import loaded_model
 
     model = loaded_model()
     if model is None:

@@ -10,18 +10,19 @@ Instead  `snell runs approve` lets a waiting run go on, `snell runs cancel` ends
 
 from contextlib import suppress
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.machine.wall_clock import now_ms
 from snell.model.effects import Deny, Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.model.ports import Transaction
-from snell.work import replays, runs
-from snell.work.idempotency import args_hash
-from snell.work.replays import Replay
+from snell.model.protocols import Transaction
+from snell.records import replays
+from snell.records.idempotency import args_hash
+from snell.records.replays import Replay
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.system.wall_clock import now_ms
+from snell.work import runs
 from snell.work.runs import Run
-from snell.work.supervised import take_over
+from snell.work.supervisor_state import take_over
 
 REPLAYING = "runs/replaying"  # of a session: its input was checked when it was first made
 LEASE_MS = 600_000

@@ -6,12 +6,12 @@ What     Under a hundred tokens, only where an effort is active.
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.sessions.callers import caller_of, common, done, is_idle
-from snell.work import hook_calls, hooks_session
+from snell.packs.sessions.caller import caller_of, common, done, is_idle
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.work import hook_arguments, session_events
 
 
 @informs("UserPromptSubmit")
@@ -19,6 +19,6 @@ def context(event: Event, here: Here) -> Note | None:
     """Say where the work stands."""
     if is_idle(here, event):
         return None
-    call = hook_calls.UserPrompt(**common(event), prompt="")
-    said = done(here, lambda tx: hooks_session.user_prompt(tx, call, caller_of(event, here)))
+    call = hook_arguments.UserPrompt(**common(event), prompt="")
+    said = done(here, lambda tx: session_events.user_prompt(tx, call, caller_of(event, here)))
     return Note(said["sessionContext"]) if said and said["sessionContext"] else None

@@ -7,15 +7,15 @@ What     The end of the transcript is looked at: a rate limit is told to the per
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.machine.transcripts import tail_of
 from snell.model.effects import Tell
 from snell.model.events import Event
-from snell.packs.sessions.callers import is_idle
-from snell.work.hooks_session import restart_prompt
-from snell.work.supervised import SUPERVISOR, ask_for_restart
-from snell.work.transcript_tails import trouble_in
+from snell.packs.sessions.caller import is_idle
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.system.transcripts import tail_of
+from snell.work.session_events import restart_prompt
+from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
+from snell.work.transcript_end import trouble_in
 
 TEXTS = {
     "exhausted": "the context is used up; in a new session the effort goes on (`snell run -- AGENT` starts one)",

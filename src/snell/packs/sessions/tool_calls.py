@@ -10,17 +10,17 @@ Instead  `heartbeat`, `notice`, `warn`, `block`, `read_throttle` in `[pack.sessi
 
 from threading import Thread
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.kit.redact import redacted
-from snell.machine.transcripts import tail_of
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.sessions.callers import USAGE, caller_of, common, done, is_idle
-from snell.packs.sessions.skill_calls import answered, created_by_phase
-from snell.packs.sessions.speaking import found_directives, injected
-from snell.work import hook_calls, hooks_after, hooks_before, ingesting
-from snell.work.transcript_tails import tokens_in, window_in
+from snell.packs.sessions.caller import USAGE, caller_of, common, done, is_idle
+from snell.packs.sessions.hook_output import found_directives, injected
+from snell.packs.sessions.skill_efforts import answered, created_by_phase
+from snell.redact import redacted
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.system.transcripts import tail_of
+from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
+from snell.work.transcript_end import tokens_in, window_in
 
 LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
 
@@ -34,14 +34,14 @@ def heartbeat(event: Event, here: Here) -> Deny | list[Note] | None:
         if event.kind == "shell":
             created_by_phase(event, here)
         return None
-    call = hook_calls.PreToolUse(
+    call = hook_arguments.PreToolUse(
         **common(event),
         tool_name=event.tool,
         tool_input=event.tool_input,
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
     )
-    said = done(here, lambda tx: hooks_before.pre_tool_use(tx, call, caller_of(event, here)))
+    said = done(here, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, here)))
     if said is None:
         return None
     if not said["allow"]:
@@ -58,7 +58,7 @@ def deliver(event: Event, here: Here) -> list[Note] | None:
     if is_idle(here, event):
         return None
     asks = event.tool == "AskUserQuestion"
-    call = hook_calls.PostToolUse(
+    call = hook_arguments.PostToolUse(
         **common(event),
         tool_name=event.tool,
         tool_input=redacted(event.tool_input) if asks else event.tool_input,
@@ -66,7 +66,7 @@ def deliver(event: Event, here: Here) -> list[Note] | None:
         agent_id=event.agent_id,
         tool_response=redacted(event.tool_response) if asks else None,
     )
-    said = done(here, lambda tx: hooks_after.post_tool_use(tx, call, caller_of(event, here)))
+    said = done(here, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, here)))
     if said is None or said["heartbeatCount"] is None:
         return None
     if said["heartbeatCount"] % LOOK_EVERY == 1:
@@ -81,7 +81,7 @@ def failed(event: Event, here: Here) -> None:
     if is_idle(here, event):
         return
     error = event.payload.get("error")
-    call = hook_calls.PostToolUseFailure(
+    call = hook_arguments.PostToolUseFailure(
         **common(event),
         tool_name=event.tool,
         tool_input={},
@@ -90,7 +90,7 @@ def failed(event: Event, here: Here) -> None:
         error=str(redacted(error))[:4_000] if isinstance(error, str) else "",
         is_interrupt=event.payload.get("is_interrupt") is True,
     )
-    done(here, lambda tx: hooks_after.post_tool_use_failure(tx, call, caller_of(event, here)))
+    done(here, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, here)))
 
 
 def look_at_transcript(event: Event, here: Here) -> None:
@@ -106,7 +106,7 @@ def look_at_transcript(event: Event, here: Here) -> None:
     if here.options.get("ingest") and here.database is not None:
         session = done(here, lambda tx: tx.rows(_OPEN, event.session_id))
         if session:
-            ingesting.ingest(here.database, session[0][0], event.transcript_path, redacted)
+            transcript_import.ingest(here.database, session[0][0], event.transcript_path, redacted)
 
 
 _OPEN = "SELECT id FROM sessions WHERE client_session_id = ? AND subagent_id = '' AND ended_at IS NULL ORDER BY id DESC"

@@ -10,16 +10,16 @@ Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing
 
 import os
 
-from snell.kit.authoring import informs, judges
-from snell.kit.here import Here
-from snell.kit.subjects import Compaction, Session
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
-from snell.packs.sessions.callers import caller_of, common, done, is_idle
-from snell.packs.sessions.speaking import said_at_start
-from snell.work import artefacts, hook_calls, hooks_session, shared_names
+from snell.packs.sessions.caller import caller_of, common, done, is_idle
+from snell.packs.sessions.hook_output import said_at_start
+from snell.sdk.decorators import informs, judges
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Compaction, Session
+from snell.work import artefacts, hook_arguments, session_events, shared_names
 from snell.work.rows import Record
-from snell.work.supervised import SUPERVISOR, ask_for_restart, begin_supervised
+from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, begin_supervised
 
 FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
 
@@ -32,11 +32,11 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
         begin_supervised(event, here.marks, run)
     if is_idle(here, event):
         return None
-    from snell.machine.project_identity import shared_name  # slow to import, and most projects have no effort
+    from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
     done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
-    call = hook_calls.SessionStart(**common(event), source=session.source)
-    said = done(here, lambda tx: hooks_session.session_start(tx, call, caller_of(event, here)))
+    call = hook_arguments.SessionStart(**common(event), source=session.source)
+    said = done(here, lambda tx: session_events.session_start(tx, call, caller_of(event, here)))
     if not said or not said["found"]:
         return None
     return Note("\n\n".join(filter(None, (said_at_start(said), _contents(said, event.cwd, here)))))
@@ -46,8 +46,8 @@ def restore(event: Event, session: Session, here: Here) -> Note | None:
 def end(event: Event, session: Session, here: Here) -> None:
     """End the session."""
     if not is_idle(here, event):
-        call = hook_calls.SessionEnd(**common(event), reason=session.reason)
-        done(here, lambda tx: hooks_session.session_end(tx, call, caller_of(event, here)))
+        call = hook_arguments.SessionEnd(**common(event), reason=session.reason)
+        done(here, lambda tx: session_events.session_end(tx, call, caller_of(event, here)))
 
 
 @judges("PreCompact", matcher="auto")
@@ -56,11 +56,11 @@ def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     run = here.env.get(SUPERVISOR)
     if is_idle(here, event) and not run:
         return None
-    call = hook_calls.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
-    said = done(here, lambda tx: hooks_session.pre_compact(tx, call, caller_of(event, here))) or {}
+    call = hook_arguments.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
+    said = done(here, lambda tx: session_events.pre_compact(tx, call, caller_of(event, here))) or {}
     if not run:
         return None
-    prompt = said.get("restartPrompt") or hooks_session.restart_prompt(None)
+    prompt = said.get("restartPrompt") or session_events.restart_prompt(None)
     ask_for_restart(event, here.marks, here.env, "compact", prompt)
     return Deny("the context is full; a new window takes over")
 

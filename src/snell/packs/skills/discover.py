@@ -10,15 +10,15 @@ Instead  Call the skill by name, or set your own words in `[pack.skills.triggers
 import os
 import re
 
-from snell.kit.authoring import informs
-from snell.kit.here import Here
-from snell.kit.late_pattern import late
-from snell.kit.subjects import Prompt, ShellCall
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.skills.folders import Skill, skills_in
-from snell.packs.skills.places import folders_for
 from snell.packs.skills.ranking import Ranked, ranked, wanted
+from snell.packs.skills.skill_files import Skill, skills_in
+from snell.packs.skills.skill_folders import folders_for
+from snell.sdk.decorators import informs
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import Prompt, ShellCall
+from snell.system.lazy_regex import late
 
 GIVEN = "skills/given"
 LONGEST_DESCRIPTION, LONGEST_LISTED, MOST_LISTED = 100, 150, 40

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.machine.files import FileError, read_capped
+from snell.system.files import FileError, read_capped
 
 LARGEST = 2_000_000
 MOST = 200

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.packs.skills.folders import Skill
+from snell.packs.skills.skill_files import Skill
 from snell.packs.skills.words import has_blanks, holds, pairs, spaced
 
 ENOUGH = 1.0

@@ -7,7 +7,7 @@ a phrase may stand anywhere, and pairs of letters stand for words.
 
 import unicodedata
 
-from snell.kit.late_pattern import late
+from snell.system.lazy_regex import late
 
 LONGEST = 20_000
 _ASCII = late(r"[a-z0-9][a-z0-9+#-]*")

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.packs.tool_inputs.pattern_texts import text_for
+from snell.packs.tool_inputs.pattern_examples import text_for
 
 DEEPEST = 6
 LONGEST = 200  # characters of a text, or entries of a list, that an example may have

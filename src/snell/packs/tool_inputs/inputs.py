@@ -10,14 +10,14 @@ Instead  `[pack.tool_inputs] mode = "off"`, or an entry of your own for the tool
 import re
 from typing import Any
 
-from snell.kit.authoring import informs, judges, rewrites
-from snell.kit.here import Here
-from snell.kit.late_pattern import late
-from snell.machine.learned_tools import LearnedTool, learned
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import Event
-from snell.packs.tool_inputs.entries import Entry, entry_for
-from snell.packs.tool_inputs.shapes import Faults, example_text, faults, repaired
+from snell.packs.tool_inputs.input_check import Faults, example_text, faults, repaired
+from snell.packs.tool_inputs.tool_schemas import Entry, entry_for
+from snell.sdk.decorators import informs, judges, rewrites
+from snell.sdk.pack_context import Here
+from snell.system.lazy_regex import late
+from snell.system.mcp_tool_schemas import LearnedTool, learned
 
 MOST_INNER = 50
 REPLAYING = "runs/replaying"  # a call that is made again was looked at the first time

@@ -2,7 +2,7 @@
 
 import re
 
-from snell.kit.late_pattern import late
+from snell.system.lazy_regex import late
 
 # Interpreters are no sign: `python dev.py test` may test anything.
 _SIGNS = {

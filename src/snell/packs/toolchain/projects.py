@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from snell.machine.files import FileError, read_capped
+from snell.system.files import FileError, read_capped
 
 T = TypeVar("T")
 

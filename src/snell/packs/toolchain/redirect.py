@@ -10,12 +10,12 @@ Instead  Begin the command with `!` to have it run as typed, or switch off `tool
 import os
 from typing import Any
 
-from snell.kit.authoring import judges, rewrites
-from snell.kit.here import Here
-from snell.kit.subjects import ShellCall
 from snell.model.effects import Allow, Rewrite
 from snell.model.events import Event
-from snell.packs.toolchain.rewriting import redirected_by
+from snell.packs.toolchain.rewrite_line import redirected_by
+from snell.sdk.decorators import judges, rewrites
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import ShellCall
 
 
 @rewrites("PreToolUse", kind="shell")

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from snell.kit.late_pattern import late
 from snell.packs.toolchain.projects import Project
+from snell.system.lazy_regex import late
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
 JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules import (
     databases,
@@ -35,7 +35,7 @@ from snell.packs.guard.rules import (
     windows,
     wipe,
 )
-from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.shell_state import Step
 
 Finder = Callable[[Step, Ground], Iterator[Finding]]
 

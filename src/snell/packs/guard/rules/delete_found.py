@@ -7,8 +7,7 @@ things that a build makes again (`*.pyc`, `__pycache__`, `node_modules`) is fine
 
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import (
+from snell.packs.guard.path_classes import (
     BUILD,
     HOME,
     PROJECT,
@@ -23,7 +22,8 @@ from snell.packs.guard.places import (
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="delete-found",

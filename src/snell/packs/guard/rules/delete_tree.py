@@ -9,8 +9,8 @@ time is asked about.
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import (
+from snell.packs.guard.git_index import is_tracked
+from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
     DEVICE,
@@ -32,11 +32,11 @@ from snell.packs.guard.places import (
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive import runs_by_itself
-from snell.packs.guard.shell.gaps import is_unset
-from snell.packs.guard.shell.scene import CONTAINER, HERE, Step
-from snell.packs.guard.shell.values import MOVED, UNKNOWN
-from snell.packs.guard.tracked import is_tracked
+from snell.packs.guard.sensitive_files import runs_by_itself
+from snell.packs.guard.shell.known_values import MOVED, UNKNOWN
+from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
+from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="delete-tree",

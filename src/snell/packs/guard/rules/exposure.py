@@ -8,11 +8,11 @@ services that are stopped or scaled down to nothing. What is stopped can be star
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="exposure",

@@ -7,11 +7,11 @@ Forced pushes, deleted branches and tags, `filter-branch`, an emptied reflog. `-
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_words import git_words
-from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.rules.git_arguments import git_words
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="git-history",

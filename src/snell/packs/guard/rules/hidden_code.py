@@ -8,12 +8,12 @@ nobody encodes what they want others to read. Code that cannot be known is asked
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.gaps import is_unset
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
+from snell.packs.guard.shell.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="hidden-code",

@@ -7,12 +7,12 @@ Reading, planning and dry runs are fine.
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.scene import Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="infrastructure",

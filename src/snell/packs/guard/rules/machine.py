@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.scene import CONTAINER, Step
+from snell.packs.guard.shell.shell_state import CONTAINER, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="machine",

@@ -8,8 +8,7 @@ whole folder away.
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import (
+from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
     GIT,
@@ -27,8 +26,9 @@ from snell.packs.guard.places import (
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="overwrite",

@@ -10,21 +10,21 @@ import os
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.disk import LINK, kind_of
-from snell.packs.guard.places import HOME, ROOT, Ground, is_remade, place_of
-from snell.packs.guard.readers import only_reads, written_by_words
+from snell.packs.guard.file_lookups import LINK, kind_of
+from snell.packs.guard.path_classes import HOME, ROOT, Ground, is_remade, place_of
+from snell.packs.guard.reading_programs import only_reads, written_by_words
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
-from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
+from snell.packs.guard.rules.git_arguments import CHANGE_FILES, git_words
 from snell.packs.guard.rules.permissions import CHANGERS
 from snell.packs.guard.rules.wipe import WIPERS
-from snell.packs.guard.sensitive import is_own_code
+from snell.packs.guard.sensitive_files import is_own_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="own-code",

@@ -8,15 +8,15 @@ it (`snell trust`, `snell pause`, `snell setup`): those are for a person at a te
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import Ground
-from snell.packs.guard.readers import only_reads, written_by_words
+from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.reading_programs import only_reads, written_by_words
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_words import CHANGE_FILES, git_words
-from snell.packs.guard.sensitive import is_client_hook, is_own
-from snell.packs.guard.shell.modules import module_run
-from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.rules.git_arguments import CHANGE_FILES, git_words
+from snell.packs.guard.sensitive_files import is_client_hook, is_own
+from snell.packs.guard.shell.loaded_modules import module_run
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="own-files",

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.disk import asks_more
-from snell.packs.guard.needs import CHANGES, effect_of, needed_in
-from snell.packs.guard.places import Ground
+from snell.packs.guard.file_lookups import asks_more
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
-from snell.packs.guard.sensitive import PIPX_FOLDER, is_own_code
-from snell.packs.guard.shell.modules import module_run
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import UNKNOWN, Value
+from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_own_code
+from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.shell.loaded_modules import module_run
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_in
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="own-install",

@@ -8,14 +8,14 @@ says their number is. Looking at processes is free, and so are signals to all ot
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.own_process import is_own_process
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.sensitive import is_own
-from snell.packs.guard.shell.processes import WITH_OTHERS, finds_snell
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.values import PROCESS
+from snell.packs.guard.sensitive_files import is_own
+from snell.packs.guard.shell.known_values import PROCESS
+from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.snell_processes import is_own_process
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="own-processes",
@@ -25,7 +25,7 @@ RULE = Rule(
         "pkill snell",
         "killall snell-hook",
         "pkill -f 'snell.*daemon'",
-        "pkill -f runtime.daemon",
+        "pkill -f daemon.main",
         "kill $(pgrep snell)",
         "kill -STOP $(cat ~/.local/state/snell/run/daemon.lock)",
         "ps aux | grep snell | awk '{print $2}' | xargs kill -9",

@@ -7,12 +7,12 @@ Opening up, taking over or locking away files by their permissions.
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
+from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive import secret_in
-from snell.packs.guard.shell.scene import CONTAINER, Step
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.sensitive_files import secret_in
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.shell.shell_state import CONTAINER, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="permissions",

@@ -9,13 +9,13 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.transfers import CLONE, is_forge, is_local
-from snell.packs.guard.shell.values import NETWORK, Value
+from snell.packs.guard.shell.known_values import NETWORK, Value
+from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="remote-code",

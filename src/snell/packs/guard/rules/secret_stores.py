@@ -6,11 +6,11 @@ Keychains, password managers and cloud secret stores when they are told to print
 
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.scene import Step
-from snell.packs.guard.stores import prints_secret
+from snell.packs.guard.secret_commands import prints_secret
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="secret-stores",

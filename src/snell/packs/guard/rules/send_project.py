@@ -9,15 +9,15 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import ABOVE, HOME, PROJECT_ROOT, ROOT, SYSTEM, Ground, place_of
+from snell.packs.guard.path_classes import ABOVE, HOME, PROJECT_ROOT, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_words import git_words
-from snell.packs.guard.sensitive import secret_in
-from snell.packs.guard.shell.scene import HERE, Step
-from snell.packs.guard.shell.transfers import is_forge
-from snell.packs.guard.shell.values import ARCHIVE, REMOTE, UNKNOWN
+from snell.packs.guard.rules.git_arguments import git_words
+from snell.packs.guard.sensitive_files import secret_in
+from snell.packs.guard.shell.known_values import ARCHIVE, REMOTE, UNKNOWN
+from snell.packs.guard.shell.network_transfers import is_forge
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="send-project",

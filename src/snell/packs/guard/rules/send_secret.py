@@ -8,14 +8,14 @@ DNS name or a mail; directly, through a pipe, a variable, a copy or an archive.
 import re
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.places import BUILD, TEMP, Ground, place_of
+from snell.packs.guard.path_classes import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive import is_private, secret_folder, secret_in
-from snell.packs.guard.shell.scene import Step
-from snell.packs.guard.shell.transfers import is_local, sendings
-from snell.packs.guard.shell.values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
+from snell.packs.guard.sensitive_files import is_private, secret_folder, secret_in
+from snell.packs.guard.shell.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.network_transfers import is_local, sendings
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="send-secret",

@@ -4,10 +4,10 @@ Hiding what was done: the shell's history, the system's logs and records.
 
 from collections.abc import Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.scene import HERE, Step
+from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.system.lazy_regex import late
 
 RULE = Rule(
     name="traces",

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from snell.packs.guard.places import Ground
+from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.scene import Step
+from snell.packs.guard.shell.shell_state import Step
 
 RULE = Rule(
     name="wipe",

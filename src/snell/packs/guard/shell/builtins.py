@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.packs.guard.shell import interpreters
-from snell.packs.guard.shell.calls import Performer
-from snell.packs.guard.shell.gaps import is_unset
-from snell.packs.guard.shell.outputs import formatted
-from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.program_output import formatted
+from snell.packs.guard.shell.run_command import Performer
+from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.unknown_parts import is_unset
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

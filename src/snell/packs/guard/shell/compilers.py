@@ -8,9 +8,9 @@ import re
 from typing import TYPE_CHECKING
 
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.calls import Performer, program_of
-from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell.known_values import SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell.run_command import Performer, program_of
+from snell.packs.guard.shell.shell_state import Scene
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

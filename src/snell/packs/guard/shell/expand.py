@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell.braces import braced
-from snell.packs.guard.shell.scene import MOST_ALTERNATIVES, Scene
+from snell.packs.guard.shell.brace_expansion import braced
+from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, Scene
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
-from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
+from snell.system.lazy_regex import late
 
 MOST_COMBINATIONS = 12
 Capture = Callable[[Scene, Node, str], Value]

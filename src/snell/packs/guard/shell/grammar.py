@@ -2,9 +2,8 @@
 
 import re
 
-from snell.kit.late_pattern import late
 from snell.packs.guard.shell.heredocs import read_heredocs
-from snell.packs.guard.shell.text import LONGEST_LINE, Budget, Source, TooMuchError
+from snell.packs.guard.shell.source_text import LONGEST_LINE, Budget, Source, TooMuchError
 from snell.packs.guard.shell.tree import (
     EMPTY,
     Assignment,
@@ -22,6 +21,7 @@ from snell.packs.guard.shell.tree import (
     Word,
 )
 from snell.packs.guard.shell.words import WordReader
+from snell.system.lazy_regex import late
 
 _RESERVED = late(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|\[\[|[{}!])"

@@ -1,6 +1,6 @@
 """Here-documents: the lines between the line that announces them and their delimiter."""
 
-from snell.packs.guard.shell.text import Source
+from snell.packs.guard.shell.source_text import Source
 from snell.packs.guard.shell.tree import Text, Word
 from snell.packs.guard.shell.words import WordReader
 

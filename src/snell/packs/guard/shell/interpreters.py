@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell import modules, program_code
-from snell.packs.guard.shell.calls import Performer, program_of
-from snell.packs.guard.shell.recipes import reads_recipes, recipes
-from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell import loaded_modules, program_code
+from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
+from snell.packs.guard.shell.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
+from snell.packs.guard.shell.run_command import Performer, program_of
+from snell.packs.guard.shell.shell_state import Scene
+from snell.system.lazy_regex import late
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -222,7 +222,7 @@ def _language(walk: Walk, call: Call, scene: Scene) -> Value:
             codes.append(Value(found[1], words[index].labels))
         elif text == "-m" and name == "python":
             module = True
-            codes += modules.known("python", words[index + 1].text, scene) if index + 1 < len(words) else []
+            codes += loaded_modules.known("python", words[index + 1].text, scene) if index + 1 < len(words) else []
             break
         elif text in _VALUED and index + 1 < len(words):
             index += 1
@@ -236,7 +236,7 @@ def _language(walk: Walk, call: Call, scene: Scene) -> Value:
 def _given_code(
     walk: Walk, call: Call, scene: Scene, name: str, codes: list[Value], script: Value | None, *, module: bool
 ) -> Value:
-    from snell.packs.guard.shell.outputs import printed
+    from snell.packs.guard.shell.program_output import printed
 
     if name in ("awk", "gawk", "mawk", "nawk"):
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
@@ -245,7 +245,9 @@ def _given_code(
         output = Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
         known = (
-            modules.content(name, script.text, scene) if script is not None and script.text not in STDIN else call.stdin
+            loaded_modules.content(name, script.text, scene)
+            if script is not None and script.text not in STDIN
+            else call.stdin
         )
         if script is not None and known is None and script.labels:
             known = Value(UNKNOWN, script.labels)
@@ -255,7 +257,9 @@ def _given_code(
         return output
     if call.stdin is not None and any(_RUNS_INPUT.search(code.text[: program_code.SHORT]) for code in codes):
         walk.record(call, scene, output, code=call.stdin)
-    if name == "python" and (place := next(filter(None, (modules.printed_place(code.text) for code in codes)), "")):
+    if name == "python" and (
+        place := next(filter(None, (loaded_modules.printed_place(code.text) for code in codes)), "")
+    ):
         output = Value(place, output.labels)
     is_shell_free = name in ("awk", "gawk", "mawk", "nawk")
     for code in codes:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell.modules import loaded, with_own_files
-from snell.packs.guard.shell.processes import signals, signals_of_awk
+from snell.packs.guard.shell.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.loaded_modules import loaded, with_own_files
+from snell.packs.guard.shell.process_signals import signals, signals_of_awk
 from snell.packs.guard.shell.program_constants import folded, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
-from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.shell_state import Scene
+from snell.system.lazy_regex import late
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

@@ -13,8 +13,8 @@ import codecs
 import re
 from collections.abc import Callable
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.system.lazy_regex import late
 
 _S = r"«(\d+)»"
 _NUMBERS = r"((?:0x[0-9a-fA-F]+|\d+)(?:\s*,\s*(?:0x[0-9a-fA-F]+|\d+))*)\s*,?\s*"

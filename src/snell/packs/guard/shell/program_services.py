@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from snell.kit.late_pattern import late
+from snell.system.lazy_regex import late
 
 _S = r"«(\d+)»"
 _STATEMENT = late(

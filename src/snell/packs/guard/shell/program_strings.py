@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell.values import UNKNOWN
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.system.lazy_regex import late
 
 _ESCAPE = late(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
 # The home folder inside a string: of perl, ruby, node and python.

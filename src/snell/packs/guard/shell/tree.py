@@ -1,7 +1,7 @@
 """
 The tree of a command line.
 
-The reader in `snell.kit` lists commands; the guard also has to know what flows where (a pipe, a variable, a file that
+The reader in `snell.sdk` lists commands; the guard also has to know what flows where (a pipe, a variable, a file that
 is written and then run), and that needs a tree.
 """
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.kit.late_pattern import late
 from snell.model.tool_names import names
-from snell.packs.guard.sensitive import PROXY, is_program, runs_by_itself
-from snell.packs.guard.shell import calls
-from snell.packs.guard.shell.bombs import is_bomb
+from snell.packs.guard.sensitive_files import PROXY, is_program, runs_by_itself
+from snell.packs.guard.shell import run_command
 from snell.packs.guard.shell.expand import fields, single
-from snell.packs.guard.shell.gaps import closed, closed_text
+from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.grammar import read
-from snell.packs.guard.shell.named import behind, touched
-from snell.packs.guard.shell.scene import Scene, Step
-from snell.packs.guard.shell.targets import written
-from snell.packs.guard.shell.text import TooMuchError
+from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
+from snell.packs.guard.shell.named_files import behind, touched
+from snell.packs.guard.shell.shell_state import Scene, Step
+from snell.packs.guard.shell.source_text import TooMuchError
 from snell.packs.guard.shell.tree import (
     Assignment,
     Branches,
@@ -35,7 +33,9 @@ from snell.packs.guard.shell.tree import (
     Simple,
     Word,
 )
-from snell.packs.guard.shell.values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
+from snell.packs.guard.shell.unknown_parts import closed, closed_text
+from snell.packs.guard.shell.written_files import written
+from snell.system.lazy_regex import late
 
 MOST_STEPS = 2_000
 MOST_ROUNDS = 8
@@ -207,7 +207,7 @@ class Walk:
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        output = calls.perform(self, call, scene)
+        output = run_command.perform(self, call, scene)
         scene.depth -= 1
         return output
 
@@ -251,7 +251,7 @@ class Walk:
         scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
-        program = calls.program_of(call.words[0].text)
+        program = run_command.program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
         named = written(program, args, call.stdin.text if call.stdin else "")
         writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in named))
@@ -321,7 +321,7 @@ class Walk:
             return self._duplicated(call, operator, target.text, scene)
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
-            stdin = scene.content(path) or calls.file_value(path, scene)
+            stdin = scene.content(path) or run_command.file_value(path, scene)
             opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
             return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
@@ -347,7 +347,7 @@ class Walk:
         if target == UNKNOWN:
             held = [scene.files.get(name, EMPTY) for name in scene.fds.values()]
             return replace(call, stdin=any_of(held) if held else call.stdin)
-        return replace(call, stdin=scene.files.get(path) or calls.file_value(path, scene)) if path else call
+        return replace(call, stdin=scene.files.get(path) or run_command.file_value(path, scene)) if path else call
 
     def _one_value(self, word: Word, scene: Scene) -> Value:
         return any_of(single(word, scene, self.capture))

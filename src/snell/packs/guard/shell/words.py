@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 
-from snell.kit import shell_ansi
-from snell.kit.late_pattern import late
-from snell.packs.guard.shell.text import Budget, Source
+from snell.packs.guard.shell.source_text import Budget, Source
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
+from snell.shell import ansi_quotes
+from snell.system.lazy_regex import late
 
 Reader = Callable[[Source, frozenset[str]], Node]
 
@@ -167,7 +167,7 @@ class WordReader:
             self.source.budget.trouble("a `$'` quote is never closed")
             self.source.at += 1
             return self._rest()
-        return shell_ansi.decoded(quoted[1]) or quoted[1]
+        return ansi_quotes.decoded(quoted[1]) or quoted[1]
 
     def _backticks(self) -> Node:
         source = self.source

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.kit.late_pattern import late
-from snell.kit.shell_wrappers import WRAPPERS
-from snell.packs.guard.shell.calls import Performer, program_of
-from snell.packs.guard.shell.elsewhere import PERFORMERS as ELSEWHERE
 from snell.packs.guard.shell.interpreters import run_code
-from snell.packs.guard.shell.scene import Scene
-from snell.packs.guard.shell.sweeps import PERFORMERS as SWEEPS
-from snell.packs.guard.shell.values import SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.known_values import SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
+from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
+from snell.packs.guard.shell.run_command import Performer, program_of
+from snell.packs.guard.shell.shell_state import Scene
+from snell.shell.wrappers import WRAPPERS
+from snell.system.lazy_regex import late
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

@@ -1,0 +1,43 @@
+"""Is there anything in a text that is worth remembering?"""
+
+import argparse
+import sys
+from typing import Any
+
+from snell.cli.checks import text_in
+from snell.memory.signals import classify
+
+EXAMPLE = "snell check signal 'we decided to keep the monolith'"
+ROWS = "{id, text}"
+ANSWER = "{tier, score, types}"
+
+_SAYS = {1: "worth keeping", 2: "may be worth keeping", 3: "nothing to keep"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="?", help="the text; standard input if there is none")
+
+
+def ask(row: dict[str, Any]) -> dict[str, Any]:
+    signal = classify(text_in(row, "text"))
+    return {"tier": signal.tier, "score": signal.score, "types": list(signal.types)}
+
+
+def answer(args: argparse.Namespace) -> dict[str, Any]:
+    return ask({"text": _text_in(args)})
+
+
+def exit_code(answer: dict[str, Any]) -> int:
+    return 0 if answer["tier"] < 3 else 1
+
+
+def show(args: argparse.Namespace) -> int:
+    signal = classify(_text_in(args))
+    print(f"{_SAYS[signal.tier]}: tier {signal.tier}, score {signal.score:.2f}")
+    for each in signal.types:
+        print(f"  {each}")
+    return 0 if signal.tier < 3 else 1
+
+
+def _text_in(args: argparse.Namespace) -> str:
+    return args.text if args.text is not None else sys.stdin.read()

@@ -1,0 +1,49 @@
+"""Agents: who works, on what, and how it goes."""
+
+import argparse
+import os
+
+from snell.cli.call_operation import house_call
+from snell.cli.table import print_one, print_rows
+from snell.model.errors import SnellError
+from snell.work.agents import STATUSES
+
+EXAMPLE = "snell agent list"
+COLUMNS = {
+    "id": "AGENT",
+    "status": "STATUS",
+    "effortId": "EFFORT",
+    "parent": "PARENT",
+    "manages": "MANAGES",
+    "holder": "HOST",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    listed = verbs.add_parser("list", help="everybody")
+    registered = verbs.add_parser("register", help="keep an agent")
+    registered.add_argument("id", nargs="?", help="its name (default: AGENT_ID)")
+    for name in ("label", "parent", "manages"):
+        registered.add_argument(f"--{name}", help=f"its {name}")
+    status = verbs.add_parser("status", help="say how an agent is doing")
+    status.add_argument("status", choices=STATUSES)
+    status.add_argument("id", nargs="?", help="which (default: AGENT_ID)")
+    for each in (listed, registered, status):
+        each.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.verb == "list":
+        print_rows(house_call("db.agents.list"), COLUMNS, as_json=args.json, nothing="there are no agents yet")
+        return 0
+    id_ = args.id or os.environ.get("AGENT_ID")
+    if not id_:
+        raise SnellError("which agent?", advice="name it, or set AGENT_ID")
+    if args.verb == "status":
+        agent = house_call("db.agents.updateStatus", {"id": id_, "status": args.status})
+    else:
+        given = {"label": args.label, "parent": args.parent, "manages": args.manages}
+        agent = house_call("db.agents.register", {"id": id_, **given})
+    print_one(agent, f"agent {agent['id']} is {agent['status']}", as_json=args.json)
+    return 0

@@ -1,0 +1,56 @@
+"""Was anything changed or taken away since it was written?"""
+
+import argparse
+import os
+
+import msgspec
+
+from snell.cli.colours import Paint
+from snell.records.audit_check import Findings
+from snell.records.audit_log import Auditor
+from snell.runtime.app import database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.system.paths import places
+
+EXAMPLE = "snell audit verify"
+SHOWN = 20
+PATIENCE = 15.0  # seconds; a chain that was just made longer is noted within ten
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["verify"])
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    where = places(os.environ)
+    database = database_of(where)
+    try:
+        StoreJournal(database).take_in()  # what a process left behind that was killed
+        found = Auditor(database, where.state).verify(patience=PATIENCE)
+    finally:
+        database.close()
+    if args.json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        _show(found, Paint.for_stdout())
+    return 0 if found.is_good else 1
+
+
+def _show(found: Findings, paint: Paint) -> None:
+    for name, problems, good in (
+        ("integrity", found.integrity, "nothing was changed"),
+        ("completeness", found.completeness, "nothing is missing"),
+    ):
+        print(f"{name:<13} {paint.red('broken') if problems else paint.green('ok')}"
+              f"  {f'{len(problems)} findings' if problems else good}")  # fmt: skip
+        for problem in problems[:SHOWN]:
+            print(f"  {problem}")
+        if len(problems) > SHOWN:
+            print(f"  and {len(problems) - SHOWN} more; `--json` has them all")
+    for note in found.interrupted:
+        print(f"{'interrupted':<13} {note}")
+    waiting = f", {found.waiting} not chained yet" if found.waiting else ""
+    print(f"{found.decisions} decisions and {found.calls} tool calls, {found.links} links{waiting}")
+    if found.earlier:
+        print(f"{found.earlier} links are of an earlier version; its records count as this one first found them")

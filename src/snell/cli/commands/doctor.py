@@ -1,0 +1,51 @@
+"""Prove that this installation works: every part of it, and one event through the whole."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from snell.cli.colours import Paint
+
+EXAMPLE = "snell doctor"
+
+_NO_WINDOWS = "the runtime needs Unix sockets and processes as Linux and macOS have them; use Snell inside WSL"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON object with all checks")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not is_supported(sys.platform):
+        print(f"fail  platform: Windows is not supported: {_NO_WINDOWS}")
+        return 1
+    from snell.cli.health import Check, Visit, examine  # none of it can be imported on Windows
+    from snell.system.paths import places
+
+    env = dict(os.environ)
+    visit = Visit(places(env), env, Path.cwd())
+    paint = Paint.for_stdout()
+    found: list[Check] = []
+    for check in examine(visit):
+        found.append(check)
+        if not args.json:
+            colour = {"ok": paint.green, "warn": paint.yellow, "fail": paint.red}[check.status]
+            print(f"{colour(f'{check.status:<4}')}  {check.name}: {_visible(check.detail)}", flush=True)
+            if check.advice and check.status != "ok":
+                print(f"      {_visible(check.advice)}")
+    failed = any(check.status == "fail" for check in found)
+    if args.json:
+        print(msgspec.json.encode({"ok": not failed, "checks": found}).decode())
+    return 1 if failed else 0
+
+
+def is_supported(platform: str) -> bool:
+    return not platform.startswith(("win", "cygwin"))
+
+
+def _visible(text: str) -> str:
+    """Names of hooks and files are other people's text: it cannot move the cursor."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)

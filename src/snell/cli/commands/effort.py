@@ -1,0 +1,111 @@
+"""Efforts: one run of a skill each, across as many sessions as it takes."""
+
+import argparse
+import sys
+
+from snell.cli.call_operation import house_call
+from snell.cli.table import print_one, print_rows
+from snell.model.errors import SnellError
+
+EXAMPLE = "snell effort start parser implement"
+COLUMNS = {
+    "id": "EFFORT",
+    "ordinal": "NO",
+    "skill": "SKILL",
+    "mode": "MODE",
+    "lifecycle": "STATE",
+    "currentPhase": "PHASE",
+    "taskId": "TASK",
+}
+MOST_INPUT = 1_000_000
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    begun = verbs.add_parser("start", help="begin an effort, or go on with the active one of the same skill")
+    begun.add_argument("task", help="the name of the task, or its directory")
+    begun.add_argument("skill", help="the skill that is run")
+    begun.add_argument("--mode", help="how it is run")
+    begun.add_argument("--description", help="what the task is about")
+    resumed = verbs.add_parser("resume", help="go on with an effort in a new session")
+    resumed.add_argument("id", type=int, nargs="?", help="which (default: the active one here)")
+    log = verbs.add_parser("log", help="write into the effort's log; the heartbeat starts anew")
+    log.add_argument("text", nargs="*", help="what to write (default: standard input)")
+    log.add_argument("--log", default="LOG", help="which log (default: LOG)")
+    log.add_argument("--effort", type=int, help="of which effort (default: the active one here)")
+    finished = verbs.add_parser("finish", help="end an effort; that is final")
+    finished.add_argument("id", type=int, nargs="?", help="which (default: the active one here)")
+    finished.add_argument("--keywords", help="what the task was about, for finding it again")
+    listed = verbs.add_parser("list", help="the efforts there are")
+    listed.add_argument("--active", action="store_true", help="only those that are not finished")
+    shown = verbs.add_parser("show", help="the active effort here, or another one")
+    shown.add_argument("id", type=int, nargs="?", help="which (default: the active one here)")
+    for each in (begun, resumed, log, finished, listed, shown):
+        each.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    _VERBS[args.verb](args)
+    return 0
+
+
+def active() -> int:
+    """The effort that is active here."""
+    found = house_call("commands.where")["effortId"]
+    if found is None:
+        raise SnellError("no effort is active here", advice="`snell effort start TASK SKILL` begins one")
+    return int(found)
+
+
+def read_stdin(what: str) -> str:
+    if sys.stdin.isatty():
+        raise SnellError(f"{what} is read from standard input", advice="pipe it in")
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        raise SnellError(f"{what} has more than {MOST_INPUT:,} bytes", advice="make it shorter")
+    return data.decode("utf-8", "replace")
+
+
+def _start(args: argparse.Namespace) -> None:
+    given = {"taskName": args.task, "skill": args.skill, "mode": args.mode, "description": args.description}
+    made = house_call("commands.effort.start", given)
+    _tell(made, args, "goes on" if made["resumed"] else "begins")
+
+
+def _resume(args: argparse.Namespace) -> None:
+    _tell(house_call("commands.effort.resume", {"effortId": args.id}), args, "goes on")
+
+
+def _log(args: argparse.Namespace) -> None:
+    text = " ".join(args.text) if args.text else read_stdin("the entry")
+    place = house_call("commands.log.append", {"content": text, "log": args.log, "effortId": args.effort})
+    print_one(place, f"logged in {place['path']}", as_json=args.json)
+
+
+def _finish(args: argparse.Namespace) -> None:
+    id_ = active() if args.id is None else args.id
+    effort = house_call("db.effort.finish", {"id": id_, "keywords": args.keywords})
+    print_one(effort, f"effort {effort['id']} is finished", as_json=args.json)
+
+
+def _list(args: argparse.Namespace) -> None:
+    rows = house_call("db.effort.list", {"lifecycle": "active"} if args.active else {})
+    columns = {**COLUMNS, "host": "HOST"} if any(row["host"] for row in rows) else COLUMNS
+    print_rows(rows, columns, as_json=args.json, nothing="there is no effort yet; `snell effort start` begins one")
+
+
+def _show(args: argparse.Namespace) -> None:
+    effort = house_call("db.effort.get", {"id": active() if args.id is None else args.id})
+    if args.json:
+        print_one(effort, "", as_json=True)
+    else:
+        print_rows([effort], COLUMNS, as_json=False, nothing="")
+
+
+def _tell(made: dict[str, dict[str, object]], args: argparse.Namespace, verb: str) -> None:
+    effort, session = made["effort"], made["session"]
+    text = f"effort {effort['id']} ({effort['skill']}, no {effort['ordinal']}) {verb} in {effort['taskId']}"
+    print_one(made, f"{text}, session {session['id']}", as_json=args.json)
+
+
+_VERBS = {"start": _start, "resume": _resume, "log": _log, "finish": _finish, "list": _list, "show": _show}

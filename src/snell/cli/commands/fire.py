@@ -1,0 +1,153 @@
+"""Send one event through the house and show the decision."""
+
+import argparse
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+from snell.cli.colours import Paint
+from snell.clients import client_named
+from snell.engine.explain import explained, headline
+from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.decision import Decision
+from snell.model.errors import PayloadError, SnellError
+from snell.model.events import Event
+from snell.runtime.app import House
+from snell.system.json_input import read_payload
+from snell.system.json_output import json_bytes
+from snell.system.run_program import adopt_orphans
+
+EXAMPLE = """snell fire PreToolUse --tool Bash --input '{"command": "git push --force"}'"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "event",
+        nargs="?",
+        help="the event, such as PreToolUse; without it --command, --tool and --input mean PreToolUse, --prompt means "
+        "UserPromptSubmit, and else a payload is read from stdin",
+    )
+    parser.add_argument("--tool", help="the tool's name, such as Bash")
+    parser.add_argument("--input", metavar="JSON", help="the tool's input; `-` reads it from stdin")
+    parser.add_argument("--command", metavar="TEXT", help="short for --tool Bash with this command")
+    parser.add_argument("--prompt", help="the prompt, for UserPromptSubmit")
+    parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="any other payload field")
+    parser.add_argument("--session", default="", help="the session id (default: a new one)")
+    parser.add_argument("--cwd", default="", help="where it happens (default: here)")
+    parser.add_argument("--client", default="generic", help="whose payload this is and whose reply to show")
+    parser.add_argument("--reply", action="store_true", help="print what the client would get, and nothing else")
+    parser.add_argument("--why", action="store_true", help="print the whole explanation")
+    parser.add_argument("--json", action="store_true", help="print the decision as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    client = client_named(args.client)
+    event = _event(args, client)
+    adopt_orphans()
+    house = House.for_user()
+    try:
+        decision = house.decide(event)
+        record = house.record_of(decision)
+    finally:
+        house.close()
+    for problem in record.get("problems", ()):
+        print(f"snell: {problem}", file=sys.stderr)
+    _show(args, client, decision, record)
+    return 0
+
+
+def _event(args: argparse.Namespace, client: Any) -> Event:
+    name = args.event or _meant(args)
+    if not name:
+        return client.decode(_from_stdin())  # type: ignore[no-any-return] # clients are modules
+    if canonical(name) not in CATALOGUE:
+        near = nearest(name)
+        raise SnellError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+    if args.cwd and not os.path.isdir(args.cwd):
+        print(f"snell: --cwd: there is no folder `{args.cwd}`; the event is sent all the same", file=sys.stderr)
+    payload = _payload(args, canonical(name))
+    return client.decode(json_bytes(payload))  # type: ignore[no-any-return] # clients are modules
+
+
+def _meant(args: argparse.Namespace) -> str:
+    """The event that the options speak of when none is named."""
+    if args.command or args.tool or args.input:
+        return "PreToolUse"
+    return "UserPromptSubmit" if args.prompt is not None else ""
+
+
+def _from_stdin() -> bytes:
+    if sys.stdin.isatty():
+        advice = "type `snell fire --command 'git push --force'`, or pipe a payload in"
+        raise SnellError("there is nothing to send", advice=advice)
+    return sys.stdin.buffer.read()
+
+
+def _payload(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "hook_event_name": name,
+        "session_id": args.session or f"fire-{os.urandom(4).hex()}",
+        "cwd": os.path.abspath(args.cwd or os.getcwd()),
+    }
+    if args.tool or args.command:
+        payload["tool_name"] = args.tool or "Bash"
+    if args.command:
+        payload["tool_input"] = {"command": args.command}
+    if args.input:
+        payload["tool_input"] = _tool_input(args.input)
+    if args.prompt is not None:
+        payload["prompt"] = args.prompt
+    for each in args.set:
+        field, equals, value = each.partition("=")
+        if not equals:
+            raise SnellError(f"`--set {each}` has no value", advice="write --set FIELD=VALUE")
+        payload[field] = _value(value)
+    return payload
+
+
+def _tool_input(text: str) -> dict[str, Any]:
+    raw = sys.stdin.buffer.read() if text == "-" else text.encode("utf-8", "surrogateescape")
+    try:
+        return read_payload(raw)[0]
+    except PayloadError as error:
+        advice = """write it like --input '{"command": "ls"}'"""
+        raise SnellError(f"--input: {error.message.replace('payload', 'input')}", advice=advice) from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def _show(args: argparse.Namespace, client: Any, decision: Decision, record: dict[str, Any]) -> None:
+    if args.json:
+        print(json_bytes(record).decode())
+    elif args.reply:
+        reply = client.encode(decision)
+        sys.stdout.buffer.write(reply.stdout)
+        sys.stderr.buffer.write(reply.stderr)
+    elif args.why:
+        print(explained(record, Paint.for_stdout().of(record)))
+    else:
+        _short(record)
+
+
+def _short(record: dict[str, Any]) -> None:
+    print(headline(record, Paint.for_stdout().of(record)))
+    for change in record.get("changes", ()):
+        print(f"  rewritten by {change['hook']}: {msgspec.json.encode(change['after']).decode()}")
+    for note in record.get("notes", ()):
+        print(f"  note for the model: {note['text']}")
+    for tell in record.get("tells", ()):
+        print(f"  shown to you: {tell['text']}")
+    for name, value in record.get("env", {}).items():
+        print(f"  sets {name}={value}")
+    if stop := record.get("stop"):
+        print(f"  {stop['hook']} ends the turn: {stop.get('text', '')}")
+    for failure in record.get("failures", ()):
+        print(f"  {failure['hook']} failed: {failure['text']}")
+    print("  (`snell why` explains it)")

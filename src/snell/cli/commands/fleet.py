@@ -1,0 +1,57 @@
+"""The fleet: every agent, most urgent first; with --watch, as it changes."""
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from snell.cli.call_operation import house_call
+from snell.cli.table import lines_of, print_rows
+from snell.work.agents import STATUSES
+
+EXAMPLE = "snell fleet --watch"
+COLUMNS = {
+    "id": "AGENT",
+    "status": "STATUS",
+    "skill": "SKILL",
+    "currentPhase": "PHASE",
+    "heartbeatCounter": "CALLS",
+    "contextUsage": "CONTEXT",
+    "title": "TASK",
+}
+NOTHING = "no agent has a name here yet; start one with AGENT_ID set, or with `snell run --fleet`"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--watch", action="store_true", help="stay, and show every change")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds between two looks (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    rows = _rows()
+    print_rows(rows, _columns(rows), as_json=args.json, nothing=NOTHING)
+    while args.watch:
+        time.sleep(max(args.interval, 0.1))
+        now = _rows()
+        if [_shown(row) for row in now] != [_shown(row) for row in rows]:
+            rows = now
+            clear = "\x1b[H\x1b[2J" if sys.stdout.isatty() and not args.json else ""
+            sys.stdout.write(clear)
+            print_rows(rows, _columns(rows), as_json=args.json, nothing=NOTHING)
+            sys.stdout.flush()
+    return 0
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = house_call("db.agents.fleet")
+    return sorted(rows, key=lambda row: (STATUSES.index(row["status"]), row["id"]))
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """With other machines in it, the fleet also says who is where."""
+    return {**COLUMNS, "holder": "HOST"} if any(row["holder"] for row in rows) else COLUMNS
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    return lines_of([row], COLUMNS)

@@ -1,0 +1,130 @@
+"""Show the hooks that a client's own files hold, and what each would be here; say how to let them run everywhere."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.cli.python_source import visible
+from snell.engine.explain import wrapped
+from snell.model.catalogue import nearest
+from snell.model.errors import ClientError
+from snell.settings.client_hook_files import FORMS, project_files, user_files
+from snell.settings.load import imports, load
+from snell.settings.locate import SettingsFile, home_of
+from snell.settings.parse_types import Parsed
+from snell.settings.read_file import read_file
+from snell.system.paths import places
+
+EXAMPLE = "snell import claude-code"
+_RUNS = ("command", "url", "prompt", "tool")  # what a handler is about
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("client", help=f"whose hooks: {', '.join(FORMS)}")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    name = _known(args.client)
+    rows = [_row(file) for file in _files(name)]
+    is_on = name in imports(load(places(os.environ), Path.cwd(), os.environ).values)
+    if args.json:
+        data = {"client": name, "runs_everywhere": is_on, "files": [row for row in rows if row["exists"]]}
+        print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        return 0
+    for row in rows:
+        _show(row)
+    if FORMS[name].remark:
+        print(f"note: {FORMS[name].remark}")
+    _tell(name, is_on, any(row["hooks"] for row in rows))
+    return 0
+
+
+def _known(given: str) -> str:
+    name = given.strip().lower().replace("_", "-")
+    name = {"claude": "claude-code", "claudecode": "claude-code"}.get(name, name)
+    if name not in FORMS:
+        near = nearest(name, FORMS)
+        advice = f"did you mean `{near}`?" if near else f"known are {', '.join(FORMS)}"
+        raise ClientError(f"hooks of `{given}` cannot be read", advice=advice)
+    return name
+
+
+def _files(name: str) -> list[SettingsFile]:
+    user = [
+        SettingsFile(path, f"{name}:user", is_foreign=True)
+        for path in user_files(name, home_of(os.environ), os.environ)
+    ]
+    root = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / ".git").exists()), Path.cwd())
+    project = [SettingsFile(path, f"{name}:project", is_foreign=True) for path in project_files(name, root)]
+    return list({file.path: file for file in (*user, *project)}.values())
+
+
+def _row(file: SettingsFile) -> dict[str, Any]:
+    parsed: Parsed = read_file(file)
+    hooks = [
+        {
+            "line": each.hook.source.line,
+            "event": each.hook.event,
+            "written_for": each.definition.get("written_for", ""),
+            "matcher": each.hook.matcher or each.definition.get("their_matcher") or None,
+            "kinds": list(each.hook.kinds),
+            "handler": each.hook.handler.kind,
+            "runs": " ".join(
+                [
+                    str(next((each.definition[key] for key in _RUNS if each.definition.get(key)), "")),
+                    *each.definition.get("args", ()),
+                ]
+            ),
+            "only_if": each.definition.get("if") or None,
+            "timeout": each.hook.time_limit,
+            "enabled": each.hook.enabled,
+        }
+        for each in parsed.declared
+    ]
+    problems = [str(each) for each in parsed.complaints]
+    return {
+        "file": str(file.path),
+        "layer": file.layer,
+        "exists": file.path.is_file(),
+        "hooks": hooks,
+        "problems": problems,
+    }
+
+
+def _show(row: dict[str, Any]) -> None:
+    if not row["exists"]:
+        print(f"{row['file']}: not there")
+        return
+    print(f"{row['file']}: {len(row['hooks'])} hook{'' if len(row['hooks']) == 1 else 's'} besides Snell's own")
+    for hook in row["hooks"]:
+        matcher = f" on {visible(hook['matcher'])}" if hook["matcher"] else ""
+        only = f", only if {visible(hook['only_if'])}" if hook["only_if"] else ""
+        off = "" if hook["enabled"] else ", switched off there"
+        limit = f"at most {hook['timeout']:g} s"
+        print(f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, {limit}{only}{off}")
+        print(f"      {visible(hook['runs'])}")
+    for problem in row["problems"]:
+        print("\n".join(wrapped(problem)))
+
+
+def _becomes(hook: dict[str, Any]) -> str:
+    """The event there and here, where the two differ."""
+    native = hook["written_for"].partition(":")[2]
+    calls = f" of {' and '.join(hook['kinds'])} calls" if hook["kinds"] else ""
+    here = f"{hook['event']}{calls}"
+    return here if native in ("", hook["event"]) else f"{visible(native)} becomes {here}"
+
+
+def _tell(name: str, is_on: bool, has_hooks: bool) -> None:
+    if is_on:
+        print(f"they run in every other client; {name} runs them itself")
+        print("those of a project run once you approved them with `snell trust`")
+    elif has_hooks:
+        settings = places(os.environ).config / "snell.toml"
+        print(f"to let them run in every other client, write at the top of {settings}:")
+        print(f'  import_hooks = ["{name}"]')
+        print("those of a project also need a `.snell` folder in it and your `snell trust`")

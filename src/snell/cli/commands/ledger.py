@@ -1,0 +1,195 @@
+"""The tool calls: which there were, what came of them, and where the time went."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from snell.cli.call_operation import house_call
+from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, svg_charts, terminal_chart, without_middle
+from snell.cli.colours import Paint
+from snell.cli.confirmation import require_person
+from snell.cli.ledger_export import FORMATS, export
+from snell.model.errors import SnellError
+from snell.model.protocols import Database
+from snell.records import ledger, resume
+from snell.records.ledger import Call, ToolStats
+from snell.runtime.app import database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.system.paths import places
+
+EXAMPLE = "snell ledger stats --svg tools.svg"
+TOOLS_SHOWN = 15
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["list", "show", "stats", "export", "release"])
+    parser.add_argument("id", nargs="?", default="last", help=_ID)
+    parser.add_argument("-n", "--limit", type=int, default=20, help="of `list`: how many (default: 20)")
+    parser.add_argument("--session", default="", help="only of this session")
+    parser.add_argument("--run", default="", help="only of this run")
+    parser.add_argument("--tool", default="", help="only of this tool")
+    parser.add_argument(
+        "--status", default="", choices=["", *ledger.OPEN, *ledger.ENDED], metavar="STATUS", help=_STATUS
+    )
+    parser.add_argument("--svg", metavar="FILE", help="of `stats`: write the charts to this file")
+    parser.add_argument("--as", dest="form", default="json", choices=list(FORMATS), help="of `export` (default: json)")
+    parser.add_argument("--to", default="-", metavar="FILE", help="of `export`: the file (default: stdout)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.what == "release":
+        return _release(args)
+    database = database_of(places(os.environ))
+    StoreJournal(database).take_in()  # what a process left behind that was killed
+    try:
+        return {"list": _list, "show": _show, "stats": _stats, "export": _export}[args.what](args, database)
+    finally:
+        database.close()
+
+
+def _list(args: argparse.Namespace, database: Database) -> int:
+    if not 1 <= args.limit <= 10_000:
+        raise SnellError(f"`{args.limit}` is not a number of calls", advice="ask for 1 to 10,000")
+    asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
+    calls = [*database.run(lambda tx: ledger.recent(tx, **asked)), *_only_claimed(args, database)]
+    calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
+    paint = Paint.for_stdout()
+    for call in calls:
+        print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
+    if not calls and not args.json:
+        print("there is no such call yet")
+    return 0
+
+
+def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
+    """What was claimed a moment ago, or before a crash, is a call too."""
+    wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
+    found = database.run(lambda tx: resume.only_claimed(tx, args.limit, args.run or args.session))
+    return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
+
+
+def _show(args: argparse.Namespace, database: Database) -> int:
+    found = database.run(lambda tx: ledger.find_like(tx, args.id))
+    if len(found) != 1:
+        what = "several calls are called" if found else "there is no call"
+        raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` names them")
+    call = found[0]
+    given, brought = database.run(lambda tx: (ledger.body(tx, call.request_ref), ledger.body(tx, call.response_ref)))
+    bodies = {"input": given[0] if given else "", "output": brought[0] if brought else ""}
+    if args.json:
+        print(msgspec.json.encode({**msgspec.to_builtins(call), **bodies}).decode())
+        return 0
+    for name in call.__struct_fields__:
+        value = getattr(call, name)
+        if value not in ("", 0, "[]"):
+            print(f"{name.replace('_', ' '):<24} {_when(value) if name.endswith('_at') else _harmless(str(value))}")
+    for name, kept in (("input", given), ("output", brought)):
+        if kept:
+            print(f"\n{name} ({kept[1]:,} bytes)\n{_harmless(kept[0])}")
+    return 0
+
+
+def _stats(args: argparse.Namespace, database: Database) -> int:
+    stats = database.run(lambda tx: ledger.stats(tx, session=args.session, run=args.run))
+    if args.json:
+        print(msgspec.json.encode(stats).decode())
+    charts = _charts(stats)
+    if args.svg:
+        Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
+        print(f"written to {args.svg}", file=sys.stderr)
+    if not args.json and not args.svg:
+        paint, width = Paint.for_stdout(), _bar_width()
+        print("\n\n".join("\n".join(terminal_chart(chart, paint, width)) for chart in charts))
+    return 0
+
+
+def _export(args: argparse.Namespace, database: Database) -> int:
+    asked = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
+    count = export(database, asked, args.form, args.to)
+    if args.to != "-":
+        print(f"{count} calls written to {args.to}", file=sys.stderr)
+    return 0
+
+
+def _release(args: argparse.Namespace) -> int:
+    require_person(os.environ, "`snell ledger release`")
+    answer = house_call("ledger.release", {"id": args.id})
+    if args.id == "lost":
+        print("what was lost holds nothing up any more" if answer["released"] else "no ledger was lost")
+        return 0
+    print(f"{answer['id']} may be made again" if answer["released"] else f"{answer['id']} was not held")
+    return 0
+
+
+def _charts(stats: list[ToolStats]) -> list[Chart]:
+    failing = [each for each in stats if each.failed]
+    return [
+        _chart("calls by tool", stats, lambda each: each.calls, _calls_bar),
+        _chart("failures by tool", failing, lambda each: each.failed, _failures_bar),
+        _chart("time by tool", stats, lambda each: each.total_ms, _time_bar),
+    ]
+
+
+def _chart(
+    title: str, stats: list[ToolStats], size: Callable[[ToolStats], int], bar: Callable[[ToolStats], Bar]
+) -> Chart:
+    """The largest first; of the rest their number."""
+    ordered = sorted(stats, key=lambda each: (-size(each), each.tool))
+    more = len(ordered) - TOOLS_SHOWN
+    return Chart(title, tuple(map(bar, ordered[:TOOLS_SHOWN])), f"and {more} more" if more > 0 else "")
+
+
+def _calls_bar(each: ToolStats) -> Bar:
+    more = [f"{number:,} {word}" for number, word in ((each.failed, "failed"), (each.denied, "denied")) if number]
+    return Bar(each.tool, each.calls, each.failed, each.denied, ", ".join([f"{each.calls:,}", *more]))
+
+
+def _failures_bar(each: ToolStats) -> Bar:
+    return Bar(each.tool, each.failed, each.failed, 0, f"{each.failed:,} of {each.calls:,}")
+
+
+def _time_bar(each: ToolStats) -> Bar:
+    mean, longest = _seconds(round(each.total_ms / each.calls)), _seconds(each.longest_ms)
+    parts = f", mean {mean}, longest {longest}" if each.calls > 1 else ""
+    return Bar(each.tool, each.total_ms, label=f"{_seconds(each.total_ms)}{parts}")
+
+
+def _bar_width() -> int:
+    """What names and labels leave of the terminal."""
+    return max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
+
+
+def _line(call: Call, paint: Paint) -> str:
+    colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
+    status = colour(f"{call.status:<20}")
+    took = f"{_seconds(call.duration_ms):>9}"
+    what = f"{without_middle(call.raw_tool_name, LONGEST_NAME):<24} {call.tool_call_id}"
+    return f"{_when(call.created_at)}  {status} {call.side_effect_class:<9} {took}  {what}"
+
+
+def _harmless(text: str) -> str:
+    """What a tool brought must not tell the terminal anything."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _when(ms: int) -> str:
+    return time.strftime("%m-%d %H:%M:%S", time.localtime(ms / 1000))
+
+
+def _seconds(ms: int) -> str:
+    if ms < 10_000:
+        return f"{ms} ms"
+    if ms < 600_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms / 60_000:.0f} min" if ms < 36_000_000 else f"{ms / 3_600_000:,.1f} h"
+
+
+_ID = "of `show` and `release`: the call (default: the last); `release lost` goes on after a loss of the ledger"
+_STATUS = f"only with this status: {', '.join((*ledger.OPEN, *ledger.ENDED))}"

@@ -1,0 +1,26 @@
+"""What MCP clients run. The server lives in the daemon; this process becomes the bridge to it."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from snell.model.errors import SnellError
+from snell.system.optional_packages import install_advice, is_installed, missing_message
+
+EXAMPLE = "claude mcp add snell -- snell mcp"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = f"{parser.description}; the client starts it, and nothing is typed here"
+
+
+def run(args: argparse.Namespace) -> int:
+    if not is_installed("mcp"):
+        raise SnellError(missing_message("mcp"), advice=install_advice("mcp"))
+    hook = Path(sys.executable).with_name("snell-hook")
+    if hook.exists():
+        os.execv(hook, [str(hook), "--bridge", "mcp"])
+    from snell.daemon.shim_bridge import bridge
+
+    return bridge(b"mcp")

@@ -1,0 +1,51 @@
+"""Phases of the active effort: where it stands, and how it goes on."""
+
+import argparse
+import json
+import select
+import sys
+
+from snell.cli.call_operation import house_call
+from snell.cli.commands.effort import active, read_stdin
+from snell.cli.table import print_one, print_rows
+from snell.model.errors import SnellError
+
+EXAMPLE = "snell phase 2 --reason 'the plan was there already'"
+COLUMNS = {"phaseLabel": "PHASE", "proof": "PROOF"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("phase", nargs="?", help="where to go: `2`, `2.1` or `2: Build` (default: show the history)")
+    parser.add_argument("--reason", help="why another phase than the next one")
+    parser.add_argument("--proof", help="what shows that the phase before is done, as JSON; `-` reads standard input")
+    parser.add_argument("--effort", type=int, help="of which effort (default: the active one here)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.phase is None:
+        id_ = active() if args.effort is None else args.effort
+        rows = house_call("db.effort.phaseHistory", {"effortId": id_})
+        print_rows(rows, COLUMNS, as_json=args.json, nothing="the effort is in no phase yet")
+        return 0
+    given = {"phase": args.phase, "reason": args.reason, "proof": _proof(args.proof), "effortId": args.effort}
+    moved = house_call("commands.effort.phase", given)
+    text = f"now in phase {moved['phase']}" if moved["changed"] else f"already in phase {moved['phase']}"
+    print_one(moved, text, as_json=args.json)
+    return 0
+
+
+def _proof(given: str | None) -> dict[str, object] | None:
+    """What was given, or what a heredoc brings."""
+    if given is None and (sys.stdin.isatty() or not select.select([sys.stdin], [], [], 0)[0]):
+        return None  # an open pipe without anything in it is nobody's proof
+    text = read_stdin("the proof") if given in (None, "-") else str(given)
+    if not text.strip():
+        return None
+    try:
+        proof = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SnellError(f"the proof is not JSON: {error}") from None
+    if not isinstance(proof, dict):
+        raise SnellError("the proof must be a JSON object")
+    return proof

@@ -1,0 +1,82 @@
+"""Run an agent under a watchdog: a full context ends its window, and the next one goes on with the effort."""
+
+import argparse
+import os
+import sys
+
+from snell.cli.call_operation import house_call
+from snell.daemon.client import DaemonError, NoDaemonError, ask
+from snell.model.errors import SnellError
+from snell.system.paths import places
+from snell.system.supervisor import Restart, Run, supervise
+from snell.system.transcripts import tail_of
+from snell.work.session_events import restart_prompt
+from snell.work.transcript_end import trouble_in
+
+EXAMPLE = "snell run -- claude"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--restarts", type=int, default=10, help="how often it is started anew at most (default: 10)")
+    parser.add_argument("--fleet", action="store_true", help="give the agent a name of its own (AGENT_ID)")
+    parser.add_argument("--agent", default="", help="the name of the agent (default: AGENT_ID)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- AGENT ...", help="what to run")
+
+
+def run(args: argparse.Namespace) -> int:
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not command:
+        raise SnellError("there is nothing to run", advice=f"for example `{EXAMPLE}`")
+    id_ = os.urandom(6).hex()
+    code = supervise(
+        Run(
+            command=command,
+            env=_environment(id_, args),
+            wanted=lambda: _restart(_asked(id_)),
+            left=lambda: _left(id_),
+            tell=lambda text: print(f"snell: {text}", file=sys.stderr, flush=True),
+            most=args.restarts,
+        )
+    )
+    house_call("run.forget", {"run": id_})
+    return code if code >= 0 else 128 - code
+
+
+def _environment(id_: str, args: argparse.Namespace) -> dict[str, str]:
+    name = args.agent or os.environ.get("AGENT_ID") or (f"agent-{id_[:6]}" if args.fleet else "")
+    return {**os.environ, "SNELL_RUN": "1", "SNELL_SUPERVISOR": id_, **({"AGENT_ID": name} if name else {})}
+
+
+def _asked(id_: str) -> dict[str, object]:
+    """What the daemon knows of this run. Without a daemon no hook ran, so there is nothing to know."""
+    try:
+        answer = ask(places(os.environ).run, "run.poll", {"run": id_})
+    except DaemonError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _left(id_: str) -> Restart | None:
+    """An agent that ended by itself is started anew if that was asked for last, or if its context was used up."""
+    known = _asked(id_) or _asked_at_home(id_)
+    restart = _restart(known)
+    session = known.get("session")
+    transcript = session.get("transcript") if isinstance(session, dict) else ""
+    if restart is None and isinstance(transcript, str) and trouble_in(tail_of(transcript)) == "exhausted":
+        return Restart("exhausted", restart_prompt(None))
+    return restart
+
+
+def _asked_at_home(id_: str) -> dict[str, object]:
+    try:
+        answer = house_call("run.poll", {"run": id_})
+    except NoDaemonError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _restart(known: dict[str, object]) -> Restart | None:
+    wanted = known.get("restart")
+    if not isinstance(wanted, dict):
+        return None
+    return Restart(str(wanted.get("reason") or "asked for"), str(wanted.get("prompt") or restart_prompt(None)))

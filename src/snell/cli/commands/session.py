@@ -1,0 +1,62 @@
+"""Sessions: one context window each, and what one leaves for the next."""
+
+import argparse
+import json
+
+from snell.cli.call_operation import house_call
+from snell.cli.commands.effort import read_stdin
+from snell.cli.table import print_one, print_rows
+from snell.model.errors import SnellError
+
+EXAMPLE = "snell session dehydrate < where-i-am.json"
+COLUMNS = {
+    "id": "SESSION",
+    "effortId": "EFFORT",
+    "prevSessionId": "BEFORE",
+    "clientSessionId": "WINDOW",
+    "heartbeatCounter": "CALLS",
+    "contextUsage": "CONTEXT",
+    "endReason": "ENDED",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    listed = verbs.add_parser("list", help="the sessions there are")
+    listed.add_argument("--open", action="store_true", help="only those that have not ended")
+    listed.add_argument("--effort", type=int, help="only of this effort")
+    shown = verbs.add_parser("show", help="one session")
+    shown.add_argument("id", type=int)
+    finished = verbs.add_parser("finish", help="end a session")
+    finished.add_argument("id", type=int)
+    dried = verbs.add_parser("dehydrate", help="leave what the next window needs (JSON on standard input), and end")
+    dried.add_argument("--session", type=int, help="which (default: the open one of the active effort here)")
+    for each in (listed, shown, finished, dried):
+        each.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.verb == "list":
+        rows = house_call("db.session.list", {"effortId": args.effort, "openOnly": args.open})
+        print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no session yet")
+    elif args.verb == "dehydrate":
+        _dehydrate(args)
+    else:
+        session = house_call(f"db.session.{'get' if args.verb == 'show' else 'finish'}", {"id": args.id})
+        print_rows([session], COLUMNS, as_json=args.json, nothing="")
+    return 0
+
+
+def _dehydrate(args: argparse.Namespace) -> None:
+    text = read_stdin("the payload")
+    try:
+        payload = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SnellError(
+            f"the payload is not JSON: {error}", advice="nothing was stored; mend it and try again"
+        ) from None
+    done = house_call("commands.session.dehydrate", {"payload": payload, "sessionId": args.session})
+    warnings = "".join(f"\nwarning: {each}" for each in done["warnings"])
+    print_one(
+        done, f"session {done['sessionId']} is over; the next one knows what you wrote{warnings}", as_json=args.json
+    )

@@ -1,0 +1,288 @@
+"""
+Set clients up: find them, show what would be written, ask, write, and say what to do then.
+
+Only for a person at a terminal: whoever can change a client's hooks can switch its guards off.
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from snell.cli.colours import Paint
+from snell.cli.confirmation import asks_yes, is_agent, require_terminal_nearby
+from snell.cli.diff_view import shown_change
+from snell.cli.memory_switch import asks, file_for, is_answered, no_of, switch
+from snell.model.errors import SetupError
+from snell.model.installs import SCOPES, Install
+from snell.settings.locate import home_of
+from snell.setup.file_changes import Change, install, planned, uninstall
+from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_mcp
+from snell.setup.plan import Options, Site, check_scope, found_here, generate, resolved
+from snell.setup.plugin_folder import plugin_files, write_plugin
+from snell.setup.status import ClientState, fitted, removal_of, state_of
+from snell.system.paths import Places, places
+
+EXAMPLE = "snell setup claude-code"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("client", nargs="*", help="which clients (default: those found on this machine)")
+    parser.add_argument("--scope", choices=SCOPES, default="user", help="whose configuration (default: user)")
+    parser.add_argument("--print", action="store_true", help="only show what would be written, or taken out")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--check", action="store_true", help="is it installed and current? exit code 0 or 1")
+    what.add_argument("--uninstall", action="store_true", help="take everything of ours out again")
+    what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--include-session-start", action="store_true", default=True, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--no-session-start",
+        action="store_false",
+        dest="include_session_start",
+        help="leave the start of sessions out",
+    )
+    parser.add_argument(
+        "--include-mcp",
+        action=argparse.BooleanOptionalAction,
+        help="name our MCP server too (default: where there are no hooks)",
+    )
+    parser.add_argument(
+        "--include-rules",
+        action=argparse.BooleanOptionalAction,
+        help="write rules for the model too (default: where there are no hooks)",
+    )
+    parser.add_argument(
+        "--memory",
+        action=argparse.BooleanOptionalAction,
+        help="keep what sessions decide and find out (default: ask; without a terminal: off)",
+    )
+    parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
+    parser.add_argument(
+        "--fail-closed",
+        action="store_true",
+        help="refuse tool calls that cannot be checked, also once Snell is gone; kept until --uninstall",
+    )
+    parser.add_argument("--json", action="store_true", help="print the set-up as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    env = dict(os.environ)
+    where, site = places(env), Site.here(env, _project(env))
+    if args.plugin:
+        return _plugin(args, where, env)
+    chosen = [resolved(name) for name in args.client]
+    installs = list({each.name: each for each in chosen}.values()) or found_here(site)
+    for each in chosen:
+        check_scope(each, args.scope)
+    if args.scope != "user" and os.path.realpath(site.project) == os.path.realpath(home_of(env)):
+        advice = "change to a project, or use --scope user"
+        raise SetupError(f"`{site.project}` is your home directory, not a project", advice=advice)
+    if not installs:
+        return _without_clients(args, where, site)
+    options = _options(args, where, env)
+    if args.json:
+        return _json(args, installs, site)
+    if args.uninstall:
+        names = [each.name for each in installs]
+        states = [removal_of(each, options, site, where, names) for each in installs]
+    else:
+        states = [state_of(each, options, site) for each in installs]
+    if args.check:
+        return _check(states)
+    return _go(args, states, where, site)
+
+
+def _without_clients(args: argparse.Namespace, where: Places, site: Site) -> int:
+    """Nothing to set up; a word about memory counts all the same, for the client that comes later."""
+    print("no client was found on this machine; `snell clients` lists those that Snell knows")
+    is_look = args.print or args.check or args.json or args.uninstall
+    return 0 if args.memory is not None and not is_look and _settle_memory(args, where, site) else 1
+
+
+def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
+    """Show, ask, write, and say what is next."""
+    env = site.env
+    for state in states:
+        _show(state)
+    if not args.uninstall:
+        _warn(args, states, site)
+    wanted = [state for state in states if any(change.changes for change in state.changes)]
+    has_problems = any(state.problem for state in states)
+    if args.print:
+        return 1 if has_problems else 0
+    if not wanted and not args.uninstall:
+        is_settled = _settle_memory(args, where, site)
+        has_nothing = bool(args.client) and not any(state.changes for state in states)
+        is_well = not has_problems and not has_nothing and not any(state.off for state in states)
+        print("everything is installed and current" if is_well else "nothing was changed")
+        return 0 if is_well and is_settled else 1
+    require_terminal_nearby(env, "changing a client's configuration")
+    if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
+        print("nothing was changed")
+        return 1
+    touched: set[str] = set()
+    failed = [state for state in states if not _write(args, state, where, touched)]
+    is_settled = _settle_memory(args, where, site)
+    return 1 if has_problems or failed or not is_settled else 0
+
+
+def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -> None:
+    """What is written as asked for, and will not do everywhere."""
+    if args.scope == "project" and not site.programs.is_on_path:
+        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
+    if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
+        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {mcp_advice()}")
+
+
+def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
+    """Nothing is captured before somebody who knows what and where says so. Returns whether that could be written."""
+    env, scope = site.env, args.scope
+    project = None if scope == "user" else site.project
+    if args.uninstall or (args.memory is None and is_answered(where, env, project)):
+        return True
+    wanted = args.memory
+    if wanted is None and not args.yes and not is_agent(env):
+        wanted = asks(scope, where, site.project, env)
+    path = file_for(scope, where, site.project)
+    if wanted is None:
+        print(
+            f"memory: off. `snell setup --memory`, or `[pack.remember] enabled = true` in `{path}`, keeps what sessions"
+            f" decide and find out, without secrets, in `{where.state}`"
+        )
+        return True
+    require_terminal_nearby(env, "switching memory")
+    try:
+        switch(path, on=wanted)
+    except SetupError as error:
+        print(error)
+        return False
+    trust = " once `snell trust` has approved it" if scope != "user" else ""
+    print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
+    if wanted and not trust and (no := no_of(where, site.project, env)):
+        print(f"memory: off in `{site.project}` all the same: `{no}` says so")
+    return True
+
+
+def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:
+    """One client's files. What goes wrong with them is no reason to leave the other clients out."""
+    if state.problem:
+        return True
+    try:
+        for change in state.changes:
+            _write_file(args, change, state.install.name, where, touched)
+    except SetupError as error:
+        print(f"{state.install.title}: left alone: {error}")
+        return False
+    print(f"{state.install.title}: {'taken out' if args.uninstall else 'written'}")
+    for step in () if args.uninstall else state.install.after:
+        print(f"  next: {step}")
+    return True
+
+
+def _write_file(args: argparse.Namespace, change: Change, client: str, where: Places, touched: set[str]) -> None:
+    if args.uninstall:
+        uninstall(change, client, where.state)
+        return
+    # Clients share files. Who comes second finds there what was written for the first one a moment ago.
+    path = os.path.realpath(change.file.path)
+    install(planned(change.file) if path in touched else change, client, where.state)
+    touched.add(path)
+
+
+def _check(states: Sequence[ClientState]) -> int:
+    for state in states:
+        print(f"{state.install.title}: {_IN_WORDS.get(state.installed, state.installed)}")
+        if state.problem:
+            print(f"  {state.problem}")
+        for change in state.changes:
+            if change.changes:
+                print(f"  {change.file.path}: {change.file.purpose} to be written")
+        if state.off:
+            print(f"  hooks are off there: {state.off}")
+        for name in state.foreign:
+            print(f"  beside ours: {name}")
+    current = ("yes", "nothing to install")
+    return 0 if all(state.installed in current for state in states) else 1
+
+
+_IN_WORDS = {
+    "yes": "installed and current",
+    "off": "installed and current, and switched off",
+    "outdated": "installed, not current: `snell setup` brings it up to date",
+    "no": "not installed",
+}
+
+
+def _show(state: ClientState) -> None:
+    paint = Paint.for_stdout()
+    signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
+    print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
+    if state.problem:
+        print(f"  {paint.red('left alone')}: {state.problem}")
+    for change in state.changes:
+        for line in shown_change(change, paint):
+            print(f"  {line}")
+    if state.changes and not any(change.changes for change in state.changes):
+        print("  nothing to change")
+    if state.off:
+        print(
+            f"  {paint.red('hooks are off there')}: {state.off}; the client runs none of these before that is changed"
+        )
+    for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
+        print(f"  note: {remark}")
+    if not state.changes and not state.problem:
+        known = [scope for scope in SCOPES if scope in state.install.hooks]
+        advice = f"its hooks are at --scope {' or '.join(known)}" if known else "; ".join(state.install.after)
+        print(f"  nothing to write at this scope; {advice}")
+    print()
+
+
+def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> int:
+    found = [
+        generate(
+            each.name,
+            include_session_start=args.include_session_start,
+            include_mcp_config=args.include_mcp is not False,
+            scope=args.scope,
+            site=site,
+        )
+        for each in installs
+    ]
+    data = found[0] if len(found) == 1 else found
+    print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+    return 0
+
+
+def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int:
+    if [resolved(name).name for name in args.client] not in ([], ["claude_code"]):
+        raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
+    files = plugin_files(_options(args, where, env))
+    if not args.print:
+        require_terminal_nearby(env, "writing a plugin")
+        write_plugin(Path(args.plugin), files)
+    for name in files:
+        print(f"{'would write' if args.print else 'wrote'} {Path(args.plugin) / name}")
+    print(f"next: claude --plugin-dir {args.plugin}")
+    return 0
+
+
+def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Options:
+    options = Options(
+        scope=args.scope,
+        session_start=args.include_session_start,
+        mcp=args.include_mcp,
+        rules=args.include_rules,
+        status_line=not args.no_status_line,
+        fail_closed=args.fail_closed,
+    )
+    return fitted(options, where, Path.cwd(), env)
+
+
+def _project(env: dict[str, str]) -> Path:
+    """Where the repository begins, else here."""
+    here, home = Path.cwd(), home_of(env)
+    folders = [folder for folder in (here, *here.parents) if (folder / ".git").exists() and folder != home]
+    return folders[0] if folders else here

@@ -1,0 +1,45 @@
+"""
+What Claude Code runs for its status line: the command that was configured before, or a line of our own.
+
+How full the context is goes to the daemon on the way, after the line is out.
+"""
+
+import argparse
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from snell.cli.display_commands import chosen, default_status, lines_of, session_in, usage_in
+from snell.daemon.client import DaemonError, ask
+from snell.model.errors import SnellError
+from snell.system.paths import places
+
+EXAMPLE = "snell statusline --then 'my-status-line' < session.json"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--then", default="", metavar="COMMAND", help="the status line that set-up found and wraps")
+
+
+def run(args: argparse.Namespace) -> int:
+    payload = sys.stdin.buffer.read()
+    session = session_in(payload)
+    cwd = session.get("cwd") if isinstance(session.get("cwd"), str) else os.getcwd()
+    try:
+        choice = chosen("status_line", args.then, places(os.environ), Path(cwd or "/"), os.environ)
+    except SnellError:
+        return 0  # a status line is no place for errors; `snell doctor` has them
+    if not choice.is_off:
+        lines = lines_of(choice.command, payload, cwd or "/", os.environ) if choice.command else default_status(session)
+        print("\n".join(lines))
+        sys.stdout.flush()
+    _push(session)
+    return 0
+
+
+def _push(session: dict[str, object]) -> None:
+    used, name = usage_in(session), session.get("session_id")
+    if used and isinstance(name, str) and name:
+        with suppress(DaemonError, SnellError):
+            ask(places(os.environ).run, "context.usage", {"session_id": name, **used})

@@ -1,0 +1,36 @@
+"""What Claude Code runs to suggest files: the command that was configured before, or the project's files by name."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from snell.cli.display_commands import chosen, default_suggestions, lines_of, session_in
+from snell.model.errors import SnellError
+from snell.system.paths import places
+
+EXAMPLE = """echo '{"query": "read"}' | snell suggest-files"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--then", default="", metavar="COMMAND", help="the command that set-up found and wraps")
+
+
+def run(args: argparse.Namespace) -> int:
+    payload = sys.stdin.buffer.read()
+    given = session_in(payload)
+    cwd = str(given.get("cwd") or os.getcwd())
+    query = given.get("query") if isinstance(given.get("query"), str) else ""
+    try:
+        choice = chosen("file_suggestion", args.then, places(os.environ), Path(cwd), os.environ)
+    except SnellError:
+        return 0
+    if choice.is_off:
+        return 0
+    if choice.command:
+        found = lines_of(choice.command, payload, cwd, os.environ)
+    else:
+        found = default_suggestions(query or "", cwd, os.environ)
+    for path in found:
+        print(path)
+    return 0

@@ -1,0 +1,26 @@
+"""Explain a decision."""
+
+import argparse
+import os
+
+import msgspec
+
+from snell.cli.colours import Paint
+from snell.engine.explain import explained
+from snell.runtime.app import database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.system.paths import places
+
+EXAMPLE = "snell why last"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", default="last", help="a decision's id, the beginning of one, or `last`")
+    parser.add_argument("--json", action="store_true", help="print the record as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    record = StoreJournal(database_of(places(os.environ))).find(args.id)
+    mark = Paint.for_stdout().of(record)
+    print(msgspec.json.encode(record).decode() if args.json else explained(record, mark))
+    return 0

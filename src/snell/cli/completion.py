@@ -1,0 +1,135 @@
+"""What may stand at the end of a line: read from the commands' own parsers, and from what there is."""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from snell.cli.call_operation import house_call
+from snell.cli.main import COMMANDS, parser_of
+from snell.model.errors import SnellError
+
+Found = Iterable[tuple[str, str]]  # each word with what it is, in one line
+
+
+def candidates(words: Sequence[str]) -> list[tuple[str, str]]:
+    """The words that could replace the last one, which may be empty."""
+    *before, begun = words
+    found = _at(before, begun) if before else [*COMMANDS.items(), ("--help", "show all commands")]
+    plain = ((word, " ".join(text.split())) for word, text in found)
+    return [(word, text) for word, text in plain if word.startswith(begun) and not set(word) & set("\n\t")]
+
+
+def _at(before: Sequence[str], begun: str) -> Found:
+    name, *rest = before
+    if name not in COMMANDS:
+        return []
+    place = _Place(name, parser_of(name))
+    for word in rest:
+        place.pass_by(word)
+    return place.expected(begun)
+
+
+class _Place:
+    """Where a line is in what its command takes."""
+
+    def __init__(self, command: str, parser: argparse.ArgumentParser) -> None:
+        self._command = command
+        self._enter(parser)
+
+    def _enter(self, parser: argparse.ArgumentParser) -> None:
+        self._options = {name: each for each in parser._actions for name in each.option_strings}
+        self._positionals = [each for each in parser._actions if not each.option_strings]
+        self._waiting: argparse.Action | None = None  # an option that wants a value
+        self._is_over = False  # the rest is another program's
+
+    def pass_by(self, word: str) -> None:
+        if self._waiting:
+            self._waiting = None
+        elif word == "--":
+            self._is_over = True
+        elif word.startswith("-") and len(word) > 1:
+            option = self._options.get(word)
+            self._waiting = option if option and option.nargs != 0 else None
+        elif self._positionals:
+            self._take(self._positionals[0], word)
+
+    def _take(self, action: argparse.Action, word: str) -> None:
+        if isinstance(action, argparse._SubParsersAction):
+            if word in action.choices:
+                self._enter(action.choices[word])
+        elif action.nargs not in ("*", "+", argparse.REMAINDER):
+            self._positionals.pop(0)
+
+    def expected(self, begun: str) -> Found:
+        if self._is_over:
+            return []
+        if self._waiting:
+            return self._values(self._waiting)
+        if begun.startswith("-"):
+            return [(name, each.help or "") for name, each in self._options.items() if name.startswith("--")]
+        return self._values(self._positionals[0]) if self._positionals else []
+
+    def _values(self, action: argparse.Action) -> Found:
+        if isinstance(action, argparse._SubParsersAction):
+            return [(each.dest, each.help or "") for each in action._choices_actions]
+        if action.choices:
+            return [(str(each), "") for each in action.choices]
+        known = _KNOWN.get((self._command, action.dest))
+        try:
+            return list(known()) if known else []
+        except SnellError:
+            return []  # nobody who presses a key wants to read about it
+
+
+def _efforts() -> Found:
+    for each in reversed(house_call("db.effort.list")):
+        yield str(each["id"]), f"{each['skill']}, no {each['ordinal']}, {each['lifecycle']}, {each['taskId']}"
+
+
+def _sessions() -> Found:
+    for each in reversed(house_call("db.session.list")):
+        yield str(each["id"]), f"effort {each['effortId']}, {each['endReason'] or 'open'}"
+
+
+def _tasks() -> Found:
+    return ((each["dirPath"], f"{each['title'] or ''} ({each['state']})") for each in house_call("db.task.list"))
+
+
+def _task_names() -> Found:
+    return ((each["title"] or each["dirPath"], each["dirPath"]) for each in house_call("db.task.list"))
+
+
+def _skills() -> Found:
+    names = dict.fromkeys(each["skill"] for each in house_call("db.effort.list"))
+    listed = {each["name"]: str(each.get("description") or "") for each in house_call("agent.skills.list")}
+    return [*listed.items(), *((name, "used before") for name in names if name not in listed)]
+
+
+def _phases() -> Found:
+    effort = house_call("commands.where")["effort"]
+    declared = effort["metadata"].get("phases") if effort else None
+    for each in declared or ():
+        if isinstance(each, Mapping) and each.get("label"):
+            yield str(each["label"]), str(each.get("name") or "")
+
+
+def _agents() -> Found:
+    return ((each["id"], f"{each['status']} {each['label'] or ''}") for each in house_call("db.agents.list"))
+
+
+# Arguments that name something there is: by command, and by what the command calls them.
+_KNOWN: Mapping[tuple[str, str], Callable[[], Any]] = {
+    ("task", "path"): _tasks,
+    ("effort", "task"): _task_names,
+    ("effort", "skill"): _skills,
+    ("effort", "id"): _efforts,
+    ("effort", "effort"): _efforts,
+    ("session", "id"): _sessions,
+    ("session", "session"): _sessions,
+    ("session", "effort"): _efforts,
+    ("phase", "phase"): _phases,
+    ("phase", "effort"): _efforts,
+    ("agent", "id"): _agents,
+    ("agent", "parent"): _agents,
+    ("run", "agent"): _agents,
+}

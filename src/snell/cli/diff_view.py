@@ -1,0 +1,61 @@
+"""A change to a file, as a person wants to see it before saying yes: all that is added and all that goes."""
+
+import re
+from collections.abc import Iterator
+from difflib import unified_diff
+
+from snell.cli.colours import Paint
+from snell.cli.python_source import visible
+from snell.setup.file_changes import Change
+
+WIDTH = 200
+_PARTS = re.compile(r".*?\}[}\]]*, ?|.+")  # up to the end of an object that something follows
+_ITEMS = re.compile(r".*?, ?|.+")
+
+
+def shown_change(change: Change, paint: Paint) -> Iterator[str]:
+    """The file, what it is for, and a diff of it; nothing where nothing changes."""
+    if not change.changes:
+        return
+    what = "new file" if change.before is None else "removed" if change.after is None else change.file.purpose
+    yield f"{change.file.path}  ({what if change.before is not None else f'{change.file.purpose}, {what}'})"
+    before, after = (_lines(data) for data in (change.before, change.after))
+    for line in _diff(*([piece for line in lines for piece in _pieces(line)] for lines in (before, after))):
+        colour = {"+": paint.green, "-": paint.red}.get(line[:1], paint.dim)
+        yield f"  {colour(_with_tabs(line))}"
+    if any(len(line) > WIDTH for line in (*before, *after)):
+        yield f"  {paint.dim('(a line that is too long for a screen is shown as several, further in)')}"
+
+
+def _diff(before: list[str], after: list[str]) -> Iterator[str]:
+    for line in list(unified_diff(before, after, lineterm="", n=2))[2:]:
+        if not line.startswith("@@"):
+            yield line
+
+
+def _lines(data: bytes | None) -> list[str]:
+    return (data or b"").decode("utf-8-sig", "replace").splitlines()
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """
+    A line, or the parts of one that nobody could read. They are told by what stands in them, so that those that stay
+    are the same before and after, and only what is new in a file of one line is shown as new.
+    """
+    if len(line) <= WIDTH:
+        yield line
+        return
+    indent = line[: len(line) - len(line.lstrip())]
+    for number, piece in enumerate(_split(line)):
+        yield piece if number == 0 else f"{indent}    {piece}"
+
+
+def _split(line: str) -> Iterator[str]:
+    for part in _PARTS.findall(line):
+        for item in [part] if len(part) <= WIDTH else _ITEMS.findall(part):
+            for start in range(0, len(item), WIDTH):
+                yield item[start : start + WIDTH].rstrip(" ")
+
+
+def _with_tabs(line: str) -> str:
+    return "\t".join(map(visible, line.split("\t")))

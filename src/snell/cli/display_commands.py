@@ -1,0 +1,132 @@
+"""
+The status line and the file suggestion: the command that somebody configured, or our own when nobody did.
+
+They are settings of a client, not hooks: a failure shows nothing, and nobody waits longer than five seconds.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.settings.load import load
+from snell.system.git_readonly import project_files
+from snell.system.paths import POLICY_FILE, Places
+from snell.system.run_program import environment, run
+
+LIMIT = 5.0  # seconds
+MOST_SUGGESTIONS = 15
+MOST_FILES = 50_000
+INSIDE = "SNELL_DISPLAY"  # set for the command that we run: it must not run us again
+
+
+class Chosen(Struct, frozen=True):
+    """What is to be run: a command, nothing at all, or our own default."""
+
+    command: str = ""
+    is_off: bool = False
+
+
+def chosen(
+    name: str, then: str, where: Places, cwd: Path, env: Mapping[str, str], policy: Path = POLICY_FILE
+) -> Chosen:
+    """The command that holds for `status_line` or `file_suggestion`; `then` is the one that set-up wrapped."""
+    if env.get(INSIDE):
+        return Chosen()
+    loaded = load(where, cwd, env, policy_files=(policy,))
+    own = loaded.value(name)
+    if own:
+        return Chosen(own["command"])
+    switches = loaded.switches
+    if switches.disable_all_hooks or switches.policy_disables_all or switches.allow_managed_hooks_only:
+        return Chosen(is_off=True)
+    return Chosen(then)
+
+
+def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], limit: float = LIMIT) -> list[str]:
+    """What the command prints, line by line; nothing when it fails or takes too long."""
+    inside = {**environment(env, {}), INSIDE: "1"}
+    folder = cwd if os.path.isdir(cwd) else "/"
+    finished = run(["/bin/sh", "-c", command], stdin=payload, cwd=folder, env=inside, timeout=limit)
+    if finished.exit_code != 0 or finished.truncated:
+        return []
+    lines = finished.stdout.decode("utf-8", "replace").splitlines()
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def default_status(session: Mapping[str, Any]) -> list[str]:
+    """Model, folder, and how full the context is."""
+    model = _at(session, "model", "display_name")
+    folder = _at(session, "workspace", "current_dir") or session.get("cwd")
+    used = usage_in(session).get("used_percent")
+    parts = [
+        model if isinstance(model, str) else "",
+        os.path.basename(folder) if isinstance(folder, str) else "",
+        f"context {used:.0f}%" if used is not None else "",
+    ]
+    text = " | ".join(part for part in parts if part)
+    return [text] if text else []
+
+
+def usage_in(session: Mapping[str, Any]) -> dict[str, float]:
+    """How much of its context window a session uses, as far as the status line's input says."""
+    window = session.get("context_window")
+    given = window if isinstance(window, Mapping) else {}
+    named = {
+        "used_percent": given.get("used_percentage"),
+        "tokens": given.get("total_input_tokens"),
+        "window": given.get("context_window_size"),
+    }
+    numbers = {name: value for name, value in named.items() if isinstance(value, int | float)}
+    return {name: float(value) for name, value in numbers.items() if not isinstance(value, bool) and value >= 0}
+
+
+def default_suggestions(query: str, folder: str, env: Mapping[str, str], limit: float = LIMIT) -> list[str]:
+    """Files of the project that look like what was typed, best first."""
+    words = query.lower().lstrip("@").strip()
+    ranked = sorted((rank, len(path), path) for path in _files(folder, env, limit) if (rank := _rank(path, words)) < 9)
+    return [path for _, _, path in ranked[:MOST_SUGGESTIONS]]
+
+
+def session_in(payload: bytes) -> dict[str, Any]:
+    """The input of a status line or file suggestion; empty when it cannot be read."""
+    try:
+        found = msgspec.json.decode(payload)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _files(folder: str, env: Mapping[str, str], limit: float) -> list[str]:
+    listed = project_files(folder, env, limit, stdout_cap=8_000_000)
+    if listed is not None:
+        return listed[:MOST_FILES]
+    found: list[str] = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".") and each != "node_modules"]
+        found += [os.path.relpath(os.path.join(root, name), folder) for name in names]
+        if len(found) >= MOST_FILES:
+            break
+    return found[:MOST_FILES]
+
+
+def _rank(path: str, words: str) -> int:
+    lower = path.lower()
+    name = lower.rpartition("/")[2]
+    if name.startswith(words):
+        return 0
+    if words in name:
+        return 1
+    if words in lower:
+        return 2
+    letters = iter(lower)
+    return 3 if all(char in letters for char in words) else 9
+
+
+def _at(value: Any, *path: str) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

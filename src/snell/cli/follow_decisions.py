@@ -1,0 +1,100 @@
+"""Follow the decisions in the store as they are made, without ever holding up whoever makes them."""
+
+import time
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.model.protocols import Transaction
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.runtime.database_journal import session_beginning
+from snell.store.sqlite import SqliteDatabase
+
+AT_ONCE = 200
+TRACE_MS = 500  # a decision's trace follows it within moments, or never
+
+
+class Run(Struct, frozen=True):
+    hook: str
+    ms: float
+    said: str = ""  # such as `deny` or `rewrite, note`; nothing when it had no opinion
+    failed: bool = False
+
+
+class Seen(Struct, frozen=True):
+    """One decision, as it is shown."""
+
+    id: str
+    at: int
+    session_id: str
+    client: str
+    event: str
+    tool: str
+    verdict: str
+    ms: float
+    rewritten: bool
+    failures: int
+    hooks: tuple[Run, ...]
+
+
+class Follower:
+    """Gives every decision once, in the order in which they were made; `session` is the beginning of an id."""
+
+    def __init__(self, database: SqliteDatabase, session: str = "") -> None:
+        self._database = database
+        self._session = session_beginning(session)
+        self._at = 0
+
+    def earlier(self, number: int) -> list[Seen]:
+        """The last ones before now; `new` goes on from here."""
+        return self._database.run(lambda tx: self._earlier(tx, number), only_reads=True)
+
+    def new(self) -> list[Seen]:
+        """What was decided since the last look."""
+        return self._database.run(self._new, only_reads=True)
+
+    def _earlier(self, tx: Transaction, number: int) -> list[Seen]:
+        self._at = decisions.newest_seq(tx)
+        found = decisions.recent(tx, session_begins=self._session, limit=number)
+        return [_seen(tx, row) for row in reversed(found)]
+
+    def _new(self, tx: Transaction) -> list[Seen]:
+        seen = []
+        for row in decisions.after(tx, self._at, AT_ONCE):
+            if decisions.trace(tx, row.id) is None and 0 <= time.time() * 1000 - row.at < TRACE_MS:
+                break  # its hooks are not known yet; it comes with the next look
+            self._at = row.seq
+            if self._is_wanted(row):
+                seen.append(_seen(tx, row))
+        return seen
+
+    def _is_wanted(self, row: Row) -> bool:
+        is_asked_for = bool(self._session) or row.event != decisions.SELF_TEST
+        return is_asked_for and row.session_id.startswith(self._session)
+
+
+def _seen(tx: Transaction, row: Row) -> Seen:
+    trace = decisions.trace(tx, row.id)
+    record: dict[str, Any] = msgspec.json.decode(trace.body) if trace and trace.body else {}
+    late: list[dict[str, Any]] = msgspec.json.decode(trace.late) if trace else []
+    runs = [run for each in record.get("rounds", ()) for run in each["runs"]] + late
+    return Seen(
+        id=row.id,
+        at=row.at,
+        session_id=row.session_id,
+        client=row.client,
+        event=row.event,
+        tool=row.tool,
+        verdict=row.verdict,
+        ms=row.ms,
+        rewritten=bool(row.rewritten),
+        failures=row.failures,
+        hooks=tuple(map(_run, runs)),
+    )
+
+
+def _run(run: dict[str, Any]) -> Run:
+    said = ", ".join(str(effect).partition(":")[0] for effect in run.get("effects", ()))
+    return Run(str(run["hook"]), float(run.get("ms", 0)), said, "failure" in run)

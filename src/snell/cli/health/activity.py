@@ -1,0 +1,94 @@
+"""Who was heard of, and when: a client or a hook that never fires is the trouble that nobody notices."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.cli.health import Check, Visit
+from snell.model.protocols import Transaction
+from snell.records.decisions import SELF_TEST
+from snell.runtime.app import database_of
+
+DECISIONS, TRACES = 20_000, 2_000  # how far back is looked
+SHOWN = 40
+OURS = ("person",)  # what a person typed is no client
+
+
+class Fired(Struct):
+    last: int = 0
+    times: int = 0
+    failures: int = 0
+    failed_last: bool = False
+
+
+def checks(visit: Visit) -> Iterator[Check]:
+    if not (visit.where.state / "snell.db").exists():
+        yield Check("last fired", "ok", "nothing yet")
+        return
+    database = database_of(visit.where)
+    try:
+        clients, hooks = database.run(lambda tx: (_clients(tx), _hooks(tx)), only_reads=True)
+    finally:
+        database.close()
+    if not clients:
+        advice = "`snell setup` connects your clients; then let one of them run a tool"
+        yield Check("last fired", "warn", "no client has sent an event yet", advice)
+    for name, last, times in clients:
+        yield Check(f"client {name}", "ok", f"last event {_ago(last)}, {times:,} lately")
+    ordered = sorted(hooks.items(), key=lambda item: -item[1].last)
+    for hook, fired in ordered[:SHOWN]:
+        yield _of_hook(hook, fired)
+
+
+def _of_hook(name: str, fired: Fired) -> Check:
+    detail = f"last ran {_ago(fired.last)}, {fired.times:,} lately"
+    if not fired.failures:
+        return Check(f"hook {name}", "ok", detail)
+    detail += f", {fired.failures} of them failed"
+    if fired.failed_last:
+        return Check(
+            f"hook {name}", "warn", f"{detail}, the last one too", f"`snell log --hook {name}`, then `snell why ID`"
+        )
+    return Check(f"hook {name}", "ok", detail)
+
+
+def _clients(tx: Transaction) -> list[tuple[str, int, int]]:
+    newest = "(SELECT COALESCE(MAX(seq), 0) FROM decisions)"
+    sql = (
+        f"SELECT client, MAX(at), COUNT(*) FROM decisions WHERE seq > {newest} - ? AND event <> ?"
+        " GROUP BY client ORDER BY 2 DESC"
+    )
+    found = tx.rows(sql, DECISIONS, SELF_TEST)
+    return [(name, last, times) for name, last, times in found if name and name not in OURS]
+
+
+def _hooks(tx: Transaction) -> dict[str, Fired]:
+    sql = (
+        "SELECT d.at, t.body, t.late FROM traces t JOIN decisions d ON d.id = t.decision_id"
+        " WHERE t.seq > (SELECT COALESCE(MAX(seq), 0) FROM traces) - ? ORDER BY t.seq"
+    )
+    found: dict[str, Fired] = {}
+    for at, body, late in tx.rows(sql, TRACES):
+        for run in _runs(body, late):
+            fired = found.setdefault(str(run["hook"]), Fired())
+            fired.failed_last = "failure" in run
+            fired.last, fired.times, fired.failures = at, fired.times + 1, fired.failures + fired.failed_last
+    return found
+
+
+def _runs(body: str, late: str) -> list[dict[str, Any]]:
+    record: dict[str, Any] = msgspec.json.decode(body) if body else {}
+    at_once = [run for each in record.get("rounds", ()) for run in each["runs"]]
+    return [*at_once, *msgspec.json.decode(late)]
+
+
+def _ago(at: int) -> str:
+    seconds = max(0, time.time() - at / 1000)
+    for length, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            number = int(seconds // length)
+            return f"{number} {name}{'' if number == 1 else 's'} ago"
+    return "just now"

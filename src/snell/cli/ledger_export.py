@@ -1,0 +1,101 @@
+"""Tool calls as a file for other programs: JSON lines, CSV or Parquet."""
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from snell.model.errors import SnellError
+from snell.model.protocols import Database
+from snell.records import ledger
+from snell.records.ledger import Call
+
+PAGE = 1_000
+COLUMNS = Call.__struct_fields__
+_NUMBERS = frozenset(name for name, kind in Call.__annotations__.items() if kind is int)
+
+Pages = Iterator[list[Call]]
+
+
+def pages(database: Database, asked: Mapping[str, str]) -> Pages:
+    """All calls that were asked for, oldest first, some at a time, so that nobody waits for a long reading."""
+    at = (-1, "")
+    while found := database.run(lambda tx, at=at: ledger.page(tx, asked, at, PAGE)):  # type: ignore[misc] # its default
+        yield found
+        at = (found[-1].created_at, found[-1].tool_call_id)
+
+
+def write_json(found: Pages, out: BinaryIO) -> int:
+    count = 0
+    for calls in found:
+        out.writelines(msgspec.json.encode(call) + b"\n" for call in calls)
+        count += len(calls)
+    return count
+
+
+def write_csv(found: Pages, out: BinaryIO) -> int:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    count = 0
+    for calls in found:
+        writer.writerows([_cell(getattr(call, name)) for name in COLUMNS] for call in calls)
+        count += len(calls)
+    text.detach()
+    return count
+
+
+def write_parquet(found: Pages, out: BinaryIO) -> int:
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        advice = "install it with `pip install pyarrow`, or export as json or csv"
+        raise SnellError("Parquet needs the package pyarrow, which is not installed", advice=advice) from None
+    schema = pyarrow.schema([(name, pyarrow.int64() if name in _NUMBERS else pyarrow.string()) for name in COLUMNS])
+    count = 0
+    with parquet.ParquetWriter(out, schema) as writer:
+        for calls in found:
+            columns = {name: [getattr(call, name) for call in calls] for name in COLUMNS}
+            writer.write_table(pyarrow.table(columns, schema=schema))
+            count += len(calls)
+    return count
+
+
+FORMATS: Mapping[str, Callable[[Pages, BinaryIO], int]] = {
+    "json": write_json,
+    "csv": write_csv,
+    "parquet": write_parquet,
+}
+
+
+def export(database: Database, asked: Mapping[str, str], form: str, path: str) -> int:
+    """Write to a file that only its owner can read, or to stdout; returns how many calls."""
+    found = pages(database, asked)
+    if path == "-":
+        return FORMATS[form](found, sys.stdout.buffer)
+    partial = Path(f"{path}.part")
+    try:
+        with open(partial, "wb", opener=_private) as out:
+            count = FORMATS[form](found, out)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str) or not value:
+        return value
+    # Some programs look behind blanks, and some take the wide forms of these signs for the signs.
+    return f"'{value}" if value[0] in "\t\r\n" or value.lstrip()[:1] in tuple("=+-@＝＋－＠") else value

@@ -1,0 +1,177 @@
+"""What all voices have in common: tool calls in a client's own names, and a changed call back in ours."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.tool_inputs import native_input
+from snell.engine.match import compiled
+from snell.model.decision import Failure, Outcome
+from snell.model.errors import PatternError, PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.hooks import Hook
+from snell.model.protocols import Said
+from snell.model.tools import KINDS, mcp_parts, names_of
+from snell.system.json_input import read_payload
+
+
+class Call(Struct, frozen=True):
+    """A tool call as one client makes it."""
+
+    name: str
+    input: Payload
+    is_composed: bool = False  # from several parts of ours, so that a change of it cannot be taken apart again
+
+
+class Speaker:
+    """One event of one client."""
+
+    table: Dialect
+    also: Mapping[str, str] = {}  # Claude Code's tool -> this client's nearest, where its table has none
+    matcher_type: str | None = "regex"
+
+    def __init__(self, native: str) -> None:
+        self.native = native
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        raise NotImplementedError
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+        raise NotImplementedError
+
+    def variables(self, event: Event, project: str) -> dict[str, str]:
+        return {}
+
+    def folder(self, hook: Hook) -> str:
+        return ""
+
+    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+        """The names that a matcher is compared with; none: it is not looked at."""
+        return ()
+
+    def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
+        names = self.matched(event, given)
+        if matcher in ("", "*") or not names:
+            return True
+        try:
+            fits = compiled(self.pattern(matcher), self.matcher_type, event.row)
+            return fits is None or any(fits(name) for name in names)
+        except PatternError:
+            return True  # a pattern that cannot be read is no reason to leave a guard out
+
+    def pattern(self, matcher: str) -> str:
+        return matcher
+
+    def is_unheard(self, event: Event) -> bool:
+        """For clients to which a command that ends badly is one that ran, and a tool that fails is nothing."""
+        is_done = self.native.lower() == "posttooluse"
+        return is_done and event.name == "PostToolUseFailure" and event.kind != "shell"
+
+    def call(self, event: Event) -> Call:
+        """The event's tool call in this client's names."""
+        name = self.tool("Bash" if event.kind == "shell" and event.tool not in KINDS else event.tool)
+        ours, is_composed = _one_edit(event.readable_input)
+        return Call(name, native_input(self.table, name, ours, ours), is_composed)
+
+    def tool(self, ours: str) -> str:
+        """What this client calls a tool; Claude Code's name when it has none."""
+        server, method = mcp_parts(ours)
+        if method and self.table.mcp_name:
+            prefix, joint = self.table.mcp_name
+            return f"{prefix}{server}{joint}{method}" if joint else f"{prefix}{method}"
+        for wanted in names_of(ours):
+            if name := self.own_name(wanted):
+                return name
+        return self.also.get(ours, ours)
+
+    def own_name(self, ours: str) -> str:
+        return next((name for name, tool in self.table.tools.items() if tool.name == ours), "")
+
+    def ours_again(self, event: Event, changed: Any, *, is_whole: bool) -> Payload | None:
+        """An input that the program changed, in Claude Code's keys; None when that cannot be said."""
+        if not isinstance(changed, dict):
+            return None
+        call = self.call(event)
+        keys = self.table.tools[call.name].keys if call.name in self.table.tools else {}
+        new = {keys.get(key, key): value for key, value in changed.items() if call.input.get(key, _NOTHING) != value}
+        if call.is_composed and new.keys() - {"file_path"}:
+            return None
+        gone = {keys.get(key, key) for key in call.input.keys() - changed.keys()} if is_whole else set()
+        return {key: value for key, value in event.tool_input.items() if key not in gone} | new
+
+
+_NOTHING = object()
+
+
+def no_carrying(title: str) -> Payload:
+    """The answer in place of a change that cannot be carried over: nothing runs that the program did not want."""
+    why = (
+        f"a hook that was written for {title} changes this call in a way that cannot be carried over, so it is refused"
+    )
+    return {"decision": "deny", "reason": why}
+
+
+def edits_of(given: Payload) -> list[dict[str, str]]:
+    """What a call changes in a file, as old and new text; a file that is written has no old one."""
+    if isinstance(edits := given.get("edits"), list):
+        return [edit for each in edits if isinstance(each, dict) for edit in edits_of(each)]
+    new = text_in(given, "new_string") or text_in(given, "content") or text_in(given, "new_source")
+    return [{"old_string": text_in(given, "old_string"), "new_string": new}]
+
+
+def _one_edit(given: Payload) -> tuple[Payload, bool]:
+    """Several edits of a file as one: a program that looks at the new text shall see all of it."""
+    if not isinstance(given.get("edits"), list):
+        return given, False
+    edits = edits_of(given)
+    joined = {key: "\n".join(edit[key] for edit in edits) for key in ("old_string", "new_string")}
+    return {**{key: value for key, value in given.items() if key != "edits"}, **joined}, True
+
+
+def plain_text(value: Any) -> str:
+    """What a tool gave back, as text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(plain_text, value)))
+    if not isinstance(value, dict):
+        return "" if value is None else str(value)
+    if "stdout" in value or "stderr" in value:
+        return "\n".join(filter(None, (plain_text(value.get(key)).rstrip("\n") for key in ("stdout", "stderr"))))
+    return next((plain_text(value[key]) for key in _TEXTS if value.get(key) is not None), "")
+
+
+_TEXTS = (
+    "llmContent",
+    "textResultForLlm",
+    "text_result_for_llm",
+    "output_for_prompt",
+    "output",
+    "text",
+    "content",
+    "file",
+    "result",
+)
+
+
+def result_text(event: Event) -> str:
+    """What the tool gave back, or why it failed."""
+    return plain_text(event.tool_response) or plain_text(event.payload.get("error"))
+
+
+def object_in(text: str) -> Payload | None:
+    """The JSON object that a program printed, nothing when it printed text. Raises PayloadError."""
+    text = text.removeprefix("\ufeff").strip()
+    return read_payload(text.encode("utf-8", "replace"))[0] if text.startswith("{") else None
+
+
+def crashed(said: Said) -> Outcome:
+    first = next(iter(said.stderr.strip().splitlines()), "")
+    how = "a signal" if said.exit_code is None else f"exit code {said.exit_code}"
+    return Outcome(failure=Failure("crash", f"{how}: {first[:300]}" if first else how))
+
+
+def unreadable(error: PayloadError) -> Outcome:
+    return Outcome(failure=Failure("output", f"the answer looks like JSON but is not: {error}"))

@@ -1,0 +1,76 @@
+"""Codex CLI's hooks, as 0.166.0 calls them: Claude Code's fields, with patches instead of edits."""
+
+from collections.abc import Mapping, Sequence
+
+from snell.clients.codex import DIALECT, TITLE
+from snell.clients.emulation.base import Call, Speaker, no_carrying, object_in, result_text
+from snell.clients.emulation.patches import as_patch
+from snell.engine.hook_output import outcome_of_object
+from snell.model.decision import Outcome
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.protocols import Said
+
+_COMMON = ("session_id", "transcript_path", "cwd", "permission_mode", "model", "agent_id", "agent_type")
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "UserPromptSubmit": ("prompt",),
+    "SessionStart": ("source",),
+    "SessionEnd": ("reason",),
+    "PreCompact": ("trigger",),
+    "PostCompact": ("trigger",),
+    "Stop": ("last_assistant_message",),
+    "SubagentStop": ("last_assistant_message", "agent_transcript_path"),
+}
+
+
+class Codex(Speaker):
+    table = DIALECT
+    matcher_type = None  # a list of names or a pattern, as in Claude Code
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        if self.is_unheard(event):
+            return []
+        payload = event.payload
+        turn = (text_in(payload, key) for key in ("turn_id", "prompt_id", "generation_id"))
+        given: Payload = {key: payload[key] for key in _COMMON if key in payload}
+        given |= {"hook_event_name": self.native, "turn_id": next(filter(None, turn), event.session_id)}
+        given |= {"model": text_in(payload, "model"), "transcript_path": event.transcript_path or None}
+        given |= {key: payload.get(key, "") for key in _FIELDS.get(self.native, ())}
+        if self.native in ("Stop", "SubagentStop"):
+            given["stop_hook_active"] = event.is_continuation
+        return [given | self._tool(event)] if event.tool else [given]
+
+    def _tool(self, event: Event) -> Payload:
+        call = self.call(event)
+        given: Payload = {"tool_name": call.name, "tool_input": call.input, "tool_use_id": event.tool_use_id}
+        return given | ({"tool_response": result_text(event)} if self.native == "PostToolUse" else {})
+
+    def call(self, event: Event) -> Call:
+        """It reports its shell as `Bash`, and every change of files as a patch."""
+        if event.kind in ("edit", "write"):
+            return Call("apply_patch", {"command": as_patch(event)}, is_composed=True)
+        call = super().call(event)
+        return Call("Bash", {"command": event.command}) if event.kind == "shell" else call
+
+    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+        name = text_in(given, "tool_name")
+        also = {"apply_patch": ("Edit", "Write"), "spawn_agent": ("Agent",)}.get(name, ())
+        found = (name, *also) if name else (text_in(given, event.row.matches),)
+        return tuple(filter(None, found))
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+        """In all but the names of a changed call as Claude Code's."""
+        try:
+            answer = object_in(said.stdout) or {}
+        except PayloadError:
+            return None
+        inner = answer.get("hookSpecificOutput")
+        if not isinstance(inner, dict) or inner.get("updatedInput") is None or said.exit_code != 0:
+            return None
+        changed = self.ours_again(event, inner["updatedInput"], is_whole=event.kind != "shell")
+        if changed is None:
+            return outcome_of_object(no_carrying(TITLE), event)
+        return outcome_of_object({**answer, "hookSpecificOutput": {**inner, "updatedInput": changed}}, event)
+
+
+SPEAKER = Codex

@@ -1,0 +1,172 @@
+"""
+Copilot CLI's hooks, as 1.0.102 calls them and reads what they say.
+
+An event's name in camelCase brings Copilot's own fields and tools, in PascalCase Claude's with Copilot's keys inside
+the input. Files of the second kind are VS Code's too, where exit code 2 blocks.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from snell.clients.copilot import DIALECT, TITLE
+from snell.clients.emulation.base import Speaker, crashed, no_carrying, object_in, result_text, unreadable
+from snell.engine.hook_output import outcome_of_object
+from snell.model.catalogue import canonical
+from snell.model.decision import Outcome
+from snell.model.effects import Deny
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.hooks import Hook
+from snell.model.protocols import Said
+
+_SOURCES = {"startup": "new"}
+# A field in PascalCase -> the same in camelCase, where the event does not name itself.
+_CAMEL: Mapping[str, str] = {
+    "session_id": "sessionId",
+    "transcript_path": "transcriptPath",
+    "tool_name": "toolName",
+    "tool_input": "toolArgs",
+    "tool_result": "toolResult",
+    "stop_reason": "stopReason",
+    "initial_prompt": "initialPrompt",
+    "agent_type": "agentName",
+    "hook_event_name": "",
+}
+
+
+class Copilot(Speaker):
+    table = DIALECT
+    also: Mapping[str, str] = {"MultiEdit": "edit"}
+
+    @property
+    def is_camel(self) -> bool:
+        return self.native[:1].islower()
+
+    def own_name(self, ours: str) -> str:
+        names = [name for name, tool in self.table.tools.items() if tool.name == ours and name[0].islower()]
+        return next(iter(names), "") if self.is_camel else ours
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        if self.is_unheard(event):
+            return []
+        if event.name == "PermissionRequest":
+            return [self._permission(event)]
+        if event.name == "SubagentStart":
+            return [self._subagent(event)]
+        given: Payload = {"session_id": event.session_id, "timestamp": self._now(), "cwd": event.cwd}
+        given |= {"hook_event_name": canonical(self.native)} | self._about(event)
+        if not self.is_camel:
+            return [given]
+        return [{_CAMEL.get(key, key): value for key, value in given.items() if _CAMEL.get(key, key)}]
+
+    def _now(self) -> int | str:
+        now = datetime.now(UTC)
+        text = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return int(now.timestamp() * 1000) if self.is_camel else text
+
+    def _about(self, event: Event) -> Payload:
+        payload = event.payload
+        if event.tool:
+            return self._tool(event)
+        if event.name == "SessionStart":
+            source = text_in(payload, "source")
+            prompt = text_in(payload, "initial_prompt")
+            return {"source": _SOURCES.get(source, source), **({"initial_prompt": prompt} if prompt else {})}
+        about: Payload = {key: payload[key] for key in _KEPT.get(event.name, ()) if key in payload}
+        if event.name in ("Stop", "SubagentStop"):
+            about |= {"stop_reason": "end_turn", "stop_hook_active": event.is_continuation}
+        if event.name == "SubagentStop":
+            about |= {"agent_name": text_in(payload, "agent_type"), "parent_agent_id": event.session_id}
+        if event.name in ("Stop", "SubagentStop", "PreCompact"):
+            about["transcript_path"] = event.transcript_path
+        return about
+
+    def _tool(self, event: Event) -> Payload:
+        call = self.call(event)
+        about: Payload = {"tool_name": call.name, "tool_input": call.input}
+        is_done = self.native.lower() == "posttooluse"
+        if is_done:
+            kind, text = ("resultType", "textResultForLlm") if self.is_camel else ("result_type", "text_result_for_llm")
+            about["tool_result"] = {kind: "success", text: result_text(event)}
+        elif event.name == "PostToolUseFailure":
+            about["error"] = result_text(event)
+        return about
+
+    def _permission(self, event: Event) -> Payload:
+        """It says this in camelCase, however the event's name is spelt."""
+        call = Copilot("permissionRequest").call(event)
+        now = int(datetime.now(UTC).timestamp() * 1000)
+        named = {"hookName": "permissionRequest", "sessionId": event.session_id, "timestamp": now, "cwd": event.cwd}
+        return {**named, "toolName": call.name, "toolInput": event.tool_input, "permissionSuggestions": []}
+
+    def _subagent(self, event: Event) -> Payload:
+        """Here it mixes the two."""
+        kind, now = text_in(event.payload, "agent_type"), int(datetime.now(UTC).timestamp() * 1000)
+        named = {"sessionId": event.session_id, "timestamp": now, "cwd": event.cwd, "agentName": kind}
+        who = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
+        return {**named, **who, "transcriptPath": event.transcript_path}
+
+    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+        name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
+        return (name,) if name else ()
+
+    def pattern(self, matcher: str) -> str:
+        return f"^(?:{matcher})$"
+
+    def variables(self, event: Event, project: str) -> dict[str, str]:
+        return {"COPILOT_PROJECT_DIR": project or event.cwd}
+
+    def folder(self, hook: Hook) -> str:
+        """A project's hooks start in its root, two folders above `.github/hooks` or `.github/copilot`."""
+        is_projects = hook.source.layer == "copilot:project"
+        return os.path.dirname(os.path.dirname(os.path.dirname(hook.source.file))) if is_projects else ""
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+        if said.exit_code != 0:
+            return self._by_code(event, said)
+        try:
+            answer = object_in(said.stdout)
+        except PayloadError as error:
+            return unreadable(error)
+        if answer is None:
+            remarks = (f"printed text, which {TITLE} does not read",) if said.stdout.strip() else ()
+            return Outcome(remarks=remarks)
+        return outcome_of_object(self._ours(event, answer), event)
+
+    def _by_code(self, event: Event, said: Said) -> Outcome:
+        outcome = crashed(said)
+        if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):
+            why = said.stderr.strip() or "the hook refused without giving a reason"
+            return replace(outcome, effects=(Deny(why),), failure=None if said.exit_code == 2 else outcome.failure)
+        return outcome
+
+    def _ours(self, event: Event, answer: Payload) -> Payload:
+        inner = answer.get("hookSpecificOutput")
+        inner = inner if isinstance(inner, dict) else {}
+        result = answer.get("modifiedResult")
+        ours = {key: value for key, value in answer.items() if key not in ("modifiedArgs", "modifiedResult")}
+        if isinstance(result, dict):
+            ours["updatedToolOutput"] = text_in(result, "textResultForLlm") or text_in(result, "text_result_for_llm")
+        changed = answer.get("modifiedArgs", inner.get("updatedInput"))
+        if changed is None:
+            return ours
+        if inner:
+            kept = {key: value for key, value in inner.items() if key != "updatedInput"}
+            ours["hookSpecificOutput"] = {**kept, "hookEventName": event.name}
+        new = self.ours_again(event, changed, is_whole=True)
+        return ours | (no_carrying(TITLE) if new is None else {"updatedInput": new})
+
+
+_KEPT: Mapping[str, tuple[str, ...]] = {
+    "UserPromptSubmit": ("prompt",),
+    "SessionEnd": ("reason",),
+    "PreCompact": ("trigger",),
+    "Notification": ("message", "title", "notification_type"),
+    "StopFailure": ("error",),
+    "SubagentStop": ("agent_id", "agent_type", "last_assistant_message"),
+}
+
+SPEAKER = Copilot

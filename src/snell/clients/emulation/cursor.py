@@ -1,0 +1,321 @@
+"""Cursor's hooks, as its own hook module (SDK 1.0.32) calls them and reads what they say."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.clients.cursor import DIALECT, TITLE
+from snell.clients.emulation.base import (
+    Speaker,
+    crashed,
+    edits_of,
+    no_carrying,
+    object_in,
+    plain_text,
+    result_text,
+    unreadable,
+)
+from snell.clients.emulation.patches import edits_in_patch
+from snell.clients.protocol.tool_inputs import ALL_FILES
+from snell.engine.hook_output import outcome_of_object
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Deny
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.hooks import Hook
+from snell.model.protocols import Said
+from snell.model.tools import mcp_parts
+from snell.system.files import FileError, read_capped
+from snell.system.json_output import json_bytes
+
+VERSION = "3.12.17"  # whose payloads these are; a hook may look whether it is recent enough
+LONGEST_FILE = 1024 * 1024
+
+_PERMISSION = frozenset(
+    {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "subagentStart"}
+)  # where an answer that cannot be read blocks
+_LOOPING = frozenset({"stop", "subagentStop"})
+_VERDICT = ("permission", "user_message", "agent_message")
+# What it reads of an answer; at every other event nothing.
+_READ: Mapping[str, tuple[str, ...]] = {
+    "preToolUse": (*_VERDICT, "updated_input", "additional_context"),
+    "beforeShellExecution": _VERDICT,
+    "beforeMCPExecution": _VERDICT,
+    "beforeReadFile": ("permission", "user_message"),
+    "subagentStart": ("permission", "user_message"),
+    "postToolUse": ("additional_context", "updated_mcp_tool_output"),
+    "postToolUseFailure": ("additional_context",),
+    "beforeSubmitPrompt": ("continue", "user_message", "additional_context"),
+    "sessionStart": ("additional_context", "env"),
+    "stop": ("followup_message",),
+    "subagentStop": ("followup_message",),
+}
+# Not Cursor's, but a program that answers so means it.
+_CLAUDES = ("decision", "reason", "hookSpecificOutput")
+
+
+class Cursor(Speaker):
+    table = DIALECT
+    also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        about = _ABOUT.get(self.native)
+        return [{**self._common(event, project), **each} for each in about(self, event)] if about else []
+
+    def _common(self, event: Event, project: str) -> Payload:
+        turn = (text_in(event.payload, key) for key in ("generation_id", "prompt_id", "turn_id"))
+        return {
+            "conversation_id": event.session_id,
+            "generation_id": next(filter(None, turn), event.session_id),
+            "model": text_in(event.payload, "model"),
+            "session_id": event.session_id,
+            "hook_event_name": self.native,
+            "cursor_version": VERSION,
+            "workspace_roots": [project or event.cwd],
+            "user_email": None,
+            "transcript_path": event.transcript_path or None,
+        }
+
+    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+        name = text_in(given, "tool_name")
+        by_event = {
+            "beforeShellExecution": text_in(given, "command"),
+            "afterShellExecution": text_in(given, "command"),
+            "beforeMCPExecution": f"MCP:{name}",
+            "afterMCPExecution": f"MCP:{name}",
+            "beforeReadFile": "Read",
+            "afterFileEdit": "Write",
+            "beforeSubmitPrompt": "UserPromptSubmit",
+            "stop": "Stop",
+            "afterAgentResponse": "AgentResponse",
+            "subagentStart": text_in(given, "subagent_type"),
+            "subagentStop": text_in(given, "subagent_type"),
+        }
+        found = by_event.get(self.native, name)
+        return (found,) if found else ()
+
+    def variables(self, event: Event, project: str) -> dict[str, str]:
+        return {
+            "CURSOR_PROJECT_DIR": project or event.cwd,
+            "CURSOR_VERSION": VERSION,
+            "CURSOR_TRANSCRIPT_PATH": event.transcript_path,
+        }
+
+    def folder(self, hook: Hook) -> str:
+        """A user's own hooks start beside their file, as `./hooks/check.sh` there has it; a project's in its root."""
+        beside = os.path.dirname(hook.source.file)
+        return {"cursor:user": beside, "cursor:project": os.path.dirname(beside)}.get(hook.source.layer, "")
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+        is_strict = self.native in _PERMISSION
+        if said.exit_code == 2:
+            refuses = is_strict or self.native == "beforeSubmitPrompt"
+            remark = f"exit code 2 means nothing to {TITLE} at {self.native}"
+            return Outcome((Deny(_why(said)),)) if refuses else Outcome(remarks=(remark,))
+        if said.exit_code != 0:
+            return crashed(said)
+        if not said.stdout.strip():
+            return Outcome()
+        outcome = self._answered(event, said.stdout)
+        if self.native in _LOOPING and outcome.effects:
+            _count(event, given["loop_count"] + 1)
+        if outcome.failure is None or not is_strict:
+            return outcome
+        return replace(outcome, effects=(Deny(f"{TITLE} refuses what such a hook answers wrongly"),))
+
+    def _answered(self, event: Event, text: str) -> Outcome:
+        if self.native not in _READ:
+            return Outcome(remarks=(f"{TITLE} reads no answer at {self.native}",))
+        try:
+            answer = object_in(text)
+        except PayloadError as error:
+            return unreadable(error)
+        if answer is None:
+            return Outcome(failure=Failure("output", "the answer is not JSON"))
+        return outcome_of_object(self._ours(event, answer), event)
+
+    def _ours(self, event: Event, answer: Payload) -> Payload:
+        read = {key: answer[key] for key in (*_READ[self.native], *_CLAUDES) if answer.get(key) is not None}
+        if self.native == "beforeSubmitPrompt" and read.pop("continue", True) is not True:
+            read |= {"decision": "deny", "reason": text_in(answer, "user_message") or "the hook blocks this prompt"}
+        if "updated_input" in read:
+            changed = self.ours_again(event, read.pop("updated_input"), is_whole=False)
+            read |= no_carrying(TITLE) if changed is None else {"updated_input": changed}
+        return read
+
+
+def _why(said: Said) -> str:
+    try:
+        answer = object_in(said.stdout) or {}
+    except PayloadError:
+        answer = {}
+    words = (text_in(answer, "agent_message"), text_in(answer, "user_message"), said.stdout, said.stderr)
+    return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
+
+
+def _session(_voice: Cursor, _event: Event) -> list[Payload]:
+    return [{"is_background_agent": False, "composer_mode": "agent"}]
+
+
+def _session_end(_voice: Cursor, event: Event) -> list[Payload]:
+    reason = text_in(event.payload, "reason") or "completed"
+    return [{"reason": reason, "is_background_agent": False, "final_status": "completed"}]
+
+
+def _prompt(_voice: Cursor, event: Event) -> list[Payload]:
+    return [{"prompt": event.prompt, "attachments": [], "composer_mode": "agent"}]
+
+
+def _tool(voice: Cursor, event: Event) -> list[Payload]:
+    call = voice.call(event)
+    return [{"tool_name": call.name, "tool_input": call.input, "tool_use_id": event.tool_use_id, "cwd": event.cwd}]
+
+
+def _tool_done(voice: Cursor, event: Event) -> list[Payload]:
+    response = event.tool_response
+    if event.kind == "shell":
+        response = {"output": plain_text(response), "exitCode": _exit_code(event)}
+    return [{**_tool(voice, event)[0], "tool_output": _json(response), "duration": _duration(event)}]
+
+
+def _tool_failed(voice: Cursor, event: Event) -> list[Payload]:
+    more = {"error_message": result_text(event), "failure_type": "error", "duration": _duration(event)}
+    return [{**_tool(voice, event)[0], **more, "is_interrupt": event.payload.get("is_interrupt") is True}]
+
+
+def _shell(_voice: Cursor, event: Event) -> list[Payload]:
+    return [{"command": event.command, "cwd": event.cwd, "sandbox": False}]
+
+
+def _shell_done(_voice: Cursor, event: Event) -> list[Payload]:
+    command, output = event.command, result_text(event)
+    return [{"command": command, "output": output, "duration": _duration(event), "sandbox": False}]
+
+
+def _mcp(_voice: Cursor, event: Event) -> list[Payload]:
+    server, method = mcp_parts(event.tool)
+    return [{"tool_name": method, "tool_input": _json(event.tool_input), "command": server}]
+
+
+def _mcp_done(_voice: Cursor, event: Event) -> list[Payload]:
+    given = {"tool_name": mcp_parts(event.tool)[1], "tool_input": _json(event.tool_input)}
+    return [{**given, "result_json": _json(event.tool_response), "duration": _duration(event)}]
+
+
+def _read(_voice: Cursor, event: Event) -> list[Payload]:
+    return [{"file_path": path, "content": _content(path), "attachments": []} for path in _files(event)]
+
+
+def _edited(_voice: Cursor, event: Event) -> list[Payload]:
+    given = event.tool_input
+    if event.tool == "Delete":
+        return []
+    patched = edits_in_patch(text_in(given, "new_string"), event.cwd)
+    if patched:
+        return [{"file_path": path, "edits": edits} for path, edits in patched.items()]
+    return [{"file_path": path, "edits": edits_of(given)} for path in _files(event)]
+
+
+def _stop(_voice: Cursor, event: Event) -> list[Payload]:
+    """Cursor itself ends a loop; a hook may count on that."""
+    count = max(_counts.get(_turn(event), 0), 1) if event.is_continuation else 0
+    return [{"status": "completed", "loop_count": count}] if count < MOST_LOOPS else []
+
+
+# How often a turn was continued, while this process knows it; without a daemon that is once.
+_counts: dict[tuple[str, str], int] = {}
+MOST_LOOPS = 5
+MOST_TURNS = 1000
+
+
+def _count(event: Event, loops: int) -> None:
+    _counts.pop(_turn(event), None)
+    _counts[_turn(event)] = loops
+    if len(_counts) > MOST_TURNS:
+        _counts.pop(next(iter(_counts)), None)
+
+
+def _turn(event: Event) -> tuple[str, str]:
+    return event.session_id, event.agent_id
+
+
+def _response(_voice: Cursor, event: Event) -> list[Payload]:
+    text = text_in(event.payload, "last_assistant_message")
+    return [{"text": text}] if text else []
+
+
+def _subagent(voice: Cursor, event: Event) -> list[Payload]:
+    """Before it starts: that is when one can still refuse it."""
+    given = event.tool_input
+    task = text_in(given, "prompt") or text_in(given, "description")
+    about = {"subagent_id": event.tool_use_id, "subagent_type": text_in(given, "subagent_type"), "task": task}
+    more = {"parent_conversation_id": event.session_id, "tool_call_id": event.tool_use_id}
+    return [{**about, **more, "subagent_model": text_in(given, "model"), "is_parallel_worker": False}]
+
+
+def _subagent_stop(voice: Cursor, event: Event) -> list[Payload]:
+    about = {"subagent_id": event.agent_id, "subagent_type": text_in(event.payload, "agent_type")}
+    summary = text_in(event.payload, "last_assistant_message")
+    transcript = text_in(event.payload, "agent_transcript_path") or None
+    more: Payload = {"summary": summary, "task": "", "modified_files": [], "agent_transcript_path": transcript}
+    return [{**about, **each, **more} for each in _stop(voice, event)]
+
+
+def _compact(_voice: Cursor, event: Event) -> list[Payload]:
+    return [{"trigger": text_in(event.payload, "trigger") or "auto"}]
+
+
+def _files(event: Event) -> list[str]:
+    several = event.tool_input.get(ALL_FILES)
+    one = text_in(event.tool_input, "file_path") or text_in(event.tool_input, "notebook_path")
+    paths = [each for each in several if isinstance(each, str)] if isinstance(several, list) else [one]
+    return [os.path.normpath(os.path.join(event.cwd, path)) for path in paths if path]
+
+
+def _content(path: str) -> str:
+    """What stands in the file that is to be read, unless it is huge or no file at all."""
+    try:
+        return read_capped(Path(path), LONGEST_FILE).decode("utf-8", "replace")
+    except (OSError, ValueError, FileError):
+        return ""
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
+
+
+def _duration(event: Event) -> float:
+    found = event.payload.get("duration_ms", event.payload.get("duration"))
+    return found if isinstance(found, int | float) else 0
+
+
+def _exit_code(event: Event) -> int:
+    response = event.tool_response if isinstance(event.tool_response, dict) else {}
+    found = next((response[key] for key in ("exitCode", "exit_code", "code") if key in response), 0)
+    return found if isinstance(found, int) else 0
+
+
+_ABOUT: Mapping[str, Callable[[Cursor, Event], list[Payload]]] = {
+    "sessionStart": _session,
+    "sessionEnd": _session_end,
+    "beforeSubmitPrompt": _prompt,
+    "preToolUse": _tool,
+    "postToolUse": _tool_done,
+    "postToolUseFailure": _tool_failed,
+    "beforeShellExecution": _shell,
+    "afterShellExecution": _shell_done,
+    "beforeMCPExecution": _mcp,
+    "afterMCPExecution": _mcp_done,
+    "beforeReadFile": _read,
+    "afterFileEdit": _edited,
+    "stop": _stop,
+    "afterAgentResponse": _response,
+    "subagentStart": _subagent,
+    "subagentStop": _subagent_stop,
+    "preCompact": _compact,
+}
+
+SPEAKER = Cursor

@@ -1,0 +1,133 @@
+"""Gemini CLI's hooks, as 0.61.0 calls them and reads what they say."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from snell.clients.emulation.base import (
+    Speaker,
+    crashed,
+    no_carrying,
+    object_in,
+    plain_text,
+    result_text,
+    unreadable,
+)
+from snell.clients.gemini import DIALECT, TITLE
+from snell.engine.hook_output import outcome_of_object
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
+from snell.model.decision import Outcome
+from snell.model.effects import Deny, Tell
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.protocols import Said
+from snell.model.tools import mcp_parts
+
+_TOOL_EVENTS = ("BeforeTool", "AfterTool")
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "BeforeAgent": ("prompt",),
+    "AfterAgent": ("prompt",),
+    "SessionStart": ("source",),
+    "SessionEnd": ("reason",),
+    "PreCompress": ("trigger",),
+    "Notification": ("notification_type", "message"),
+}
+# The last two are Claude's, but a program that answers so means it.
+_TAKEN = ("additionalContext", "permissionDecision", "permissionDecisionReason")
+
+
+class Gemini(Speaker):
+    table = DIALECT
+    also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
+
+    def given(self, event: Event, project: str) -> Sequence[Payload]:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        common: Payload = {
+            "session_id": event.session_id,
+            "transcript_path": event.transcript_path,
+            "cwd": event.cwd,
+            "hook_event_name": self.native,
+            "timestamp": now,
+        }
+        for field in _FIELDS.get(self.native, ()):
+            common[field] = event.payload.get(field, "")
+        if self.native == "AfterAgent":
+            said = text_in(event.payload, "last_assistant_message")
+            common |= {"prompt_response": said, "stop_hook_active": event.is_continuation}
+        return [common | self._tool(event)] if self.native in _TOOL_EVENTS else [common]
+
+    def _tool(self, event: Event) -> Payload:
+        call = self.call(event)
+        given: Payload = {"tool_name": call.name, "tool_input": call.input}
+        server, method = mcp_parts(event.tool)
+        if method:
+            given["mcp_context"] = {"server_name": server, "tool_name": method}
+        if self.native == "AfterTool":
+            given["tool_response"] = _response(event)
+        return given
+
+    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+        field = "tool_name" if self.native in _TOOL_EVENTS else event.row.matches
+        return tuple(filter(None, (text_in(given, field),)))
+
+    def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
+        if self.native in _TOOL_EVENTS:
+            return super().is_wanted(matcher, event, given)
+        names = self.matched(event, given)
+        return matcher in ("", "*") or not names or matcher in names
+
+    def variables(self, event: Event, project: str) -> dict[str, str]:
+        return {
+            "GEMINI_PROJECT_DIR": project or event.cwd,
+            "GEMINI_CWD": event.cwd,
+            "GEMINI_SESSION_ID": event.session_id,
+        }
+
+    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+        if said.exit_code == 2 or self._blocks_by_code(event, said):
+            return Outcome((Deny(_why(said)),))
+        if said.exit_code != 0:
+            return crashed(said)
+        try:
+            answer = object_in(said.stdout)
+        except PayloadError as error:
+            return unreadable(error)
+        if answer is None:
+            return Outcome((Tell(said.stdout.strip()),)) if said.stdout.strip() else Outcome()
+        return outcome_of_object(self._ours(event, answer), event)
+
+    def _blocks_by_code(self, event: Event, said: Said) -> bool:
+        """Any code from 3 up blocks when there is something on stderr; but a stop must be possible in the end."""
+        is_high = said.exit_code is not None and said.exit_code > 2
+        return is_high and bool(said.stderr.strip()) and event.name not in NEVER_BLOCKED_BY_FAILURE
+
+    def _ours(self, event: Event, answer: Payload) -> Payload:
+        inner = answer.get("hookSpecificOutput")
+        if not isinstance(inner, dict):
+            return answer
+        outer = {key: value for key, value in answer.items() if key != "hookSpecificOutput"}
+        outer |= {key: inner[key] for key in _TAKEN if inner.get(key) is not None}
+        if inner.get("tool_input") is not None:
+            changed = self.ours_again(event, inner["tool_input"], is_whole=False)
+            outer |= no_carrying(TITLE) if changed is None else {"updatedInput": changed}
+        return outer
+
+
+def _response(event: Event) -> Payload:
+    found = event.tool_response
+    if isinstance(found, dict) and "llmContent" in found:
+        return found
+    text = result_text(event)
+    error = plain_text(event.payload.get("error")) if event.name == "PostToolUseFailure" else ""
+    return {"llmContent": text, "returnDisplay": text, **({"error": {"message": error}} if error else {})}
+
+
+def _why(said: Said) -> str:
+    try:
+        answer = object_in(said.stdout) or {}
+    except PayloadError:
+        answer = {}
+    words = (text_in(answer, "reason"), said.stderr, said.stdout)
+    return next(filter(None, map(str.strip, words)), "the hook refused without giving a reason")
+
+
+SPEAKER = Gemini

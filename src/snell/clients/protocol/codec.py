@@ -1,0 +1,46 @@
+"""The functions of a client's module, made from its table."""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from snell.clients.protocol.decode import decoded
+from snell.clients.protocol.encode import encoded, helpless
+from snell.clients.protocol.table import Dialect
+from snell.model.decision import Decision
+from snell.model.errors import PayloadError
+from snell.model.events import Event
+from snell.model.protocols import Reply
+
+Decode = Callable[..., Event]
+Encode = Callable[[Decision], Reply]
+Failed = Callable[..., Reply]
+
+
+def spoken(table: Dialect) -> tuple[Decode, Encode, Failed]:
+    """`decode`, `encode` and `failed` of a client that a table describes."""
+
+    def decode(payload: bytes, event: str = "") -> Event:
+        return decoded(table, payload, event)
+
+    def encode(decision: Decision) -> Reply:
+        return encoded(table, decision)
+
+    def failed(event: str, text: str, *, blocks: bool) -> Reply:
+        return helpless(table, event, text, blocks=blocks)
+
+    return decode, encode, failed
+
+
+def without_hooks(title: str) -> tuple[Decode, Encode, Failed]:
+    """The same for a client that calls nobody."""
+
+    def decode(payload: bytes, event: str = "") -> NoReturn:
+        raise PayloadError(f"{title} has no hooks, so this payload is not from it", advice="say `--client generic`")
+
+    def encode(decision: Decision) -> Reply:
+        return Reply()
+
+    def failed(event: str, text: str, *, blocks: bool) -> Reply:
+        return Reply(stderr=text.encode("utf-8", "replace"), exit_code=2 if blocks else 0)
+
+    return decode, encode, failed

@@ -1,0 +1,123 @@
+"""A client's payload, read by its table: Claude-shaped afterwards, and what the table does not name is kept."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.tool_inputs import claude_input, claude_tool
+from snell.model.catalogue import canonical
+from snell.model.errors import PayloadError
+from snell.model.events import Event, Payload, text_in
+from snell.model.tools import kind_of
+from snell.system.json_input import check_tool_name, odd_fields, read_payload
+
+OWN_NAMES = ("hook_event_name", "hookEventName")  # understood whatever the client, after its own fields
+
+
+def decoded(table: Dialect, payload: bytes, event: str = "") -> Event:
+    """The event that a payload reports; `event` is its name where the payload does not say."""
+    given, flags = read_payload(payload)
+    native = _event_name(table, given) or event or _nameless(table, given)
+    if not native:
+        advice = "give its name as `hook_event_name`, or with `--event` on the command line"
+        raise PayloadError("the payload names no event", advice=advice)
+    shaped = _shaped(table, given)
+    if table.mend:
+        shaped = table.mend(native, shaped)
+    check_tool_name(shaped)
+    name = _canonical(table, native, shaped)
+    shaped["hook_event_name"] = name
+    tool, tool_name, ignored = _with_tool(table, shaped)
+    if own := _own_names(native=native, name=name, tool=tool, tool_name=tool_name):
+        shaped["native"] = own
+    odd = odd_fields(shaped)
+    return Event(
+        name=name,
+        payload=shaped,
+        client=table.name,
+        tool=tool,
+        tool_name=tool_name,
+        kind=kind_of(tool, shaped.get("tool_input")),
+        flags=(*flags, *ignored, *odd),
+        takes_notes=_takes_notes(table, native, name),
+    )
+
+
+def dig(value: Any, path: str) -> Any:
+    """What stands at a path such as `workspace_roots.0`; None when there is nothing."""
+    for step in path.split("."):
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def texts_in(parts: list[Any]) -> list[str]:
+    """The texts in a list of content parts."""
+    return [part if isinstance(part, str) else text_in(part, "text") for part in parts if isinstance(part, str | dict)]
+
+
+def _event_name(table: Dialect, given: Payload) -> str:
+    names = (text_in(given, field) for field in (*table.event_fields, *OWN_NAMES))
+    return next((name for name in names if name), "")
+
+
+def _nameless(table: Dialect, given: Payload) -> str:
+    return next((name for name, fields in table.nameless.items() if fields <= given.keys()), "")
+
+
+def _canonical(table: Dialect, native: str, shaped: Payload) -> str:
+    name = table.events.get(native) or canonical(native)
+    return table.refine(name, shaped) if table.refine else name
+
+
+def _shaped(table: Dialect, given: Payload) -> Payload:
+    renamed = (path for paths in table.fields.values() for path in paths if "." not in path)
+    consumed = table.drops.union(renamed, table.event_fields, OWN_NAMES)
+    shaped: Payload = {"hook_event_name": ""}
+    for field, paths in table.fields.items():
+        found = _first(given, (*paths, field))
+        if found is not None:
+            shaped[field] = found
+    shaped |= {key: value for key, value in given.items() if key not in consumed and key not in shaped}
+    for field, words in table.values.items():
+        if isinstance(word := shaped.get(field), str):
+            shaped[field] = words.get(word, word)
+    if isinstance(shaped.get("prompt"), list):
+        shaped["prompt"] = "\n".join(texts_in(shaped["prompt"]))
+    if isinstance(text := shaped.get("tool_input"), str) and text.lstrip().startswith("{"):
+        shaped["tool_input"] = read_payload(text.encode("utf-8", "replace"))[0]
+    return shaped
+
+
+def _first(given: Payload, paths: Iterable[str]) -> Any:
+    return next((value for path in paths if (value := dig(given, path)) is not None), None)
+
+
+def _with_tool(table: Dialect, shaped: Payload) -> tuple[str, str, tuple[str, ...]]:
+    """Claude's name of the tool, the client's, and what was ignored; name and input are put into the payload."""
+    tool_name = text_in(shaped, "tool_name")
+    if not tool_name:
+        return "", "", ()
+    given = shaped.get("tool_input")
+    tool = claude_tool(table, tool_name, given)
+    shaped["tool_name"] = tool
+    if not isinstance(given, dict):
+        return tool, tool_name, ()
+    shaped["tool_input"], ignored = claude_input(table, tool_name, given)
+    return tool, tool_name, ignored
+
+
+def _takes_notes(table: Dialect, native: str, name: str) -> bool:
+    """Where a client takes no note at one event but does at another, the note had better wait."""
+    answers = table.answers.get(native) or table.answers.get(name)
+    return bool(answers and answers.note) or not any(each.note for each in table.answers.values())
+
+
+def _own_names(*, native: str, name: str, tool: str, tool_name: str) -> dict[str, str]:
+    """The client's own names where they are not ours."""
+    pairs = (("event", native, name), ("tool", tool_name, tool))
+    return {key: theirs for key, theirs, ours in pairs if theirs != ours}

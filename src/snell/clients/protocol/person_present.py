@@ -1,0 +1,31 @@
+"""Tell whether an ask reaches a person: some clients drop one when no person is there, without a word."""
+
+import re
+
+from snell.clients.protocol.table import Dialect
+
+_LETTERS = re.compile(r"-([A-Za-z]+)")  # short options may be written together, and with their value
+
+
+def reaches_person(table: Dialect, hook: int) -> bool:
+    """
+    Return whether a person sees an ask of the client that started the process `hook`.
+
+    What is not known counts as no: a refusal is seen, a dropped ask is not.
+    """
+    if table.one_shot is None:
+        return True
+    from snell.system.client_process import client_process  # an ask is rare, and this loads much
+
+    client = client_process(hook)
+    return client is not None and client.has_terminal and not _is_one_shot(table.one_shot, client.words)
+
+
+def _is_one_shot(one_shot: frozenset[str], words: tuple[str, ...]) -> bool:
+    return any(not one_shot.isdisjoint(_options(word)) for word in words)
+
+
+def _options(word: str) -> list[str]:
+    """Return the options that one word of a command line may mean."""
+    letters = _LETTERS.match(word)
+    return [word.partition("=")[0], *(f"-{letter}" for letter in (letters[1] if letters else ""))]

@@ -1,0 +1,114 @@
+"""
+Tool names and inputs: from the client's into Claude's, and a rewritten input back into the client's own keys.
+
+What is judged must be what runs. So where an input holds a key under both names, the one that the client reads counts.
+"""
+
+from typing import Any
+
+from snell.clients.protocol.patch_files import patched_files
+from snell.clients.protocol.table import Dialect, Tool
+from snell.model.command_words import line_of_list
+from snell.model.events import Payload
+
+ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path` is the first
+JOINT = "__"
+
+
+def claude_tool(table: Dialect, name: str, given: Any = None) -> str:
+    """Claude Code's name for a tool of this client; the client's own when Claude has none."""
+    if tool := _tool(table, name, given):
+        return tool.name
+    if table.mcp_name and name.startswith(table.mcp_name[0]):
+        prefix, joint = table.mcp_name
+        server, found, method = (
+            name[len(prefix) :].partition(joint) if joint else ("unknown", prefix, name[len(prefix) :])
+        )
+        if server and method and found:
+            return f"mcp__{server}__{method}"
+    return name
+
+
+def claude_input(table: Dialect, name: str, given: Payload) -> tuple[Payload, tuple[str, ...]]:
+    """The input under Claude's keys, and what was ignored."""
+    tool = _tool(table, name, given)
+    if tool is None:
+        return (given["tool_input"] if _is_wrapped(table, given) else given), ()
+    renamed = {tool.keys[key]: value for key, value in given.items() if key in tool.keys}
+    unread = [key for key in given if key in renamed and key not in tool.keys]
+    shaped = {tool.keys.get(key, key): value for key, value in given.items() if key not in unread} | renamed
+    for key, known in tool.lists.items():
+        if isinstance(values := shaped.get(key), list) and (known != "command" or _is_texts(values)):
+            shaped |= _unlisted(known, shaped.pop(key))
+    if tool.is_argv and isinstance(words := shaped.get("command"), list):
+        shaped["command"] = line_of_list([str(word) for word in words])
+    if tool.is_patch and isinstance(patch := shaped.get("new_string"), str):
+        shaped |= {"old_string": "", **_files(patched_files(patch))}
+    return shaped, tuple(f"{key} in the input is ignored, {table.title} reads another key" for key in unread)
+
+
+def native_input(table: Dialect, name: str, value: Any, before: Any) -> Any:
+    """A rewritten input in the client's own keys."""
+    if not isinstance(value, dict):
+        return value
+    tool = _tool(table, name, before, is_claudes=True)
+    if tool is None:
+        return {"tool_name": name, "tool_input": value} if table.wraps_mcp and JOINT in name else value
+    made_up = {ALL_FILES, *(("old_string", "file_path") if tool.is_patch else ())}
+    kept = {key: each for key, each in value.items() if key not in made_up}
+    for key, known in tool.lists.items():
+        if known in kept:
+            kept[key] = _listed(known, kept.pop(known), before)
+    if tool.is_argv and isinstance(kept.get("command"), str):
+        kept["command"] = ["bash", "-lc", kept["command"]]
+    theirs = {ours: key for key, ours in reversed([*tool.keys.items()])}  # of two keys for one thing the first counts
+    return {theirs.get(key, key): each for key, each in kept.items()}
+
+
+def takes_change(table: Dialect, name: str, before: Any, after: Any) -> bool:
+    """Does the client read every key that differs? What it does not read would run as it was."""
+    if table.rewritable is None or (table.mcp_name and name.startswith(table.mcp_name[0])):
+        return True
+    old, new = (native_input(table, name, value, before) for value in (before, after))
+    read = table.rewritable.get(name, frozenset())
+    is_known = isinstance(old, dict) and isinstance(new, dict)
+    return is_known and all(key in read for key in new if key not in old or old[key] != new[key])
+
+
+def _tool(table: Dialect, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
+    tool = table.tools.get(name)
+    if tool is None or tool.creates is None:
+        return tool
+    old = ["old_string"] if is_claudes else [key for key, ours in tool.keys.items() if ours == "old_string"]
+    is_edit = isinstance(given, dict) and any(given.get(key) for key in (old or ["old_string"]))
+    return tool if is_edit else tool.creates
+
+
+def _is_wrapped(table: Dialect, given: Payload) -> bool:
+    return table.wraps_mcp and given.keys() == {"tool_name", "tool_input"} and isinstance(given["tool_input"], dict)
+
+
+def _is_texts(values: list[Any]) -> bool:
+    """Objects and other values stay where they are: a command in them is found there."""
+    return all(isinstance(each, str) for each in values)
+
+
+def _unlisted(known: str, values: list[Any]) -> Payload:
+    texts = [each if isinstance(each, str) else _path_in(each) for each in values]
+    return _files(texts) if known == "file_path" else {known: "\n".join(texts)}
+
+
+def _listed(known: str, value: Any, before: Any) -> list[Any]:
+    """The list again. Of several files only a call for the first could be rewritten, and then only that one is left."""
+    is_unchanged = isinstance(before, dict) and before.get(known) == value
+    several = before.get(ALL_FILES) if is_unchanged and known == "file_path" else None
+    return list(several) if isinstance(several, list) else [value]
+
+
+def _files(paths: list[str]) -> Payload:
+    return {"file_path": paths[0], ALL_FILES: paths} if paths else {}
+
+
+def _path_in(value: Any) -> str:
+    path = value.get("path") if isinstance(value, dict) else None
+    return path if isinstance(path, str) else str(value)

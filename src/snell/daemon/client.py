@@ -1,0 +1,70 @@
+"""Talk to the daemon: one line of JSON there, one back."""
+
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from snell.daemon.listener import socket_path
+from snell.model.errors import SnellError
+from snell.system.json_output import json_bytes
+
+ANSWER_SECONDS = 10.0
+PING_SECONDS = 1.0
+
+
+class DaemonError(SnellError):
+    """The daemon is not there, or answered with an error."""
+
+    id = "daemon"
+    code = ""  # of the error that the daemon answered with
+
+
+class SilentDaemonError(DaemonError):
+    """Somebody is listening, and says nothing."""
+
+    id = "silent-daemon"
+
+
+class NoDaemonError(DaemonError):
+    """Nobody is listening."""
+
+    id = "no-daemon"
+
+
+def ask(
+    run: Path,
+    command: str,
+    arguments: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    seconds: float = ANSWER_SECONDS,
+) -> Any:
+    """The answer of the daemon to a command; raises DaemonError when there is none."""
+    path = socket_path(run)
+    line = json_bytes({"cmd": command, "args": dict(arguments or {}), "env": dict(env or {})}) + b"\n"
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(seconds)
+            connection.connect(str(path))
+            connection.sendall(line)
+            with connection.makefile("rb") as answers:
+                answer = msgspec.json.decode(answers.readline())
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise NoDaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
+    except TimeoutError:
+        advice = "`snell daemon stop` ends it, and the next hook starts another one"
+        raise SilentDaemonError(
+            f"the daemon gave no answer for {seconds:g} s", where=str(path), advice=advice
+        ) from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise DaemonError(
+            f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"
+        ) from None
+    if not answer.get("ok"):
+        refused = DaemonError(answer.get("message", "the daemon answered with an error"))
+        refused.code = str(answer.get("error", ""))
+        raise refused
+    return answer["data"]

@@ -1,0 +1,217 @@
+"""
+The loopback endpoint: `POST /hook/CLIENT` with a payload gets the body that the client's hook would have printed.
+
+Off unless the settings say otherwise. One request a connection, so there is nothing to be smuggled behind another.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from snell.daemon.http_requests import LARGEST_HEAD, RefusedRequestError, Wanted, accepted, read_head, response
+from snell.daemon.wire import PROTOCOL, Request
+from snell.model.protocols import Reply
+from snell.runtime.hook_request import event_name_in
+from snell.system.files import FileError, read_capped, write_atomically
+from snell.system.json_output import json_bytes
+from snell.system.paths import Places, make_private
+from snell.system.version import our_version
+
+ADDRESS = "127.0.0.1"
+MOST_CONNECTIONS = 64
+HEAD_SECONDS = 3.0
+BODY_SECONDS = 10.0
+LINGER_SECONDS = 1.0  # for a sender to read why it was refused before the connection goes
+
+Serve = Callable[[Request, Callable[[Reply], None]], None]
+
+
+class HttpFront:
+    """Owns the port and every open connection to it."""
+
+    serve: Serve
+
+    def __init__(self, token_file: Path) -> None:
+        self.token_file = token_file
+        self.token = token_in(token_file)
+        self.port = 0
+        self.refused = 0
+        self.open: set[Exchange] = set()
+        self._server: asyncio.Server | None = None
+
+    async def take(self, port: int) -> None:
+        """Take the port; nobody is answered yet."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: Exchange(self), ADDRESS, port, start_serving=False)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def answer(self, serve: Serve) -> None:
+        self.serve = serve
+        if self._server:
+            await self._server.start_serving()
+
+    @property
+    def address(self) -> str:
+        return f"http://{ADDRESS}:{self.port}"
+
+    def stop(self) -> None:
+        """Take no more; who is being answered gets the answer."""
+        if self._server:
+            self._server.close()
+        for exchange in tuple(self.open):
+            exchange.leave()
+
+
+class Exchange(asyncio.Protocol):
+    """One connection: one request, one response."""
+
+    def __init__(self, front: HttpFront) -> None:
+        self._front = front
+        self._loop = asyncio.get_running_loop()
+        self._buffer = bytearray()
+        self._wanted: Wanted | None = None
+        self._is_served = self._is_answered = False
+        self._transport: asyncio.Transport
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._front.open.add(self)
+        self._within(HEAD_SECONDS)
+        if len(self._front.open) > 2 * MOST_CONNECTIONS:
+            self._transport.abort()  # a flood must not use up the descriptors that hooks need
+        elif len(self._front.open) > MOST_CONNECTIONS:
+            self._refuse(RefusedRequestError(503, "too many connections"))
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._front.open.discard(self)
+        self._is_answered = True
+        if self._timer:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_answered:
+            return  # whatever they still send, nobody reads it
+        self._buffer += data
+        try:
+            self._take()
+        except RefusedRequestError as refusal:
+            self._refuse(refusal)
+
+    def eof_received(self) -> bool:
+        """Somebody who has sent everything may close their end and still be answered."""
+        return self._is_served and not self._is_answered
+
+    def leave(self) -> None:
+        if not self._is_served:
+            self._transport.abort()
+
+    def _take(self) -> None:
+        if self._wanted is None:
+            end = self._buffer.find(b"\r\n\r\n", 0, LARGEST_HEAD)
+            if end < 0:
+                if len(self._buffer) >= LARGEST_HEAD:
+                    raise RefusedRequestError(431, f"the head is longer than {LARGEST_HEAD} bytes")
+                return
+            head = bytes(self._buffer[:end])
+            del self._buffer[: end + 4]
+            self._wanted = accepted(read_head(head), self._front.port, self._front.token)
+            self._within(BODY_SECONDS)
+            if self._wanted.waits and not self._buffer:
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if len(self._buffer) > self._wanted.length:
+            raise RefusedRequestError(400, "there is more than one request")
+        if len(self._buffer) == self._wanted.length and not self._is_served:
+            self._serve(self._wanted)
+
+    def _serve(self, wanted: Wanted) -> None:
+        self._is_served = True
+        if self._timer:
+            self._timer.cancel()  # from here on the hooks' own limits count
+        body = bytes(self._buffer)
+        words = ("--client", wanted.client)
+        request = Request(f"{PROTOCOL} {our_version()}", os.urandom(16).hex(), "", words, b"", body)
+        self._front.serve(request, lambda reply: self._reply(reply, body))
+
+    def _reply(self, reply: Reply, payload: bytes) -> None:
+        if self._is_answered:
+            return
+        if reply.exit_code == 0:
+            body = reply.stdout
+        elif reply.exit_code == 2:
+            body = reply.stdout or _blocking(reply, payload)
+        else:
+            body = json_bytes({"error": reply.stderr.decode("utf-8", "replace").strip()})
+        status = 200 if reply.exit_code in (0, 2) else 400
+        self._send(response(status, body, is_json=not body or _is_json(body), exit_code=reply.exit_code), BODY_SECONDS)
+
+    def _refuse(self, refusal: RefusedRequestError) -> None:
+        self._front.refused += 1
+        self._send(response(refusal.status, json_bytes({"error": str(refusal)})), LINGER_SECONDS)
+
+    def _send(self, data: bytes, seconds: float) -> None:
+        self._is_answered = True
+        self._buffer.clear()
+        self._transport.write(data)
+        with contextlib.suppress(OSError, RuntimeError):
+            self._transport.write_eof()
+        self._within(seconds)
+
+    def _within(self, seconds: float) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._too_slow)
+
+    def _too_slow(self) -> None:
+        if self._is_answered:
+            self._transport.abort()
+        else:
+            self._refuse(RefusedRequestError(408, "the request took too long"))
+
+
+def token_file(where: Places) -> Path:
+    return where.state / "http-token"
+
+
+def token_in(path: Path) -> str:
+    """The token that requests must carry, from a file that only its owner reads; a new one if that cannot be said."""
+    try:
+        found = os.lstat(path)
+        is_private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        text = read_capped(path, 1_000, follow_links=False).decode("ascii", "replace").strip()
+    except (OSError, FileError):
+        is_private, text = False, ""
+    if is_private and _IS_TOKEN(text):
+        return text
+    make_private(path.parent)
+    token = os.urandom(32).hex()
+    write_atomically(path, f"{token}\n".encode("ascii"))
+    return token
+
+
+_IS_TOKEN = re.compile(r"[0-9a-f]{64}").fullmatch
+
+
+def _blocking(reply: Reply, payload: bytes) -> bytes:
+    """A refusal that a process says with its exit code: over HTTP no status blocks, only a body does."""
+    reason = reply.stderr.decode("utf-8", "replace").strip()
+    fields: dict[str, object] = {"decision": "block", "reason": reason}
+    if event_name_in(payload) == "PreToolUse":
+        own = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        fields["hookSpecificOutput"] = {"hookEventName": "PreToolUse", **own}
+    return json_bytes(fields)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,111 @@
+"""
+A long transcript or very many captures: a process beside the daemon takes them in, so that no event waits for it.
+
+It goes when all is done, and when the daemon that started it is gone. What it has not done by then is done later: a
+position moves, and a capture leaves the inbox, only after what was read is kept.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from snell.system.orphan_processes import FAMILY, spare, unspare
+from snell.system.paths import Places
+from snell.system.run_program import environment
+
+LONG = 4 * 1024 * 1024  # bytes of transcripts that are still to be read
+MANY = 500  # captures that wait
+ROUND = 1_000, 1.0  # files and seconds between two looks whether somebody still wants it
+NICENESS = 10
+LEFT_ALONE = 60.0  # seconds before it is tried again when it failed
+
+
+class CatchUp:
+    """At most one such process, started by a daemon for its house."""
+
+    def __init__(self, where: Places, env: Mapping[str, str]) -> None:
+        self.problem = ""
+        self._where = where
+        self._env = env
+        self._process: subprocess.Popen[bytes] | None = None
+        self._not_before = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        if self._process is None:
+            return False
+        code = self._process.poll()
+        if code is None:
+            return True
+        unspare(self._process.pid)
+        self._process = None
+        if code:
+            self.problem = f"memory: reading on in a process of its own ended with code {code}; the daemon does it"
+            self._not_before = time.monotonic() + LEFT_ALONE
+        return False
+
+    def started(self, waiting: int) -> bool:
+        """Start it if there is enough to do: so many captures wait, besides what is left of transcripts."""
+        from snell.memory.transcript_capture import bytes_unread
+
+        if time.monotonic() < self._not_before or (waiting < MANY and bytes_unread(self._where.state) < LONG):
+            return False
+        paths = [path for path in sys.path if path]
+        code = f"import sys; sys.path[:] = {paths!r}; from snell.daemon.memory_catch_up import main; main()"
+        places = [str(self._where.config), str(self._where.state), str(self._where.run)]
+        starting = FAMILY.begin_span()  # until it is spared, it could be taken for somebody's orphan
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", code, str(os.getpid()), *places],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment(self._env, {}),
+                start_new_session=True,
+            )
+            spare(self._process.pid)
+        except OSError as error:
+            self.problem = f"memory: reading on in a process of its own did not start: {error}"
+            self._not_before = time.monotonic() + LEFT_ALONE
+            return False
+        finally:
+            FAMILY.end_span(starting)
+        self.problem = ""
+        return True
+
+
+def main() -> None:
+    """The process: `CatchUp` gives it the daemon's id and the places of its house."""
+    parent, config, state, run = sys.argv[1:]
+    with suppress(OSError):
+        os.nice(NICENESS)
+    catch_up(Places(Path(config), Path(state), Path(run)), int(parent))
+
+
+def catch_up(where: Places, parent: int) -> None:
+    """Take in and read by turns, so that few captures wait however long the transcript is."""
+    from snell.llm.embeddings.static_vectors import numpy_with_bits
+    from snell.memory.service import Memories, is_captured
+    from snell.runtime.app import database_of
+    from snell.store.background_database import GivingWay
+
+    numpy_with_bits()  # for so many it is worth loading, where it is installed
+    database = GivingWay(database_of(where))
+    memories = Memories(database, where.state / "memory")
+    memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
+    try:
+        while os.getppid() == parent:
+            drained = memories.drain(*ROUND)
+            if drained.left and drained.statuses:
+                continue
+            memories.read_on()
+            if not memories.has_more and not (memories.inbox and memories.inbox.count()):
+                return
+            if drained.problems:
+                sys.exit(1)  # nothing gets better by going on; the daemon says what is wrong
+    finally:
+        database.close()

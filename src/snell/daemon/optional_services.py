@@ -1,0 +1,89 @@
+"""What a daemon has only if the settings ask for it: an HTTP endpoint, a feed for a shared server."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snell.model.errors import SnellError
+from snell.settings.load import load
+from snell.system.paths import Places
+
+if TYPE_CHECKING:
+    from snell.daemon.http_server import HttpFront, Serve
+    from snell.daemon.replication_feed import ServerFeed
+    from snell.runtime.app import House
+
+IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
+
+
+class Annexes:
+    """Read from the policy and the user's own settings when the daemon starts; no project has a say."""
+
+    def __init__(self, where: Places, env: Mapping[str, str]) -> None:
+        loaded = load(where, Path("/"), env)
+        self._where = where
+        self._http_wanted: dict[str, Any] = loaded.value("http") or {}
+        self._http: HttpFront | None = None
+        self._http_problem = ""
+        remembers = (loaded.value("pack") or {}).get("remember", {})
+        self.feed = _feed(where, loaded.value("database"), shares_memories=remembers.get("share") is True)
+
+    @property
+    def must_stay(self) -> bool:
+        """Nobody who comes by HTTP can start a daemon that has left."""
+        return self._http is not None
+
+    async def prepare(self) -> None:
+        """What must be known before anybody can ask for it."""
+        if self._http_wanted.get("enabled"):
+            await self._take_port(self._http_wanted["port"])
+
+    def join(self, house: "House") -> None:
+        """Let a house share its work with the machines that use the same server."""
+        if self.feed:
+            house.team = self.feed
+            self.feed.on_hearing(lambda: house.store.put(*IN_USE, True))
+
+    async def start(self, serve: "Serve") -> None:
+        if self.feed:
+            self.feed.start()
+        if self._http:
+            await self._http.answer(serve)
+
+    async def _take_port(self, port: int) -> None:
+        from snell.daemon.http_server import HttpFront, token_file  # likewise
+
+        try:
+            http = HttpFront(token_file(self._where))
+            await http.take(port)
+            self._http = http
+        except (OSError, SnellError) as error:
+            self._http_problem = f"the HTTP endpoint cannot use port {port or '(any)'}: {error}"
+
+    def stop_http(self) -> None:
+        if self._http:
+            self._http.stop()
+
+    async def stop_feed(self) -> None:
+        if self.feed:
+            await asyncio.to_thread(self.feed.stop)
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self._http:
+            told = {"token_file": str(self._http.token_file), "refused": self._http.refused}
+            found["http"] = {"address": self._http.address, **told}
+        elif self._http_problem:
+            found["http"] = {"problem": self._http_problem}
+        if self.feed:
+            found["database"] = self.feed.status()
+        return found
+
+
+def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ServerFeed | None":
+    if not address:
+        return None
+    from snell.daemon.replication_feed import ServerFeed  # most daemons start without it, and sooner
+
+    return ServerFeed(where, address, shares_memories=shares_memories)

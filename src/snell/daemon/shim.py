@@ -1,0 +1,43 @@
+"""
+`snell-hook` where there is no C compiler: what native/snell-hook.c does, at the cost of starting Python.
+
+Run as `python3 -I -S shim.py VERSION ARGUMENTS...`. A script is compiled at every start and a module only once, so
+this is all there is of the script. The modules it leads to, `shim_*.py`, import nothing of Snell but each other, and
+built-in modules instead of `os` and `socket`, which would double the time it takes.
+"""
+
+import sys
+
+
+def main() -> int:
+    beside_snell = __file__.removesuffix("/snell/daemon/shim.py")
+    sys.path.insert(0, beside_snell)
+    from snell.daemon.shim_event import main as event_main
+
+    sys.path.remove(beside_snell)  # the other packages there are none of our business
+    return event_main(sys.argv[1], sys.argv[2:])
+
+
+def refuse(error: Exception) -> int:
+    """Answer by the failure policy where Snell is only half there, or there is no memory for it."""
+    import posix
+
+    text = f"{type(error).__name__}: {error}; install Snell again"
+    try:
+        from snell.daemon.shim_descriptors import NoDaemonError
+        from snell.daemon.shim_policy import Policy
+
+        return Policy([word.encode() for word in sys.argv[2:]], b"").answer(NoDaemonError(__file__.encode(), text))
+    except Exception:  # noqa: BLE001 - as below
+        posix.write(2, f"snell-hook: `{__file__}`: {text}\n".encode())
+        return 2 if "--fail-closed" in sys.argv and "--rewake" not in sys.argv else 0
+
+
+if __name__ == "__main__":
+    import posix
+
+    try:
+        code = main()
+    except Exception as error:  # noqa: BLE001 - a client waits for an answer, and a traceback is none
+        code = refuse(error)
+    posix._exit(code)  # nothing is buffered, and tidying up takes time

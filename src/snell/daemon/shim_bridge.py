@@ -1,0 +1,93 @@
+"""`snell-hook --bridge NAME`: stdin and stdout joined to the daemon, for a protocol that the daemon speaks."""
+
+import _socket
+import posix
+import select
+import time
+
+from snell.daemon.shim_descriptors import NoDaemonError, read_some, write_all, write_some
+from snell.daemon.shim_paths import CONNECT_SECONDS, Place
+
+GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
+
+
+def bridge(name: bytes) -> int:
+    plain = name.translate(None, b"._-")
+    if not (plain.isalnum() and plain.isascii()):
+        advice = "call `snell-hook --bridge NAME` with letters, digits, `.`, `_` and `-`"
+        write_all(2, b"snell-hook: `" + name + f"`: is no name; {advice}\n".encode())
+        return 1
+    try:
+        daemon = Place().reach()
+    except NoDaemonError as trouble:
+        write_all(2, b"snell-hook: " + trouble.text + b"\n")
+        return 1
+    Relay(daemon, b'{"cmd":"bridge","args":{"name":"' + name + b'","cwd":"' + _cwd_in_hex() + b'"}}\n').run()
+    return 0
+
+
+def _cwd_in_hex() -> bytes:
+    """Two digits for each byte, so that nothing in a path needs quoting; nothing when the directory was removed."""
+    try:
+        return posix.getcwdb().hex().encode()
+    except OSError:
+        return b""
+
+
+class Relay:
+    """Two streams, each with what was read and is not yet written."""
+
+    def __init__(self, daemon: _socket.socket, first: bytes) -> None:
+        self.daemon = daemon
+        self.up: bytes = first
+        self.down = b""
+        self.stdin_is_open = True
+        self.daemon_is_open = True
+        self.until: float | None = None
+
+    def run(self) -> None:
+        """Until the daemon closes or nobody reads stdout; once stdin has ended, it has a little time for last words."""
+        while (self.daemon_is_open or self.down) and (self.until is None or time.monotonic() < self.until):
+            ready = self._ready()
+            if ready.get(1, 0) & GONE:
+                return
+            self._send_up(ready)
+            self._send_down(ready)
+            if self.until is None and not self.stdin_is_open and not self.up:
+                self.until = time.monotonic() + CONNECT_SECONDS
+                self._say_that_was_all()
+
+    def _say_that_was_all(self) -> None:
+        try:
+            self.daemon.shutdown(_socket.SHUT_WR)
+        except OSError:
+            return  # it has gone already, which the next look tells
+
+    def _ready(self) -> dict[int, int]:
+        there, poll = self.daemon.fileno(), select.poll()
+        wanted = (select.POLLOUT if self.up else 0) | (0 if self.down else select.POLLIN)
+        poll.register(1, select.POLLOUT if self.down else 0)  # idle too: it tells when nobody reads any more
+        if self.stdin_is_open and not self.up:
+            poll.register(0, select.POLLIN)
+        if self.daemon_is_open and wanted:
+            poll.register(there, wanted)
+        return dict(poll.poll(None if self.until is None else CONNECT_SECONDS * 1000))
+
+    def _send_up(self, ready: dict[int, int]) -> None:
+        if self.up and ready.get(self.daemon.fileno(), 0) & (select.POLLOUT | GONE):
+            taken = write_some(self.daemon.fileno(), self.up)
+            self.stdin_is_open = self.stdin_is_open and taken is not None
+            self.up = b"" if taken is None else self.up[taken:]
+        elif ready.get(0):
+            read = read_some(0)
+            self.stdin_is_open = read != b""
+            self.up = read or b""
+
+    def _send_down(self, ready: dict[int, int]) -> None:
+        if self.down and ready.get(1):
+            taken = write_some(1, self.down)
+            self.down = b"" if taken is None else self.down[taken:]
+        elif not self.down and ready.get(self.daemon.fileno(), 0) & (select.POLLIN | GONE):
+            read = read_some(self.daemon.fileno())
+            self.daemon_is_open = read != b""
+            self.down = read or b""

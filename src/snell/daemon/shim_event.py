@@ -1,0 +1,283 @@
+"""One event: to the daemon and back; without a daemon, decided by a Python of our own."""
+
+import _signal  # type: ignore[import-not-found] # what `signal` is made of, without enum
+import _socket
+import posix
+import sys
+import time
+
+from snell.daemon.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
+from snell.daemon.shim_paths import Place
+
+TYPE_CHECKING = False  # as in `typing`, which takes long to import
+if TYPE_CHECKING:
+    from snell.daemon.shim_policy import Policy
+
+PROTOCOL = b"1"
+RETRIES = 5
+CANNOT_START = 127  # an exit code, as shells have it
+LARGEST_STDIN = 16 * 1024 * 1024  # that a daemon takes
+LARGEST_PAYLOAD = 64 * 1024 * 1024  # that is decided at all
+LARGEST_REPLY = 17 * 1024 * 1024
+LARGEST_ARGUMENTS = 128 * 1024
+LARGEST_ENVIRONMENT = 64 * 1024
+RUNS_OTHER_CODE = (b"LD_", b"DYLD_", b"GCONV_PATH", b"GLIBC_TUNABLES", b"PYTHON")
+
+
+class SilentError(NoDaemonError):
+    """It is there, and gives no sign of life."""
+
+
+class NoAnswerError(Exception):
+    """The daemon closed the connection without a byte."""
+
+
+def main(version: str, words: list[str]) -> int:
+    _keep_standard_descriptors()
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
+    arguments = [_bytes(word) for word in words]
+    if arguments == [b"--version"]:
+        return 0 if write_all(1, f"snell-hook {version}\n".encode()) else 1
+    if arguments[:1] == [b"--bridge"]:
+        from snell.daemon.shim_bridge import bridge
+
+        return bridge(arguments[1] if len(arguments) == 2 else b"")
+    event = ShimEvent(version.encode(), arguments)
+    try:
+        code, out, err = event.answer()
+    except NoDaemonError as trouble:
+        return event.decide_here(trouble)
+    write_all(2, err)
+    advice = "the daemon did not decide; `snell doctor` shows what is broken"
+    return event.pass_on(code, out, NoDaemonError(event.socket, advice))
+
+
+class ShimEvent:
+    """What a client gave us; its stdin is read when there is somebody to send it to."""
+
+    def __init__(self, version: bytes, arguments: list[bytes]) -> None:
+        self.version = version
+        self.arguments = arguments
+        self.request_id = posix.urandom(16).hex().encode()
+        self.stdin: bytes | None = None
+        self.socket = b""  # of the daemon, as long as that is the one to decide
+        self.payload_length = 0  # of all that came, also of what was not kept
+
+    def answer(self) -> tuple[int, bytes, bytes]:
+        """The daemon's answer; when it goes away without one, the next daemon's."""
+        place, until = Place(), 0.0
+        self.socket = place.socket
+        for attempt in range(RETRIES + 1):
+            if attempt > 0:
+                time.sleep(0.005 * 2**attempt)
+            daemon = place.reach()
+            if self.stdin is None:
+                until = time.monotonic() + ANSWER_SECONDS
+                self._read_stdin(until)
+            try:
+                return _ask(daemon, self._request(), until, place.socket)
+            except NoAnswerError:
+                daemon.close()
+        raise NoDaemonError(place.socket, "the daemon ended without an answer")
+
+    def decide_here(self, trouble: NoDaemonError) -> int:
+        """
+        The same decision by Python itself; the id lets it know an event that the daemon decided already.
+
+        We stay, and keep what it prints until it has ended well: a hook may kill or stop the process that runs it,
+        Snell may be half installed, and then the failure policy counts.
+        """
+        self.socket = b""
+        write_all(2, b"snell-hook: " + trouble.text + b"; deciding without the daemon\n")
+        if self.stdin is None:
+            self._read_all_stdin(time.monotonic() + ANSWER_SECONDS)
+        program = _bytes(sys.executable)
+        flags = [b"--end-silent-daemon"] if isinstance(trouble, SilentError) else []
+        if self.payload_length > LARGEST_PAYLOAD:
+            flags += [b"--payload-bytes", str(self.payload_length).encode()]
+        words = [b"-I", b"-m", b"snell", b"hook", b"--request-id", self.request_id, *flags, *self.arguments]
+        env = {name: value for name, value in posix.environ.items() if not name.startswith(RUNS_OTHER_CODE)}
+        try:
+            self._replay_stdin()
+            output = _memory_file()
+            child = posix.fork()
+        except OSError:
+            return self._failure_policy(NoDaemonError(b"stdin", "the payload could not be handed on"))
+        if child == 0:
+            posix.dup2(output, 1)
+            _become(program, [program, *words], env)
+        status = _waited(child)
+        if status is None or not posix.WIFEXITED(status):
+            text = "was killed or hung while it decided; see what your hooks do"
+            return self._failure_policy(NoDaemonError(program, text))
+        code = posix.WEXITSTATUS(status)
+        if code == CANNOT_START:
+            return self._failure_policy(NoDaemonError(program, "cannot be started; install Snell again"))
+        text = "ended without a decision; `snell doctor` shows what is broken"
+        return self.pass_on(code, _contents(output), NoDaemonError(program, text))
+
+    def pass_on(self, code: int, out: bytes, trouble: NoDaemonError) -> int:
+        """Give the client the decision; when it is none, what the failure policy says."""
+        policy = self._policy() if code not in (0, 2) or not self.socket else None
+        if policy is None or policy.is_decision(code, out):
+            write_all(1, out)
+            return code
+        said = policy.answer(trouble)
+        return 2 if code == 2 else said
+
+    def _failure_policy(self, trouble: NoDaemonError) -> int:
+        return self._policy().answer(trouble)
+
+    def _policy(self) -> "Policy":
+        from snell.daemon.shim_policy import Policy  # few events need it
+
+        return Policy(self.arguments, self.stdin or b"")
+
+    def _read_stdin(self, until: float) -> None:
+        ended = self._read_all_stdin(until)
+        if self.payload_length > LARGEST_PAYLOAD:
+            raise NoDaemonError(b"stdin", "the payload has more than 64 MB")
+        if self.payload_length > LARGEST_STDIN:
+            raise NoDaemonError(b"stdin", "the payload has more than 16 MB")
+        if not ended:
+            raise NoDaemonError(b"stdin", "the client does not close it")
+
+    def _read_all_stdin(self, until: float) -> bool:
+        """Read it to its end. What is beyond the limit is not kept, but a client may wait until all of it is taken."""
+        self.stdin, ended = read_all(0, LARGEST_PAYLOAD, until)
+        self.payload_length = len(self.stdin)
+        while len(self.stdin) > LARGEST_PAYLOAD and not ended and time.monotonic() < until:
+            rest, ended = read_all(0, LARGEST_PAYLOAD, until)
+            self.payload_length += len(rest)
+        return ended
+
+    def _replay_stdin(self) -> None:
+        if self.stdin is not None:
+            file = _memory_file()
+            write_all(file, self.stdin)
+            posix.lseek(file, 0, 0)
+            posix.dup2(file, 0)
+
+    def _request(self) -> bytes:
+        arguments = b"\0".join(self.arguments)
+        if len(arguments) > LARGEST_ARGUMENTS:
+            raise NoDaemonError(b"snell-hook", "the arguments have more than 128 KB")
+        version = PROTOCOL + b" " + self.version
+        fields = (version, self.request_id, _working_directory(), arguments, _environment(), self.stdin or b"")
+        rest = b"".join(part for field in fields for part in (len(field).to_bytes(4, "little"), field))
+        return b"SNL1" + len(rest).to_bytes(4, "little") + rest
+
+
+def _become(program: bytes, words: list[bytes], env: dict[bytes, bytes]) -> None:
+    try:
+        posix.execve(program, words, env)
+    finally:
+        posix._exit(CANNOT_START)
+
+
+def _waited(child: int) -> int | None:
+    """How a child ended; None when it had to be ended."""
+    until = time.monotonic() + ANSWER_SECONDS
+    while time.monotonic() < until:
+        ended, status = posix.waitpid(child, posix.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.002)
+    posix.kill(child, 9)
+    return None
+
+
+def _ask(daemon: _socket.socket, request: bytes, until: float, where: bytes) -> tuple[int, bytes, bytes]:
+    """Nothing is passed on before all of it is there: half an answer could be mistaken for another one."""
+    try:
+        _send(daemon, request, until)
+        reply = _receive(daemon, 16, b"", until)
+        code, out, err = (int.from_bytes(reply[at : at + 4], "little") for at in (4, 8, 12))
+        if reply[:4] != b"SNR1" or code > 255 or out + err > LARGEST_REPLY:
+            raise NoDaemonError(where, "the daemon speaks another language; restart it")
+        reply = _receive(daemon, 16 + out + err, reply, until)
+    except TimeoutError:
+        raise SilentError(where, "the daemon does not answer") from None
+    except EOFError:
+        raise NoDaemonError(where, "the daemon ended without an answer") from None
+    return code, reply[16 : 16 + out], reply[16 + out : 16 + out + err]
+
+
+def _send(daemon: _socket.socket, request: bytes, until: float) -> None:
+    try:
+        daemon.settimeout(_left(until))
+        daemon.sendall(request)
+        daemon.shutdown(_socket.SHUT_WR)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # it closed; perhaps it answered before it did
+
+
+def _receive(daemon: _socket.socket, length: int, begun: bytes, until: float) -> bytes:
+    parts, got = [begun], len(begun)
+    while got < length:
+        daemon.settimeout(_left(until))
+        try:
+            part = daemon.recv(1 << 18)
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            raise EOFError if got else NoAnswerError
+        if not got:
+            part = part.lstrip(b".")  # signs of life, before its answer
+        parts.append(part)
+        got += len(part)
+    return b"".join(parts)
+
+
+def _left(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return min(left, SILENCE_SECONDS)
+
+
+def _environment() -> bytes:
+    room, kept = LARGEST_ENVIRONMENT, []
+    for name, value in posix.environ.items():
+        entry = name + b"=" + value
+        if len(entry) <= room:
+            kept.append(entry)
+            room -= len(entry) + 1
+    return b"\0".join(kept)
+
+
+def _working_directory() -> bytes:
+    try:
+        return posix.getcwdb()
+    except OSError:
+        return b""  # it was removed
+
+
+def _keep_standard_descriptors() -> None:
+    """A client may have closed some; a socket must not take their place."""
+    for descriptor in range(3):
+        try:
+            posix.fstat(descriptor)
+        except OSError:
+            posix.open("/dev/null", posix.O_RDWR)
+
+
+def _memory_file() -> int:
+    if hasattr(posix, "memfd_create"):
+        return posix.memfd_create("snell-hook")
+    path = f"/tmp/snell-hook-{posix.urandom(8).hex()}"
+    file = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW, 0o600)
+    posix.unlink(path)
+    return file
+
+
+def _contents(file: int) -> bytes:
+    posix.lseek(file, 0, 0)
+    parts: list[bytes] = []
+    while part := posix.read(file, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _bytes(word: str) -> bytes:
+    return word.encode(sys.getfilesystemencoding(), "surrogateescape")

@@ -1,0 +1,161 @@
+"""Starting the daemon: the socket is made here, so that whoever comes next can connect before the daemon is ready."""
+
+import _socket
+import fcntl
+import posix
+import sys
+import time
+
+from snell.daemon.shim_descriptors import NoDaemonError
+from snell.daemon.shim_paths import Place
+
+STARTS = 2  # a daemon that died twice without an answer would die a third time
+BACK_OFF = 30  # seconds after that in which nobody tries again, and each event is decided without it
+DAEMON = "from snell.daemon.main import main; raise SystemExit(main())"  # -m would load more
+KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
+KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
+
+
+def start_alone(place: Place) -> _socket.socket | None:
+    """Of many that find nobody, one starts the daemon; the others get None and go on trying to connect."""
+    _make_private(place.run)
+    path = place.run + b"/start.lock"
+    try:
+        lock = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+    except OSError:
+        raise NoDaemonError(path, "cannot be opened; see whose it is, and remove it") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            return _start(place)
+        finally:
+            # Closing would not do: until it executes Python, the daemon has the lock open too.
+            fcntl.flock(lock, fcntl.LOCK_UN)
+    except BlockingIOError:
+        return None
+    finally:
+        posix.close(lock)
+
+
+def _start(place: Place) -> _socket.socket | None:
+    """INVARIANT: the lock is held, so nobody else removes or makes the socket."""
+    for look in range(1 if sys.platform == "linux" else 20):  # elsewhere a full queue looks like nobody there
+        time.sleep(0.01 * (look > 0))
+        daemon = _connected(place)
+        if daemon:
+            return daemon
+    if place.starts == 0 and _gave_up_lately(place.gave_up):
+        advice = "it is tried again soon, `snell daemon run` shows why"
+        raise NoDaemonError(place.socket, f"the daemon did not stay; {advice}")
+    if place.starts == STARTS:
+        _remember_giving_up(place.gave_up)
+        raise NoDaemonError(place.socket, "the daemon was started and did not stay")
+    place.starts += 1
+    listener = _listening(place.socket)
+    child = posix.fork()
+    if child == 0:
+        _become_daemon(listener)
+    listener.close()
+    posix.waitpid(child, 0)
+    return _connected(place)  # into the queue, where it waits for the daemon to be ready
+
+
+def _gave_up_lately(path: bytes) -> bool:
+    """A broken installation must not make every event pay for starting a daemon that ends at once."""
+    try:
+        return 0 <= time.time() - posix.lstat(path).st_mtime < BACK_OFF
+    except OSError:
+        return False
+
+
+def _remember_giving_up(path: bytes) -> None:
+    try:
+        file = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+        posix.utime(file)
+        posix.close(file)
+    except OSError:
+        return  # then the next event tries again
+
+
+def _connected(place: Place) -> _socket.socket | None:
+    try:
+        return place.connected()
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+
+
+def _make_private(path: bytes) -> None:
+    for end in range(1, len(path) + 1):
+        if path[end : end + 1] in {b"/", b""}:
+            _make(path[:end])
+    try:
+        folder = posix.open(path, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        advice = "set SNELL_HOME to another place"
+        raise NoDaemonError(path, f"is not a directory of its own, or cannot be made; {advice}") from None
+    found = posix.fstat(folder)
+    if found.st_uid != posix.geteuid():
+        raise NoDaemonError(path, "belongs to another user; set SNELL_HOME to a directory of your own")
+    if found.st_mode & 0o077:
+        posix.fchmod(folder, 0o700)
+    posix.close(folder)
+
+
+def _make(path: bytes) -> None:
+    try:
+        posix.mkdir(path, 0o700)
+    except OSError:
+        return  # it is there, or opening it will tell
+
+
+def _listening(path: bytes) -> _socket.socket:
+    _remove_stale(path)
+    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    usual = posix.umask(0o177)
+    try:
+        listener.bind(path)
+        listener.listen(1024)
+    except OSError:
+        raise NoDaemonError(path, "no socket could be made there") from None
+    finally:
+        posix.umask(usual)
+    listener.settimeout(0.0)
+    return listener
+
+
+def _remove_stale(path: bytes) -> None:
+    """What a daemon that was killed has left."""
+    try:
+        found = posix.lstat(path)
+    except FileNotFoundError:
+        return
+    if found.st_mode & 0o170000 != 0o140000:
+        raise NoDaemonError(path, "is not a socket; move it away")
+    posix.unlink(path)
+
+
+def _become_daemon(listener: _socket.socket) -> None:
+    """INVARIANT: of the client it keeps the listening socket alone: no pipe that stays open, no secret, no parent."""
+    try:
+        posix.setsid()
+        if posix.fork() != 0:
+            posix._exit(0)
+        nothing = posix.open("/dev/null", posix.O_RDWR)
+        for descriptor in range(3):
+            posix.dup2(nothing, descriptor)
+        if listener.fileno() == 3:
+            posix.set_inheritable(3, True)
+        else:
+            posix.dup2(listener.fileno(), 3)
+        posix.closerange(4, 1024)
+        posix.umask(0o077)
+        posix.chdir("/")
+        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], _daemon_environment())
+    finally:
+        posix._exit(127)
+
+
+def _daemon_environment() -> dict[bytes, bytes]:
+    variables = posix.environ.items()
+    kept = {name: value for name, value in variables if name in KEPT or name.startswith(KEPT_PREFIXES)}
+    return {**kept, b"SNELL_LISTEN_FD": b"3"}

@@ -1,0 +1,102 @@
+"""
+FastMCP: the hooks of a house as middleware of an MCP server, so that whoever calls its tools is subject to them.
+
+    server.add_middleware(middleware(house))
+
+Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.mcp_results import blocks, fits, shown, structured, with_notes
+from snell.embed.tool_call import Input, Result
+from snell.runtime.app import House
+
+PACKAGE = "fastmcp"
+
+
+def middleware(house: House, **options: Any) -> Any:
+    """For `FastMCP(middleware=[...])`. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    base = library("fastmcp.server.middleware", PACKAGE).Middleware
+    at, named = embedding_for(house, "fastmcp", options), "session_id" in options
+
+    class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
+        async def on_call_tool(self, context: Any, call_next: Callable[[Any], Any]) -> Any:
+            message, returned = context.message, []
+
+            async def execute(value: Input) -> Any:
+                request = message.model_copy(update={"arguments": value})
+                returned.append(await call_next(context.copy(message=request)))
+                return _unless_failed(returned[0])
+
+            here = _at(at, context, named=named)
+            plan = here.plan(message.name, message.arguments or {}, execute, shown=shown)
+            result = await here.run_async(plan)
+            given = returned[0] if returned else None
+            is_rewritten = not result.is_error and result.output is not given
+            return _answer(result, given, await _output_schema(context) if is_rewritten else None)
+
+    return Snell()
+
+
+class _ToolFailedError(Exception):
+    def __init__(self, result: Any) -> None:
+        super().__init__(str(shown(result)))
+        self.result = result
+
+
+def _at(at: Embedding, context: Any, *, named: bool) -> Embedding:
+    server = context.fastmcp_context
+    if server is None:
+        return at
+    name = context.message.name
+    known_as = {name: f"mcp__{server.fastmcp.name}__{name}", **at.known_as}
+    return replace(at, session_id=at.session_id if named else _session(server) or at.session_id, known_as=known_as)
+
+
+def _session(server: Any) -> str:
+    try:
+        return str(server.session_id)
+    except RuntimeError:  # a call from within the server, without a connection
+        return ""
+
+
+def _unless_failed(result: Any) -> Any:
+    if getattr(result, "is_error", False):
+        raise _ToolFailedError(result)
+    return result
+
+
+async def _output_schema(context: Any) -> Any:
+    """What clients hold the tool's results to, if anything."""
+    server = context.fastmcp_context
+    tool = await server.fastmcp.get_tool(context.message.name) if server else None
+    return getattr(tool, "output_schema", None)
+
+
+def _answer(result: Result, returned: Any, schema: Any) -> Any:
+    error = result.exception
+    if isinstance(error, _ToolFailedError):
+        return with_notes(error.result, result.notes)
+    told = library("fastmcp.exceptions", PACKAGE).ToolError
+    if error and not (isinstance(error, told) and result.notes):
+        raise error
+    if result.is_error:
+        raise told(result.text) from error
+    replaced = _replaced(returned, result.output)
+    if not fits(replaced, schema):
+        raise told("\n".join(filter(None, [str(shown(replaced)), *result.notes])))
+    return with_notes(replaced, result.notes)
+
+
+def _replaced(returned: Any, value: Any) -> Any:
+    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+    if value is returned:
+        return returned
+    other = None if returned.structured_content is None else structured(returned.structured_content, value)
+    tools = library("fastmcp.tools", PACKAGE)
+    return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)

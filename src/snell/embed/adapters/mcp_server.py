@@ -1,0 +1,123 @@
+"""
+MCP servers of the protocol's own Python library: the hooks of a house around every call of their tools.
+
+    server = hooked(MCPServer("sums"), house)
+
+Hooks know a tool by its own name and as `mcp__SERVER__TOOL`, which is what a coding agent would call it. A server that
+is built on the lower level of the library has the same place for it.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.mcp_results import blocks, fits, shown, structured, with_notes
+from snell.embed.tool_call import Input, Result
+from snell.runtime.app import House
+from snell.system.json_output import json_bytes
+
+PACKAGE = "mcp"
+
+
+def hooked(server: Any, house: House, **options: Any) -> Any:
+    """The same server, with hooks. Options: session_id (else the connection's id), cwd, approve, known_as."""
+    if not isinstance(getattr(server, "middleware", None), list):
+        raise TypeError(f"{type(server).__name__} has no middleware; the library must be `mcp` 2 or newer")
+    at, named = embedding_for(house, "mcp", options), "session_id" in options
+
+    async def snell(context: Any, call_next: Callable[[Any], Any]) -> Any:
+        call = context.params if context.method == "tools/call" else None
+        if not isinstance(call, Mapping) or not isinstance(call.get("arguments") or {}, Mapping):
+            return await call_next(context)
+
+        returned: list[Any] = []
+
+        async def execute(value: Input) -> Any:
+            other = dataclasses.replace(context, params={**call, "arguments": value})
+            returned.append(_finished(await call_next(other)))
+            return returned[0]
+
+        here = _at(at, context, f"mcp__{server.name}__{call.get('name')}", named=named)
+        given = dict(call.get("arguments") or {})
+        plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=shown)
+        try:
+            result = await here.run_async(plan)
+        except _MoreNeededError as more:
+            return more.result
+        answered = returned[0] if returned else None
+        is_rewritten = not result.is_error and result.output is not answered
+        schema = await _output_schema(server, str(call.get("name"))) if is_rewritten else None
+        return _answer(result, answered, schema)
+
+    server.middleware.append(snell)  # the last is next to the tool, so that nobody changes what was judged
+    return server
+
+
+class _ToolFailedError(Exception):
+    def __init__(self, result: Any) -> None:
+        super().__init__(str(shown(result)))
+        self.result = result
+
+
+class _MoreNeededError(Exception):
+    """The tool asks its caller for something first, and is called again with that."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
+
+
+def _at(at: Embedding, context: Any, name: str, *, named: bool) -> Embedding:
+    tool = str(context.params.get("name"))
+    headers = getattr(context.request, "headers", None) or {}
+    session = "" if named else headers.get("mcp-session-id") or ""
+    return replace(at, session_id=session or at.session_id, known_as={tool: name, **at.known_as})
+
+
+def _finished(result: Any) -> Any:
+    """A result of a tool, or what stands for one."""
+    kind = library("mcp.types", PACKAGE).CallToolResult
+    if isinstance(result, Mapping) and "content" in result:
+        result = kind.model_validate(result)
+    if not isinstance(result, kind):
+        raise _MoreNeededError(result)
+    if result.is_error:
+        raise _ToolFailedError(result)
+    return result
+
+
+async def _output_schema(server: Any, name: str) -> Any:
+    """What clients hold the tool's results to, if anything; a server of the lower level does not know its tools."""
+    if not inspect.iscoroutinefunction(getattr(server, "list_tools", None)):
+        return None
+    return next((tool.output_schema for tool in await server.list_tools() if tool.name == name), None)
+
+
+def _answer(result: Result, returned: Any, schema: Any) -> Any:
+    if isinstance(result.exception, _ToolFailedError):
+        return with_notes(result.exception.result, result.notes)
+    if result.exception:
+        raise result.exception
+    types = library("mcp.types", PACKAGE)
+    if result.is_error:
+        return types.CallToolResult(content=[types.TextContent(type="text", text=result.text)], is_error=True)
+    replaced = _replaced(returned, result.output)
+    if not fits(replaced, schema):
+        replaced = replaced.model_copy(update={"structured_content": None, "is_error": True})
+    return with_notes(replaced, result.notes)
+
+
+def _replaced(returned: Any, value: Any) -> Any:
+    """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
+    if value is returned:
+        return returned
+    other = None if returned.structured_content is None else structured(returned.structured_content, value)
+    found = blocks(value)
+    if found is value:
+        text = value if isinstance(value, str) else json_bytes(value).decode("utf-8")
+        found = [library("mcp.types", PACKAGE).TextContent(type="text", text=text)]
+    return returned.model_copy(update={"content": found, "structured_content": other})

@@ -1,0 +1,298 @@
+"""
+OpenAI Agents SDK: an agent whose tools have the hooks of a house around them: function tools, those of MCP servers
+included, and the tools for shells, patches and free text that are carried out here.
+
+    agent = hooked(Agent(name="helper", tools=[...]), house)
+
+Prompts pass an input guardrail, which can refuse them; the library offers no place where it could reword them, so one
+that a hook rewords is refused as well. Tools that the provider runs cannot be seen from here.
+"""
+
+import copy
+import dataclasses
+import inspect
+import json
+import shlex
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.tool_call import Input, Result
+from snell.runtime.app import House
+
+PACKAGE = "openai-agents"
+Execute = Callable[[Input], Awaitable[Any]]
+
+
+def hooked(agent: Any, house: House, **options: Any) -> Any:
+    """The same agent with hooks, and the agents it hands over to. Options: session_id, cwd, approve, known_as."""
+    return _hooked(agent, embedding_for(house, "openai_agents", options), {})
+
+
+def hooked_tool(tool: Any, at: Embedding) -> Any:
+    """One tool with hooks around it; as it is, if somebody else carries it out."""
+    sdk = library("agents", PACKAGE)
+    wrap = next((wrap for name, wrap in _WRAPS.items() if isinstance(tool, getattr(sdk, name, ()))), None)
+    return wrap(tool, at) if wrap else tool
+
+
+def _function_tool(tool: Any, at: Embedding) -> Any:
+    invoke, told = _raising(tool)
+
+    async def on_invoke_tool(context: Any, arguments: str) -> Any:
+        given = _parsed(arguments)
+        if given is None:
+            return "the arguments are not a JSON object, so the tool did not run"
+
+        async def execute(value: Input) -> Any:
+            return await invoke(context, json.dumps(value, ensure_ascii=False))
+
+        result = await _run(at, tool.name, given, execute, getattr(context, "tool_call_id", ""))
+        if result.exception and (text := await told(context, result.exception)) is not None:
+            return "\n".join([text, *result.notes])
+        return _answer(result)
+
+    other = copy.copy(tool)
+    other.on_invoke_tool = on_invoke_tool
+    return other
+
+
+def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[str | None]]]:
+    """
+    How to call a tool so that its failures can be told from its outputs, and what to tell the model about one.
+
+    The library turns most failures into text where they happen; a copy without that lets them through to the hooks.
+    """
+    tools = library("agents.tool", PACKAGE)
+    let_through = getattr(tools, "set_function_tool_failure_error_function", None)
+    formatted = getattr(tools, "maybe_invoke_function_tool_failure_error_function", None)
+
+    async def told(context: Any, error: BaseException) -> str | None:
+        if not formatted or not isinstance(error, Exception):
+            return None
+        text: str | None = await formatted(function_tool=tool, context=context, error=error)
+        return text
+
+    if not let_through or not formatted:
+        return tool.on_invoke_tool, told
+    return let_through(copy.copy(tool), None).on_invoke_tool, told
+
+
+def _shell_tool(tool: Any, at: Embedding) -> Any:
+    if tool.executor is None:  # it runs in a container of the provider's
+        return tool
+
+    async def executor(request: Any) -> Any:
+        action = request.data.action
+        given = {"command": "\n".join(action.commands)}
+
+        async def execute(value: Input) -> Any:
+            commands = action.commands if value == given else [value["command"]]
+            data = dataclasses.replace(request.data, action=dataclasses.replace(action, commands=commands))
+            return await _awaited(tool.executor(dataclasses.replace(request, data=data)))
+
+        return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
+
+    return dataclasses.replace(tool, executor=executor)
+
+
+def _local_shell_tool(tool: Any, at: Embedding) -> Any:
+    async def executor(request: Any) -> Any:
+        action = request.data.action
+        given = {"command": shlex.join(action.command)}
+
+        async def execute(value: Input) -> Any:
+            command = action.command if value == given else ["/bin/sh", "-c", value["command"]]
+            data = request.data.model_copy(update={"action": action.model_copy(update={"command": command})})
+            return await _awaited(tool.executor(dataclasses.replace(request, data=data)))
+
+        return _answer(await _run(_as(at, tool.name, "Bash"), tool.name, given, execute, request.data.call_id))
+
+    return dataclasses.replace(tool, executor=executor)
+
+
+def _custom_tool(tool: Any, at: Embedding) -> Any:
+    async def on_invoke_tool(context: Any, text: str) -> Any:
+        async def execute(value: Input) -> Any:
+            return await _awaited(tool.on_invoke_tool(context, value["input"]))
+
+        return _answer(await _run(at, tool.name, {"input": text}, execute, getattr(context, "tool_call_id", "")))
+
+    other = copy.copy(tool)
+    other.on_invoke_tool = on_invoke_tool
+    return other
+
+
+_PATCHES = {"create_file": "Write", "update_file": "Edit", "delete_file": "Delete"}
+
+
+def _apply_patch_tool(tool: Any, at: Embedding) -> Any:
+    """Its editor with hooks around every operation, which they see as what a coding agent would have called."""
+
+    def operating(name: str) -> Callable[[Any], Awaitable[Any]]:
+        async def operate(operation: Any) -> Any:
+            given = _patch(operation)
+
+            async def execute(value: Input) -> Any:
+                if {**value, "file_path": "", "diff": ""} != {**given, "file_path": "", "diff": ""}:
+                    raise ValueError("of a patch only `file_path` and `diff` can be rewritten")
+                changed = {} if value == given else {"path": value["file_path"], "diff": value.get("diff")}
+                return await _awaited(getattr(tool.editor, name)(dataclasses.replace(operation, **changed)))
+
+            result = await _run(_as(at, tool.name, _PATCHES[name]), tool.name, given, execute, "")
+            if not result.is_error or result.exception or result.stop:
+                return _answer(result)
+            failed = library("agents.editor", PACKAGE).ApplyPatchResult
+            return failed(status="failed", output=result.text)
+
+        return operate
+
+    editor = type("Editor", (), {name: staticmethod(operating(name)) for name in _PATCHES})()
+    return dataclasses.replace(tool, editor=editor)
+
+
+def _patch(operation: Any) -> Input:
+    """An operation in the words of Write and Edit, so that whoever looks at what is written sees it."""
+    common = {"file_path": operation.path, "operation": operation.type}
+    if operation.type == "delete_file":
+        return common
+    moved = {"move_to": operation.move_to} if getattr(operation, "move_to", None) else {}
+    new = _lines(operation.diff, "+")
+    texts = {"content": new} if operation.type == "create_file" else {"new_string": new}
+    old = {"old_string": _lines(operation.diff, "-")} if operation.type == "update_file" else {}
+    return {**common, **moved, "diff": operation.diff, **old, **texts}
+
+
+def _lines(diff: str | None, sign: str) -> str:
+    return "\n".join(line[1:] for line in (diff or "").splitlines() if line.startswith(sign))
+
+
+_WRAPS = {
+    "FunctionTool": _function_tool,
+    "ShellTool": _shell_tool,
+    "LocalShellTool": _local_shell_tool,
+    "ApplyPatchTool": _apply_patch_tool,
+    "CustomTool": _custom_tool,
+}
+
+
+def _as(at: Embedding, name: str, claudes: str) -> Embedding:
+    return replace(at, known_as={name: claudes, **at.known_as})
+
+
+async def _run(at: Embedding, name: str, given: Input, execute: Execute, call_id: str) -> Result:
+    return await at.run_async(at.plan(name, given, execute, call_id, shown=_shown))
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+def guardrail(at: Embedding) -> Any:
+    """An input guardrail that has the hooks look at a prompt before the model gets it."""
+    sdk = library("agents", PACKAGE)
+
+    async def snell(_context: Any, _agent: Any, given: Any) -> Any:
+        prompt = _prompt(given)
+        done = await at.submit_async(prompt, takes_notes=False) if prompt else None
+        why = done.refusal if done else ""
+        if done and not why and done.prompt != prompt:
+            why = "a hook reworded the prompt, which cannot be done here; have it looked at before you start the run"
+        return sdk.GuardrailFunctionOutput(output_info=why, tripwire_triggered=bool(why))
+
+    return sdk.InputGuardrail(guardrail_function=snell, name="snell", run_in_parallel=False)
+
+
+def _hooked(agent: Any, at: Embedding, done: dict[int, Any]) -> Any:
+    """Agents may hand over to each other in circles."""
+    sdk = library("agents", PACKAGE)
+    if isinstance(agent, sdk.Handoff):
+        return _handoff(agent, at, done)
+    if id(agent) in done or not isinstance(agent, sdk.Agent):
+        return done.get(id(agent), agent)
+    fields = {field.name: getattr(agent, field.name) for field in dataclasses.fields(agent) if field.init}
+    other = done[id(agent)] = _agent_class(type(agent), at)(**fields)
+    other.input_guardrails = [guardrail(at), *agent.input_guardrails]
+    other.handoffs = [_hooked(each, at, done) for each in agent.handoffs]
+    return other
+
+
+def _handoff(handoff: Any, at: Embedding, done: dict[int, Any]) -> Any:
+    """Which agent it leads to is known when it is taken."""
+
+    async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
+        return _hooked(await handoff.on_invoke_handoff(context, given), at, done)
+
+    other = copy.copy(handoff)
+    other.on_invoke_handoff = on_invoke_handoff
+    return other
+
+
+def _agent_class(kind: Any, at: Embedding) -> Any:
+    async def get_all_tools(self: Any, run_context: Any) -> list[Any]:
+        return [hooked_tool(tool, at) for tool in await kind.get_all_tools(self, run_context)]
+
+    return type(kind.__name__, (kind,), {"get_all_tools": get_all_tools})
+
+
+def _answer(result: Result) -> Any:
+    if result.stop:
+        raise _tripwire(result, library("agents", PACKAGE))
+    if result.exception:
+        raise result.exception
+    if result.is_error:
+        return result.text
+    return _with_notes(result) if result.notes else result.output
+
+
+def _with_notes(result: Result) -> Any:
+    """Images and files stay what they are; what a shell printed gets a line more."""
+    sdk, output, notes = library("agents", PACKAGE), result.output, "\n".join(result.notes)
+    parts = output if isinstance(output, list) else [output]
+    kinds = (sdk.ToolOutputText, sdk.ToolOutputImage, sdk.ToolOutputFileContent)
+    if parts and all(isinstance(part, kinds) for part in parts):
+        return [*parts, sdk.ToolOutputText(text=notes)]
+    if isinstance(output, sdk.ShellResult):
+        return dataclasses.replace(output, output=[*output.output, sdk.ShellCommandOutput(stdout=notes)])
+    if isinstance(output, sdk.ApplyPatchResult):
+        return dataclasses.replace(output, output="\n".join(filter(None, [output.output, notes])))
+    return result.text
+
+
+def _shown(output: Any) -> Any:
+    """What hooks see of an output: text and plain data."""
+    sdk = library("agents", PACKAGE)
+    if isinstance(output, sdk.ShellResult):
+        return "\n".join(filter(None, [part for each in output.output for part in (each.stdout, each.stderr)]))
+    if isinstance(output, sdk.ApplyPatchResult):
+        return output.output or ""
+    return library("pydantic_core", PACKAGE).to_jsonable_python(output, fallback=str, bytes_mode="base64")
+
+
+def _tripwire(result: Result, sdk: Any) -> Exception:
+    """The library's own way of ending a run from within a tool."""
+    output = sdk.ToolGuardrailFunctionOutput.raise_exception(output_info=result.stop)
+    nothing: Callable[[Any], Any] = lambda _data: output  # noqa: E731 - it only gives the guardrail its name
+    error: Exception = sdk.ToolInputGuardrailTripwireTriggered(sdk.ToolInputGuardrail(nothing, name="snell"), output)
+    return error
+
+
+def _parsed(arguments: str) -> Input | None:
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _prompt(given: Any) -> str:
+    """The text that the user added last."""
+    if isinstance(given, str):
+        return given
+    users = [each for each in given if isinstance(each, dict) and each.get("role") == "user"]
+    content = users[-1].get("content") if users else ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))

@@ -1,0 +1,137 @@
+"""
+Pydantic AI: the hooks of a house as a capability of an agent.
+
+    agent = Agent(model, tools=[...], capabilities=[capability(house)])
+
+Prompts and tool calls pass through it. Input that a hook rewrote is validated again by the library, as the model's was.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.tool_call import Input, Result
+from snell.model.events import same
+from snell.runtime.app import House
+
+PACKAGE = "pydantic-ai-slim"
+
+
+def capability(house: House, **options: Any) -> Any:
+    """For `Agent(capabilities=[...])`. Options: session_id (else the conversation's id), cwd, approve, known_as."""
+    base = library("pydantic_ai.capabilities", PACKAGE).AbstractCapability
+    at, named = embedding_for(house, "pydantic_ai", options), "session_id" in options
+
+    class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
+        def __init__(self) -> None:
+            self.validates: dict[str, Callable[[Any], Any]] = {}  # by the id of a call
+            self.stop = ""
+            self.has_asked = False
+
+        def get_ordering(self) -> Any:
+            """Next to the tool, so that nobody changes what was judged."""
+            return library("pydantic_ai.capabilities", PACKAGE).CapabilityOrdering(position="innermost")
+
+        async def for_run(self, ctx: Any) -> Any:
+            return Snell()  # what is remembered here belongs to one run
+
+        async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
+            if self.stop:
+                raise _instead_of_the_model(self.stop)
+            if self.has_asked:
+                return request_context
+            self.has_asked = True
+            return await _looked_at(_at(at, ctx, named=named), request_context)
+
+        async def wrap_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+            self.validates[call.tool_call_id] = handler
+            return await handler(args)
+
+        async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+            validate = self.validates.pop(call.tool_call_id, None)
+            given = _jsonable(args)
+
+            async def execute(value: Input) -> Any:
+                if same(value, given):
+                    return await handler(args)
+                return await handler(await validate(value) if validate else value)
+
+            here = _at(at, ctx, named=named)
+            plan = here.plan(call.tool_name, given, execute, call.tool_call_id, passes=_passing(), shown=_jsonable)
+            result = await here.run_async(plan)
+            self.stop = self.stop or result.stop  # several calls may run beside each other
+            return _answer(result)
+
+    return Snell()
+
+
+def _at(at: Embedding, ctx: Any, *, named: bool) -> Embedding:
+    conversation = getattr(ctx, "conversation_id", None)
+    return replace(at, session_id=str(conversation)) if conversation and not named else at
+
+
+def _passing() -> tuple[type[BaseException], ...]:
+    """What tools raise to steer the library: none of it is a failure of theirs."""
+    errors = library("pydantic_ai.exceptions", PACKAGE)
+    names = ("CallDeferred", "ApprovalRequired", "SkipToolExecution")
+    return tuple(getattr(errors, name) for name in names if hasattr(errors, name))
+
+
+def _answer(result: Result) -> Any:
+    if result.exception:
+        raise result.exception
+    if result.is_error:
+        return result.text
+    if not result.notes:
+        return result.output
+    return result.text if isinstance(result.output, str) else _with_notes(result.output, "\n".join(result.notes))
+
+
+def _with_notes(output: Any, notes: str) -> Any:
+    """Beside an output that is not text there is a place for text of one's own."""
+    kind = library("pydantic_ai.messages", PACKAGE).ToolReturn
+    given = output if isinstance(output, kind) else kind(output)
+    content = given.content
+    said = (
+        "\n".join(filter(None, [content, notes])) if content is None or isinstance(content, str) else [*content, notes]
+    )
+    return dataclasses.replace(given, content=said)
+
+
+async def _looked_at(at: Embedding, request: Any) -> Any:
+    """The request with its prompt as the hooks left it."""
+    messages = library("pydantic_ai.messages", PACKAGE)
+    last = request.messages[-1] if request.messages else None
+    parts = [part for part in getattr(last, "parts", ()) if isinstance(part, messages.UserPromptPart)]
+    if not parts or not (prompt := _text(parts[-1].content)):
+        return request
+    done = await at.submit_async(prompt)
+    if done.refusal:
+        raise _instead_of_the_model(done.refusal)
+    if done.text != prompt:
+        parts[-1].content = (
+            done.text if isinstance(parts[-1].content, str) else _with_text(parts[-1].content, done.text)
+        )
+    return request
+
+
+def _instead_of_the_model(text: str) -> Exception:
+    messages = library("pydantic_ai.messages", PACKAGE)
+    response = messages.ModelResponse(parts=[messages.TextPart(text)])
+    error: Exception = library("pydantic_ai.exceptions", PACKAGE).SkipModelRequest(response)
+    return error
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(part for part in content if isinstance(part, str))
+
+
+def _with_text(content: Any, text: str) -> Any:
+    return text if isinstance(content, str) else [text, *(part for part in content if not isinstance(part, str))]
+
+
+def _jsonable(value: Any) -> Any:
+    return library("pydantic_core", PACKAGE).to_jsonable_python(value, fallback=str, bytes_mode="base64")

@@ -1,0 +1,157 @@
+"""
+One agent inside somebody's program: whose hooks count for it, which session it is, and where it works.
+
+The agent loop and the adapters for other libraries meet here, so that a hook sees the same event wherever it is used.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.embed.tool_call import Approval, Input, Plan, Result
+from snell.embed.tool_drivers import run_call, run_call_async
+from snell.model.catalogue import TURN_ENDS
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.model.events import Event
+from snell.model.tools import kind_of
+from snell.runtime.app import House
+from snell.runtime.callback_hooks import event_named
+
+
+class Submitted(Struct, frozen=True, kw_only=True):
+    """A prompt as the hooks left it. A refused one does not go to the model."""
+
+    prompt: str
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
+    stop: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the model gets to see: the prompt, then the notes."""
+        return "\n".join(filter(None, [self.prompt, *self.notes]))
+
+
+class Embedding(Struct, frozen=True, kw_only=True, eq=False):
+    house: House
+    session_id: str = ""
+    cwd: str = ""
+    client: str = "embedded"
+    agent_id: str = ""  # of a sub-agent
+    above: tuple[str, ...] = ()  # the session and the agents that it is a sub-agent of
+    agent_type: str = ""
+    known_as: Mapping[str, str] = {}  # Claude Code's name for a tool that does the same, by the tool's own name
+    approve: Callable[[Approval], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What hooks of this agent alone are known by."""
+        return self.agent_id or self.session_id
+
+    @property
+    def lineage(self) -> tuple[str, ...]:
+        return (*self.above, self.name)
+
+    def below(self, agent_type: str) -> "Embedding":
+        """A sub-agent of this agent."""
+        return replace(self, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type, above=self.lineage)
+
+    def event(self, name: str, tool: str = "", **fields: Any) -> Event:
+        """An event of this agent."""
+        claudes = self.known_as.get(tool, tool)
+        agent = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
+        named = {"tool_name": claudes} if tool else {}
+        common = {"session_id": self.session_id, "cwd": self.cwd or _cwd(), "hook_event_name": name}
+        return Event(
+            name=name,
+            payload={**common, **agent, **named, **fields},
+            client=self.client,
+            tool=claudes,
+            tool_name=tool,
+            kind=kind_of(claudes, fields.get("tool_input")),
+            lineage=self.lineage,
+        )
+
+    def fire(self, name: str, **fields: Any) -> Decision:
+        """Have the hooks decide an event of this agent."""
+        return self.house.decide(self.event(event_named(name), **fields))
+
+    async def fire_async(self, name: str, **fields: Any) -> Decision:
+        """The same without blocking the loop."""
+        return await self.house.decide_async(self.event(event_named(name), **fields))
+
+    def plan(
+        self, tool: str, tool_input: Input, execute: Callable[[Input], Any], tool_use_id: str = "", **more: Any
+    ) -> Plan:
+        """A call of this agent's; `more` are further fields of a plan."""
+        id_ = tool_use_id or f"call_{uuid.uuid4().hex}"
+
+        def event(name: str, fields: Input) -> Event:
+            return self.event(name, tool, tool_use_id=id_, **fields)
+
+        return Plan(tool=tool, input=tool_input, execute=execute, event=event, approve=self.approve, **more)
+
+    def run(self, plan: Plan) -> Result:
+        return run_call(self.house, plan)
+
+    async def run_async(self, plan: Plan) -> Result:
+        return await run_call_async(self.house, plan)
+
+    def submit(self, prompt: str) -> Submitted:
+        """Have the hooks look at a prompt before the model gets it."""
+        return submitted(self.fire("UserPromptSubmit", prompt=prompt))
+
+    async def submit_async(self, prompt: str, *, takes_notes: bool = True) -> Submitted:
+        """The same without blocking the loop. Notes that cannot be given now wait for an event where they can."""
+        event = replace(self.event("UserPromptSubmit", prompt=prompt), takes_notes=takes_notes)
+        return submitted(await self.house.decide_async(event))
+
+
+def embedding_for(house: House, client: str, options: Mapping[str, Any]) -> Embedding:
+    """An adapter's options as an embedding; a session that nobody named gets a name."""
+    return Embedding(house=house, client=client, **{"session_id": f"{client}-{uuid.uuid4().hex}", **options})
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder was removed under us
+        return ""
+
+
+def library(module: str, package: str) -> Any:
+    """A library that an adapter is for; it is imported when the adapter is first used."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise ModuleNotFoundError(f"this adapter needs the package `{package}`; install it", name=error.name) from None
+
+
+def submitted(decision: Decision) -> Submitted:
+    """What a decision about a prompt means for it."""
+    stop = (decision.stop.text or f"`{decision.stop.hook}` ends the turn") if decision.stop else ""
+    refused = decision.verdict is Verdict.DENY
+    return Submitted(
+        prompt=decision.event.prompt,
+        refusal=(decision.reason or "a hook refused the prompt") if refused else stop,
+        notes=tuple(note.text for note in decision.notes),
+        tells=tuple(tell.text for tell in decision.tells),
+        stop=stop,
+    )
+
+
+def keeps_going(decision: Decision) -> str:
+    """Why an agent that wants to stop is to go on; empty when it may stop."""
+    if decision.event.name not in TURN_ENDS or decision.verdict is not Verdict.DENY:
+        return ""
+    return "\n".join(filter(None, [decision.reason or "a hook keeps the agent going", decision.note]))

@@ -1,0 +1,162 @@
+"""
+What an agent loop reports while it runs, to displays and to hooks that watch. One type for each thing that happens;
+as JSON each carries its name in `type`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from snell.embed.tool_call import Input
+from snell.engine.match import Predicate, compiled
+from snell.handlers.python import crash
+from snell.model.catalogue import row_of
+from snell.model.errors import HookError
+from snell.runtime.callback_hooks import AnyMatcher, checked
+
+STREAM = "Stream"  # under this name of a registration stand listeners
+
+
+class Notice(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Something that happened in a session."""
+
+    session_id: str = ""
+    agent_id: str = ""
+
+    @property
+    def type(self) -> str:
+        return str(self.__struct_config__.tag)
+
+
+class SessionInfo(Notice, frozen=True, kw_only=True, tag="session_info"):
+    cwd: str = ""
+    tools: tuple[str, ...] = ()
+
+
+class Status(Notice, frozen=True, kw_only=True, tag="status"):
+    """Where the loop is, in words."""
+
+    text: str
+
+
+class Text(Notice, frozen=True, kw_only=True, tag="text"):
+    """What the model says."""
+
+    text: str
+
+
+class Thinking(Notice, frozen=True, kw_only=True, tag="thinking"):
+    text: str
+
+
+class ToolCalled(Notice, frozen=True, kw_only=True, tag="tool_call"):
+    """What the model wished; what ran is in the result."""
+
+    tool: str
+    input: Input
+    tool_use_id: str = ""
+
+
+class ToolReturned(Notice, frozen=True, kw_only=True, tag="tool_result"):
+    tool: str
+    status: str
+    input: Input
+    text: str
+    tool_use_id: str = ""
+
+
+class WorkProduct(Notice, frozen=True, kw_only=True, tag="work_product"):
+    """Something that is meant to stay: a file, a page, a report."""
+
+    name: str
+    path: str = ""
+    text: str = ""
+
+
+class AuthRequired(Notice, frozen=True, kw_only=True, tag="auth_required"):
+    """Somebody has to log in before this can go on."""
+
+    service: str
+    url: str = ""
+
+
+class IterationEnd(Notice, frozen=True, kw_only=True, tag="iteration_end"):
+    """One round of model and tools is over."""
+
+    number: int
+    reason: str = ""
+
+
+class Error(Notice, frozen=True, kw_only=True, tag="error"):
+    message: str
+    kind: str = ""
+
+
+class HookExecuted(Notice, frozen=True, kw_only=True, tag="hook_executed"):
+    """A hook ran. Statuses: success, blocking, non_blocking_error, cancelled."""
+
+    event: str
+    hook: str
+    status: Literal["success", "blocking", "non_blocking_error", "cancelled"] | str = "success"
+    tool: str = ""
+    seconds: float = 0.0
+
+
+Listener = Callable[[Notice], Any]
+
+
+class Listeners:
+    """Whoever wants to know. A listener that fails costs an error notice and nothing else."""
+
+    def __init__(self, listeners: Iterable[Listener] = ()) -> None:
+        self._all: list[tuple[Predicate | None, Listener]] = [(None, each) for each in listeners]
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def add(self, matchers: Iterable[AnyMatcher]) -> None:
+        """Listeners as they are registered under `Stream`; a matcher reads the type of a notice."""
+        for each in checked(STREAM, matchers):
+            fits = compiled(each.matcher, None, row_of("PreToolUse"))
+            if wrong := [listener for listener in each.hooks if inspect.iscoroutinefunction(listener)]:
+                raise HookError(f"`{wrong[0].__name__}` is a coroutine; a listener of the stream is called at once")
+            self._all += [(fits, listener) for listener in each.hooks]
+
+    def copy(self) -> "Listeners":
+        """The same listeners, to which others can be added."""
+        other = Listeners()
+        other._all = list(self._all)
+        return other
+
+    def tell(self, notice: Notice) -> None:
+        failed = [error for fits, listener in self._all if (error := _told(fits, listener, notice))]
+        if not isinstance(notice, Error):  # or a listener that fails on errors would be told of that, too
+            for error in failed:
+                self.tell(Error(message=error, kind="listener", session_id=notice.session_id))
+
+
+def _told(fits: Predicate | None, listener: Listener, notice: Notice) -> str:
+    if fits and not fits(notice.type):
+        return ""
+    try:
+        listener(notice)
+    except Exception as error:  # noqa: BLE001 - a listener is a hook that only watches
+        return f"a listener failed: {crash(error).message}"
+    return ""
+
+
+NOTICES: Sequence[type[Notice]] = (
+    SessionInfo,
+    Status,
+    Text,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+    WorkProduct,
+    AuthRequired,
+    IterationEnd,
+    Error,
+    HookExecuted,
+)

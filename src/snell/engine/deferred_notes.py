@@ -1,0 +1,64 @@
+"""
+Notes that wait. A note given while the agent stops would keep it going, so it waits for the next prompt; a note from
+a hook that ran in the background, or given where the client would drop it, waits for the next event that can carry one.
+"""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from snell.engine.text_budget import within_budget
+from snell.model.catalogue import CATALOGUE, TURN_ENDS
+from snell.model.decision import Decision, Reason
+from snell.model.effects import Verdict
+from snell.model.events import Event
+from snell.model.protocols import Store
+
+PROMPTS = frozenset({"UserPromptSubmit", "SessionStart"})
+
+
+def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
+    """Add the notes that were waiting for an event like this one; hold those that cannot go out now."""
+    event = decision.event
+    if event.name in TURN_ENDS:
+        return _held(decision, marks, "prompt") if decision.notes else decision
+    if not event.takes_notes:
+        return _held(decision, marks, "event") if decision.notes else decision
+    waiting = marks.get(_scope(event), "held_notes")
+    # An event that the catalogue does not list may reach no model at all, and the note would be lost.
+    carries = waiting and "note" in event.row.can and event.name in CATALOGUE
+    return _with_waiting(decision, marks) if carries else decision
+
+
+def hold(event: Event, notes: Iterable[Reason], marks: Store, until: str) -> None:
+    """Keep notes until the next prompt (`until="prompt"`) or the next event that can carry them (`"event"`)."""
+    added = [[until, note.hook, note.text] for note in notes]
+    # Several hooks may come back from the background at once, and an event may collect meanwhile.
+    marks.change(_scope(event), "held_notes", lambda waiting: [*(waiting or []), *added])
+
+
+def _held(decision: Decision, marks: Store, until: str) -> Decision:
+    if decision.verdict is Verdict.DENY:
+        return decision  # the note goes with the reason
+    # A hook that says the same at every call is heard once.
+    waiting = (marks.get(_scope(decision.event), "held_notes") or []) if until == "event" else []
+    fresh = [note for note in decision.notes if [until, note.hook, note.text] not in waiting]
+    hold(decision.event, fresh, marks, until=until)
+    return replace(decision, notes=(), merge=(*decision.merge, f"notes wait for the next {until}"))
+
+
+def _with_waiting(decision: Decision, marks: Store) -> Decision:
+    event = decision.event
+    due: list[list[str]] = []
+
+    def without_due(waiting: list[list[str]] | None) -> list[list[str]]:
+        due[:] = [each for each in waiting or [] if each[0] == "event" or event.name in PROMPTS]
+        return [each for each in waiting or [] if each not in due]
+
+    marks.change(_scope(event), "held_notes", without_due)
+    notes = (*(Reason(hook, text) for _, hook, text in due), *decision.notes)
+    return replace(decision, notes=within_budget(decision.reasons, notes)[1])
+
+
+def _scope(event: Event) -> str:
+    return f"session:{event.session_id}"

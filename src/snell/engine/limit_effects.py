@@ -1,0 +1,178 @@
+"""
+What a hook answered, cut down to what its role and the event allow.
+
+Nothing is dropped in silence: what the role does not have is a failure, what the event cannot express becomes the
+nearest stricter thing or a remark in the trace.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.engine.match import fits_only_as_shell
+from snell.engine.registry import Switches
+from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
+from snell.model.events import DEEPEST, TOO_DEEP, Event, nests_deeper_than, same
+from snell.model.hooks import Hook, Scope
+from snell.model.protocols import Validate
+
+ROLE_EFFECTS: dict[str, frozenset[str]] = {
+    "rewrites": frozenset({"rewrite", "note", "tell"}),
+    "judges": frozenset({"allow", "ask", "defer", "deny", "note", "tell", "stop"}),
+    "informs": frozenset({"note", "tell", "env", "extra"}),
+    "watches": frozenset(),
+}
+
+
+def admitted(hook: Hook, event: Event, outcome: Outcome, switches: Switches, validate: Validate | None) -> Outcome:
+    """The outcome with only the effects that may count, and with a failure for those that may not."""
+    kept: list[Effect] = []
+    remarks: list[str] = []
+    failure = outcome.failure
+    refused = False
+    for given in outcome.effects:
+        effect: Effect = given
+        wrong = _role_forbids(hook, effect)
+        if isinstance(effect, Rewrite) and not wrong:
+            effect = _with_command_in_place(hook, event, effect)
+            wrong = _wrong_rewrite(hook, event, effect, switches, validate)
+        if wrong:
+            failure = failure or wrong
+        elif isinstance(effect, Allow) and fits_only_as_shell(hook, event):
+            remarks.append(f"its allow is for shell calls, and `{event.tool}` is another tool that is given a command")
+        else:
+            kept.extend(expressed(effect, event, remarks.append))
+        refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
+    if refused and any(isinstance(effect, Allow) for effect in kept):
+        kept = [effect for effect in kept if not isinstance(effect, Allow)]
+        remarks.append("its allow was for the input that it wanted, which will not run")
+    return replace(outcome, effects=tuple(kept), failure=failure, remarks=(*outcome.remarks, *remarks))
+
+
+def rewrite_in(outcome: Outcome) -> Rewrite | None:
+    """The rewrite that an outcome asks for, if any."""
+    return next((effect for effect in outcome.effects if isinstance(effect, Rewrite)), None)
+
+
+def judgement_for(hook: Hook, event: Event, failure: Failure) -> Judgement | None:
+    """What a failure of this hook means for the event, by its failure policy."""
+    policy = hook.failure_policy
+    can = event.row.can
+    if policy == "allow" or event.name in NEVER_BLOCKED_BY_FAILURE or "deny" not in can:
+        return None
+    because = f"guard `{hook.id}` could not run: {failure.message}"
+    if policy == "ask" and "ask" in can:
+        return Ask(because)
+    return Deny(because, instead="mend the guard, or ask the user to; `snell why` shows what happened")
+
+
+def _role_forbids(hook: Hook, effect: Effect) -> Failure | None:
+    if type(effect) not in EFFECT_TYPES:
+        return Failure("effect", f"`{hook.id}` answered with `{type(effect).__name__}`, which is not an effect")
+    if field := _wrong_field(effect):
+        return Failure("effect", f"`{hook.id}` answered {type(effect).__name__} with a wrong `{field}`")
+    allowed = ROLE_EFFECTS.get(hook.role or "")
+    name = type(effect).__name__
+    if allowed is None or name.lower() in allowed:
+        return None
+    role = next(role for role in ("informs", "rewrites", "judges") if name.lower() in ROLE_EFFECTS[role])
+    declared = f"@{role}" if hook.handler.kind == "python" else f'role = "{role}"'
+    return Failure("effect", f"`{hook.id}` {hook.role}, so it cannot answer {name}; declare it with {declared}")
+
+
+def _with_command_in_place(hook: Hook, event: Event, rewrite: Rewrite) -> Effect:
+    """
+    The rewrite with a changed `command` in the field that holds the command line of this tool, such as `cmd` or a list.
+    Where there is no single such field the call is refused: it would run as it was.
+    """
+    before, line = event.rewritable, event.command
+    after = rewrite.applied_to(before)
+    if not line or not isinstance(before, dict) or not isinstance(after, dict) or before.get("command") == line:
+        return rewrite
+    changed = after.get("command")
+    if not isinstance(changed, str) or changed == before.get("command"):
+        return rewrite
+    rest = {key: value for key, value in after.items() if key != "command"}
+    rest |= {"command": before["command"]} if "command" in before else {}
+    if changed == line:
+        return Rewrite(rest, because=rewrite.because)
+    placed = event.rewritten({**before, **rest}).with_command(changed)
+    if placed is None:
+        why = f"`{hook.id}` changes the command of `{event.tool}`, whose input holds it in several parts"
+        return Deny(why, instead=f"call it with this command alone: {changed}")
+    roots = {key for key, value in placed.items() if value != before.get(key)}
+    return Rewrite(
+        {key: value for key, value in placed.items() if key in rest or key in roots}, because=rewrite.because
+    )
+
+
+def _wrong_rewrite(
+    hook: Hook, event: Event, effect: Effect, switches: Switches, validate: Validate | None
+) -> Failure | None:
+    if not isinstance(effect, Rewrite) or not event.row.rewrites:
+        return None
+    value = effect.applied_to(event.rewritable)
+    if nests_deeper_than(DEEPEST, value):
+        return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to something nested over {DEEPEST} levels")
+    if same(value, event.rewritable):
+        return None
+    if TOO_DEEP in event.flags:
+        return Failure("rewrite", f"`{hook.id}` may not rewrite what it saw with its deepest parts as text")
+    if switches.rewrites_from == "policy" and hook.scope is not Scope.POLICY:
+        return Failure("rewrite", f'`{hook.id}` may not rewrite: rewrites_from = "policy"')
+    if not isinstance(value, _REWRITABLE_TYPES.get(event.row.rewrites, object)):
+        return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to {type(value).__name__}")
+    is_input = event.row.rewrites == "tool_input"
+    if validate and is_input and (wrong := validate(event.tool, _for_schema(event, value))):
+        return Failure("rewrite", f"`{hook.id}` rewrote the input of {event.tool} wrongly: {'; '.join(wrong)}")
+    return None
+
+
+def _for_schema(event: Event, value: dict[str, Any]) -> dict[str, Any]:
+    """Where a client's shell had its command line in another field, the line counts as the `command` of `Bash`."""
+    return value if "command" in event.tool_input else event.rewritten(value).readable_input
+
+
+def expressed(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
+    """The effect as this event can express it: itself, the nearest stricter thing, or nothing."""
+    name = type(effect).__name__.lower()
+    if isinstance(effect, Extra):
+        return _extra(effect, event, remark)
+    if name in event.row.can:
+        if isinstance(effect, Rewrite) and same(effect.applied_to(event.rewritable), event.rewritable):
+            return ()
+        return (effect,)
+    if isinstance(effect, Ask | Defer) and "deny" in event.row.can:
+        remark(f"{event.name} cannot {name}, so this denies")
+        return (Deny(effect.because),)
+    remark(f"{name} means nothing on {event.name or 'this event'}")
+    return (Tell(effect.because),) if isinstance(effect, Deny) and effect.because and "tell" in event.row.can else ()
+
+
+def _wrong_field(effect: Effect) -> str:
+    """The field of an effect that has the wrong type; hooks are written by people, and nothing checks their types."""
+    if isinstance(effect, Env):
+        given: Any = effect.variables
+        texts = isinstance(given, dict) and all(isinstance(part, str) for pair in given.items() for part in pair)
+        return "" if texts else "variables"
+    texts_of = ("because", "instead", "text", "name")
+    return next((name for name in texts_of if not isinstance(getattr(effect, name, ""), str)), "")
+
+
+def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
+    """A rewrite that would change something, on an event where nothing can be rewritten."""
+    return "rewrite" not in event.row.can and not same(rewrite.applied_to(event.rewritable), event.rewritable)
+
+
+def _extra(effect: Extra, event: Event, remark: Callable[[str], object]) -> tuple[Effect, ...]:
+    if effect.name in event.row.extras or effect.name in _EVERYWHERE:
+        return (effect,)
+    remark(f"`{effect.name}` means nothing on {event.name or 'this event'}")
+    return ()
+
+
+_REWRITABLE_TYPES: dict[str, Any] = {"tool_input": dict, "prompt": str, "delta": str}
+_EVERYWHERE = frozenset({"terminalSequence", "suppressOutput"})

@@ -1,0 +1,272 @@
+"""
+The book: hooks from all scopes, ordered, filtered by the switches, and looked up by event.
+
+What can be known from an event's name and its matcher value is worked out once and remembered, so that ten thousand
+hooks cost an event no more than ten. What changes from event to event (`if` conditions, `once`, sessions) is looked
+at afterwards, and only for hooks that have it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from snell.engine.match import Predicate, compiled, names_nothing, targets
+from snell.model.catalogue import row_of
+from snell.model.decision import Skipped
+from snell.model.errors import PatternError
+from snell.model.events import Event
+from snell.model.hooks import Broken, Hook, Scope
+from snell.model.protocols import Condition, Store
+
+MEMO_LIMIT = 512  # tool names and paths come from outside
+
+
+class Switches(Struct, frozen=True):
+    """Settings that turn hooks off as a whole."""
+
+    disable_all_hooks: bool = False  # by a user or project: everything but policy hooks
+    policy_disables_all: bool = False  # by the policy itself: everything
+    allow_managed_hooks_only: bool = False
+    rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
+    paused: str = ""  # by whom and until when everything but policy hooks is silent
+
+    def off(self, hook: Hook) -> str:
+        """Why the switches keep this hook from running; empty when they do not."""
+        if self.policy_disables_all:
+            return "the policy sets disable_all_hooks"
+        if hook.scope is Scope.POLICY:
+            return ""
+        if self.disable_all_hooks:
+            return "disable_all_hooks is set"
+        if self.paused:
+            return self.paused
+        return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
+
+
+class Tier(Struct, frozen=True):
+    """Hooks that are decided together: the policy's, or everybody else's."""
+
+    is_policy: bool
+    rewriters: tuple[Hook, ...] = ()
+    others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role, in book order
+    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
+    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
+    turns: tuple[tuple[Hook, ...], ...] = ()
+
+
+class Pick(Struct, frozen=True):
+    """The hooks that apply to an event."""
+
+    hooks: tuple[Hook, ...] = ()  # all of them, in book order
+    tiers: tuple[Tier, ...] = ()
+    watchers: tuple[Hook, ...] = ()
+    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
+    # Where one tier runs whole: its rounds, by name, unless somebody speaks up.
+    rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()
+
+
+class Book:
+    """Immutable once built; a changed set of hooks is a new book."""
+
+    def __init__(
+        self,
+        hooks: Iterable[Hook],
+        *,
+        switches: Switches | None = None,
+        condition: Condition | None = None,
+    ) -> None:
+        self.switches = switches or Switches()
+        self.problems: list[str] = []
+        self._condition = condition
+        self._by_event: dict[str, list[tuple[Hook, Predicate | None]]] = {}
+        self._memo: dict[tuple[str, ...], Pick] = {}
+        self._considered: dict[tuple[str, ...], list[Skipped]] = {}
+        for hook in sorted(hooks, key=lambda hook: hook.scope):  # stable: declared order inside a scope
+            self._enter(hook)
+
+    def pick(self, event: Event, marks: Store) -> Pick:
+        """The hooks that apply to this event now, by tier and role."""
+        # INVARIANT: the key holds all that `_never` looks at.
+        key = _key(event)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._remember(key, event)
+        return self._narrowed(found, event, marks) if found.varies else found
+
+    def considered(self, event: Event, marks: Store) -> list[Skipped]:
+        """Every hook of this event that does not apply, and why; for people who ask."""
+        key = _key(event)
+        known = self._considered.get(key)
+        if known is None:
+            known = self._look_at(event, marks)
+            entries = self._by_event.get(event.name, ())
+            if not any(hook.condition or _depends(hook) for hook, _ in entries):
+                if len(self._considered) >= MEMO_LIMIT:
+                    self._considered.clear()
+                self._considered[key] = known
+        return known
+
+    def _look_at(self, event: Event, marks: Store) -> list[Skipped]:
+        entries = self._by_event.get(event.name, ())
+        reasons = [(hook, self._why_not(hook, predicate, event, marks)) for hook, predicate in entries]
+        running = {_likeness(hook): hook for hook, why in reversed(reasons) if not why}
+        twins = [(hook, why or _twin(hook, running)) for hook, why in reasons]
+        return [Skipped(hook.id, why) for hook, why in twins if why]
+
+    def hooks(self) -> Iterable[Hook]:
+        return (hook for entries in self._by_event.values() for hook, _ in entries)
+
+    def _enter(self, hook: Hook) -> None:
+        row = row_of(hook.event)
+        if hook.matcher and not row.matches and hook.event:
+            self.problems.append(f"{hook.source}: {hook.event} has nothing to match, so the matcher is ignored")
+        try:
+            predicate = compiled(hook.matcher, hook.matcher_type, row) if row.matches else None
+        except PatternError as error:
+            self.problems.append(f"{hook.source}: hook `{hook.id}`: {error}")
+            if not hook.can_judge or hook.scope is not Scope.POLICY:
+                return
+            hook, predicate = _broken(hook, str(error)), None
+        if predicate is not None and names_nothing(hook.matcher or "", hook.matcher_type, row):
+            self.problems.append(f"{hook.source}: hook `{hook.id}`: its matcher names nothing, so it never runs")
+        self._by_event.setdefault(hook.event, []).append((hook, predicate))
+
+    def _remember(self, key: tuple[str, ...], event: Event) -> Pick:
+        if len(self._memo) >= MEMO_LIMIT:
+            self._memo.clear()
+        entries = self._by_event.get(event.name, ())
+        matching = [hook for hook, predicate in entries if not self._never(hook, predicate, event)]
+        varies = any(map(_depends, matching))
+        found = self._memo[key] = Pick(tuple(matching), varies=True) if varies else _arranged(matching, event)
+        return found
+
+    def _never(self, hook: Hook, predicate: Predicate | None, event: Event) -> str:
+        """Why a hook can never apply to an event of this name, tool and matcher value."""
+        if not hook.enabled:
+            return "it is not enabled"
+        if hook.untrusted:
+            return hook.untrusted
+        if off := self.switches.off(hook):
+            return off
+        if hook.kinds and not set(event.kinds) & set(hook.kinds):
+            return f"it is for {', '.join(hook.kinds)} calls, this is {event.kind or 'no tool call'}"
+        if predicate is None:
+            return ""
+        return self._mismatch(hook, predicate, event)
+
+    def _mismatch(self, hook: Hook, predicate: Predicate, event: Event) -> str:
+        names = targets(event)
+        try:
+            matched = any(predicate(name) for name in names)
+        except PatternError as error:
+            # A pattern that cannot be finished is no reason to leave a guard out.
+            self.problems.append(f"{hook.source}: hook `{hook.id}` runs on every event: {error}")
+            return ""
+        return "" if matched else f"matcher `{hook.matcher}` does not match `{'` or `'.join(names) or 'nothing'}`"
+
+    def _why_not(self, hook: Hook, predicate: Predicate | None, event: Event, marks: Store) -> str:
+        why = self._never(hook, predicate, event) or self._not_now(hook, event, marks)
+        return why or ("" if self.applies(hook, event) else f"its condition `{hook.condition}` does not hold")
+
+    def _not_now(self, hook: Hook, event: Event, marks: Store) -> str:
+        """Why a hook does not apply to this very event."""
+        if hook.session_id and hook.session_id != event.session_id:
+            return "it belongs to another session"
+        if hook.only_for and hook.only_for not in event.lineage:
+            return "it belongs to another agent"
+        if hook.once and marks.get(f"session:{event.session_id}", once_mark(hook)):
+            return "it runs once a session, and has run"
+        return ""
+
+    def applies(self, hook: Hook, event: Event) -> bool:
+        """Does the hook's `if` rule hold? Asked of the input that the hook would see, which may have been rewritten."""
+        return not hook.condition or self._condition is None or self._condition(hook.condition, event)
+
+    def _narrowed(self, pick: Pick, event: Event, marks: Store) -> Pick:
+        """Identical handlers are told apart only now: one that may not run must not keep its twin from running."""
+        return _arranged([hook for hook in pick.hooks if not self._not_now(hook, event, marks)], event)
+
+
+def once_mark(hook: Hook) -> str:
+    """The mark that says this hook has had its one run."""
+    return f"once:{hook.id}"
+
+
+def _depends(hook: Hook) -> bool:
+    """Does it hang on more than the event's name and tool whether this hook applies?"""
+    return bool(hook.once or hook.session_id or hook.only_for)
+
+
+def _key(event: Event) -> tuple[str, ...]:
+    if event.tool:
+        if event.kind == "mcp":
+            return (event.name, event.tool, event.tool_name, *event.kinds)
+        return (event.name, event.tool, event.tool_name, event.kind)
+    return (event.name, event.tool_name, event.kind, *targets(event))
+
+
+def _arranged(hooks: list[Hook], event: Event) -> Pick:
+    distinct = _distinct(hooks)
+    answering = [hook for hook in distinct if not hook.runs_later]
+    policy = [hook for hook in answering if hook.scope is Scope.POLICY]
+    rest = [hook for hook in answering if hook.scope is not Scope.POLICY]
+    tiers = [tier for tier in (_tier(policy, True, event), _tier(rest, False, event)) if tier]
+    if event.name == "PostToolUse":
+        tiers.reverse()  # the policy has the last word on what the model gets to see
+    varies = any(hook.once for hook in distinct)
+    has_conditions = any(hook.condition for hook in distinct)
+    simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
+    rounds = _rounds(tiers[0]) if simple_tier and not varies and not has_conditions else ()
+    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, rounds)
+
+
+def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:
+    rewriting = tuple(("rewrite", turn) for turn in tier.turns)
+    return (*rewriting, ("judge", tier.others)) if tier.others else rewriting
+
+
+def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
+    if not hooks:
+        return None
+    rewriters = in_rewriting_order([hook for hook in hooks if hook.role == "rewrites"], event)
+    others = tuple(hook for hook in hooks if hook.role != "rewrites")
+    roles = {hook.role for hook in others}
+    return Tier(is_policy, rewriters, others, {None, "judges"} <= roles, tuple((hook,) for hook in rewriters))
+
+
+def in_rewriting_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
+    """Book order; on PostToolUse lower scopes first, so that the higher scope's rewrite is the one that stays."""
+    if event.name != "PostToolUse":
+        return tuple(hooks)
+    return tuple(sorted(hooks, key=lambda hook: -hook.scope))
+
+
+def _distinct(hooks: list[Hook]) -> list[Hook]:
+    """Identical handlers run once in each tier; the first in book order stays, so a lower scope cannot weaken it."""
+    first: dict[object, Hook] = {}
+    for hook in hooks:
+        first.setdefault(_likeness(hook), hook)
+    return list(first.values())
+
+
+def _likeness(hook: Hook) -> object:
+    """What two hooks must share for one run to stand for both: everything that can change the decision."""
+    where = (hook.scope is Scope.POLICY, hook.runs_later, hook.session_id)
+    return (*where, hook.handler.identity, hook.condition, hook.role, hook.failure_policy, hook.exit_code_mode)
+
+
+def _twin(hook: Hook, running: Mapping[object, Hook]) -> str:
+    first = running[_likeness(hook)]
+    return "" if first is hook else f"it is the same as `{first.id}`, which runs once for both"
+
+
+def _broken(hook: Hook, why: str) -> Hook:
+    return Hook(
+        id=hook.id,
+        event=hook.event,
+        scope=hook.scope,
+        role="judges",
+        on_failure=hook.on_failure,
+        source=hook.source,
+        handler=Broken(why),
+    )

@@ -1,0 +1,246 @@
+"""
+The warm child process in which other people's Python hooks run.
+
+It reads one JSON line per request and answers in JSON lines: to `load`, what the file declares; to a run, one line for
+each hook that has something to say and a last one. Which hook is running it says in shared memory. Files are executed
+from the bytes that the parent checked, not read again. Whatever a hook prints goes to stderr and cannot be mistaken
+for an answer.
+"""
+
+import json
+import mmap
+import os
+import sys
+import time
+import types
+from collections.abc import Awaitable, Callable
+from typing import Any, BinaryIO
+
+import snell.system.msgspec_import  # noqa: F401 - before anybody else imports msgspec
+
+# isort: split
+import msgspec
+
+from snell.model.effects import EFFECT_TYPES, Effect, Rewrite
+from snell.model.errors import SnellError
+from snell.model.events import Event
+from snell.sdk.decorators import caller_for, declarations, declared_in
+from snell.system.json_output import json_bytes
+
+Planned = tuple[str, Callable[[Event], Any] | None]
+Address = tuple[str, str, str]  # path, digest, name of the function
+Functions = dict[tuple[str, str], dict[str, Callable[[Event], Any]]]
+
+
+class Asked(msgspec.Struct):
+    """A request to run hooks."""
+
+    plan: int  # the number by which both sides know these hooks
+    number: int
+    event: Event
+    hooks: tuple[Address, ...] = ()  # only where the other side does not know the plan yet
+
+
+_ASKED = msgspec.json.Decoder(Asked).decode
+_ENCODE = msgspec.json.Encoder(enc_hook=str).encode
+UNNOTICEABLE = 1e-4  # seconds below which a silent run is not worth an outcome of its own
+_NOT_LOADED = object()
+_NUMBERS = [number.to_bytes(4, "little") for number in range(256)]
+
+
+def main() -> None:
+    requests, answers = _private_streams()
+    os.register_at_fork(after_in_child=lambda: _leave(requests, answers))
+    progress = mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE)
+    loaded: Functions = {}
+    plans: dict[int, list[Planned]] = {}
+    for line in requests:
+        if line.startswith(b'{"load"'):
+            _say(answers, _load(decoded(line)["load"], loaded))
+        else:
+            asked = _asked(line)
+            if asked.hooks:
+                plans[asked.plan] = [_planned(address, loaded) for address in asked.hooks]
+            _run(plans[asked.plan], asked, progress, answers)
+
+
+def _asked(line: bytes) -> Asked:
+    try:
+        return _ASKED(line)
+    except msgspec.DecodeError:
+        return msgspec.convert(decoded(line), Asked)
+
+
+def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for the protocol, and give hooks an empty stdin and stderr for their prints."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def _leave(requests: BinaryIO, answers: BinaryIO) -> None:
+    """A process that a hook forked off is not the worker: it must neither hear requests nor answer them."""
+    for stream, mode in ((requests, os.O_RDONLY), (answers, os.O_WRONLY)):
+        nothing = os.open(os.devnull, mode)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+
+
+def _say(answers: BinaryIO, answer: Any) -> None:
+    answers.write(json_bytes(answer) + b"\n")
+    answers.flush()
+
+
+def _load(request: dict[str, str], loaded: Functions) -> dict[str, Any]:
+    path, digest, source = request["path"], request["digest"], request["source"]
+    name = f"snell_hooks_{digest[:12]}"
+    module = types.ModuleType(name)
+    namespace = module.__dict__
+    namespace["__file__"] = path
+    try:
+        sys.modules[name] = module  # dataclasses and type hints look their module up there
+        exec(compile(source, path, "exec", dont_inherit=True), namespace)
+        functions = {key: each for key, each in declared_in(namespace).items() if each.__module__ == name}
+        loaded[path, digest] = {key: caller_for(function) for key, function in functions.items()}
+    except SnellError as error:
+        return {"error": str(error)}
+    except BaseException as error:  # noqa: BLE001 - a file that exits or raises must not take the worker down
+        return {"error": _told(error, path)}
+    return {"hooks": [_described(key, function) for key, function in functions.items()]}
+
+
+def _described(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+    line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
+    return {"name": name, "line": line, "doc": _doc(function), "declared": list(declarations(function))}
+
+
+def _doc(function: Callable[..., Any]) -> str:
+    if not function.__doc__:
+        return ""
+    import inspect  # slow to import
+
+    return inspect.cleandoc(function.__doc__)
+
+
+def _planned(address: Address, loaded: Functions) -> Planned:
+    path, digest, name = address
+    return path, loaded.get((path, digest), {}).get(name)
+
+
+def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: BinaryIO) -> None:
+    """
+    A line for each hook that has something to say, at once, and a last one with everybody's time where it matters.
+
+    Most hooks have no opinion, so what every one of them costs is kept small.
+    """
+    clock, encoded = time.perf_counter, json_bytes
+    event, number = asked.event, asked.number
+    payload = event.payload
+    came, times = encoded(payload), []
+    is_same = _is_same
+    now = clock()
+    for index, (path, function) in enumerate(plan):
+        start = now
+        progress[0:4] = _NUMBERS[index] if index < 256 else index.to_bytes(4, "little")
+        answer = None
+        try:
+            result = function(event) if function else _NOT_LOADED
+            if result is not None:
+                answer = _answer(result, path)
+        except BaseException as error:  # noqa: BLE001 - a hook that exits or raises must not take the worker down
+            answer = {"error": _told(error, path)}
+        now = clock()
+        times.append(now - start)
+        if not is_same(payload, came):
+            event = msgspec.structs.replace(event, payload=decoded(came))  # the hooks after it see what really came
+            payload = event.payload
+            answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
+        if answer is not None:
+            _say(answers, {"hook": index, **answer, "seconds": times[-1], "number": number})
+    is_long = max(times, default=0.0) >= UNNOTICEABLE
+    _say(answers, {"done": times if is_long else [], "number": number})
+
+
+def _is_same(payload: Any, came: bytes) -> bool:
+    """Is the payload still what came? Asked after every hook, so the usual case is decided by one call."""
+    try:
+        return _ENCODE(payload) == came
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return json_bytes(payload) == came
+
+
+def _answer(result: Any, path: str) -> dict[str, Any] | None:
+    if result is _NOT_LOADED:
+        return {"error": f"{path} has not been loaded"}
+    if isinstance(result, Awaitable):
+        result = _waited_for(result)
+    effects = effects_as_data(result)
+    return {"effects": msgspec.Raw(json_bytes(effects))} if effects else None
+
+
+def _waited_for(result: Any) -> Any:
+    import asyncio  # takes longer to import than everything else here, and most hooks are plain functions
+
+    async def awaited() -> Any:
+        return await result
+
+    return asyncio.run(awaited())
+
+
+def decoded(line: bytes) -> Any:
+    """A line of the protocol; half a surrogate pair, which an embedding program may hand over, survives it."""
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return json.loads(line)
+
+
+def effects_as_data(result: Any) -> list[list[Any]]:
+    """Effects as lists that survive the pipe."""
+    given = result if isinstance(result, list | tuple) else () if result is None else (result,)
+    return [_as_data(effect) for effect in given]
+
+
+def effects_from_data(data: list[list[Any]]) -> tuple[Effect, ...]:
+    """The way back."""
+    return tuple(_from_data(name, fields) for name, fields in data)
+
+
+_BY_NAME: dict[str, Callable[..., Effect]] = {each.__name__: each for each in EFFECT_TYPES}
+
+
+def _as_data(effect: Any) -> list[Any]:
+    if type(effect) not in EFFECT_TYPES:
+        raise TypeError(
+            f"returned {type(effect).__name__}, which is not an effect; return Deny(...), Note(...) or None"
+        )
+    if isinstance(effect, Rewrite):
+        return ["Rewrite", {"value": effect.value, "fields": effect.fields, "because": effect.because}]
+    return [type(effect).__name__, msgspec.structs.asdict(effect)]
+
+
+def _from_data(name: str, fields: dict[str, Any]) -> Effect:
+    if name == "Rewrite":
+        return Rewrite(fields["value"], because=fields["because"], **fields["fields"])
+    return _BY_NAME[name](**fields)
+
+
+def _told(error: BaseException, path: str) -> str:
+    """One line that says what went wrong and where in the author's file."""
+    import traceback  # slow to import, and for mistakes alone
+
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    name = "" if isinstance(error, SnellError) else type(error).__name__
+    text = ": ".join(part for part in (name, str(error)) if part)
+    return f"{path}:{line}: {text}" if line else f"{path}: {text}"
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

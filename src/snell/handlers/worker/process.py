@@ -1,0 +1,284 @@
+"""
+One process that runs Python hooks: its pipes, and the bytes in which it says how far it is.
+
+It says nothing about a hook that had no opinion, so that most events cost one short line. Which hook is running stands
+in a few bytes of shared memory, so that the parent knows whom to blame when time runs out.
+"""
+
+import mmap
+import os
+import select
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from snell.handlers.worker.child_main import UNNOTICEABLE, Address, Asked, decoded, effects_from_data
+from snell.model.decision import QUIET, Failure, Outcome
+from snell.model.events import Event
+from snell.model.hooks import Hook, PythonFile
+from snell.system.json_output import json_bytes
+from snell.system.orphan_processes import FAMILY, Span
+from snell.system.process_killer import end_tree
+from snell.system.process_snapshot import MARK_VARIABLE
+from snell.system.process_tree import Tree
+from snell.system.run_program import environment, spare, unspare
+
+STARTING = 20.0  # a cold interpreter on a busy machine
+LOADING = 10.0  # importing somebody's module
+LOOK_AGAIN = 0.1  # how often a waiting parent looks which hook is running
+PLANS = 64  # sets of hooks that both sides know by a number
+PIPE_SIZE = 60_000  # what surely fits into a pipe without waiting
+
+_NO_TIME = Span(start=1, end=0)  # a child lives through many runs, so nothing is its own by its time of birth alone
+_ENCODE = msgspec.json.Encoder(enc_hook=str).encode
+_PROGRESS = struct.Struct("<I")
+
+
+class WorkerError(Exception):
+    """The child did not answer: it ran out of time, or it is gone."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Child:
+    """Starts with the object; whoever has it must `end` it."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        shared = _shared_memory()
+        self._progress = mmap.mmap(shared, mmap.PAGESIZE)
+        self.loaded: set[tuple[str, str]] = set()
+        self._number = 0  # of the request; an answer to another one is nobody's answer
+        self._buffer = b""
+        self._mark = os.urandom(16).hex()  # by which processes that a hook started are found
+        self._plans: dict[int, tuple[int, tuple[Hook, ...]]] = {}
+        self._planned = 0
+        starting = FAMILY.begin_span()  # until it is spared, it could be taken for somebody's orphan
+        paths = [path for path in sys.path if path]
+        code = f"import sys; sys.path[:] = {paths!r}; from snell.handlers.worker.child_main import main; main()"
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", code, str(shared)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(env, {MARK_VARIABLE: self._mark}),
+                start_new_session=True,
+                pass_fds=[shared],
+                bufsize=0,
+            )
+            self.pid = self._process.pid
+            spare(self.pid)
+        except OSError as error:
+            raise WorkerError("launch", f"the worker did not start: {error}") from None
+        finally:
+            FAMILY.end_span(starting)
+            os.close(shared)
+        assert self._process.stdin
+        assert self._process.stdout
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        os.set_blocking(self._from, False)
+        self._listening = select.poll()
+        self._listening.register(self._from, select.POLLIN)
+
+    @property
+    def is_alive(self) -> bool:
+        """Alive, and with nothing left to say that nobody asked for."""
+        return self.is_quiet and self._process.poll() is None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing has come that nobody asked for, such as the end of the process."""
+        return not self._buffer and not self._listening.poll(0)
+
+    def load(self, path: str, digest: str, source: bytes) -> dict[str, Any]:
+        text = source.decode("utf-8", "replace")
+        self._send(json_bytes({"load": {"path": path, "digest": digest, "source": text}}) + b"\n", LOADING)
+        answer: dict[str, Any] = self._receive(time.monotonic() + STARTING)
+        self.loaded.add((path, digest))
+        return answer
+
+    def ask(self, hooks: tuple[Hook, ...], event: Event, *, at_once: bool = False) -> bool:
+        """Hand a request over; with `at_once` only if that needs no waiting."""
+        plan, addresses = self._plan(hooks)
+        self._number += 1
+        data = _written(Asked(plan, self._number, event, addresses)) + b"\n"
+        if at_once and len(data) > PIPE_SIZE:
+            return False
+        _PROGRESS.pack_into(self._progress, 0, 0)
+        self._send(data, hooks[0].time_limit)
+        return True
+
+    def has_finished(self, seconds: float) -> bool:
+        """Wait for the last line of the answer, but not longer than this."""
+        deadline = time.monotonic() + seconds
+        left = seconds
+        while left > 0 and self._listening.poll(left * 1000):
+            if not self._read() or self._has_last_line():
+                return True  # or it is gone, which `collect` will find out
+            left = deadline - time.monotonic()
+        return False
+
+    def collect(self, hooks: tuple[Hook, ...]) -> tuple[list[Outcome], WorkerError | None]:
+        """All outcomes; those up to the culprit, and why it stopped there, when the child did not get through."""
+        if self._buffer == self._nothing_said():
+            self._buffer = b""
+            return [QUIET] * len(hooks), None
+        said: dict[int, Outcome] = {}
+        try:
+            seconds = self._until_last_line(hooks, said)
+        except WorkerError as error:
+            culprit = min(self._running(), len(hooks) - 1)
+            said[culprit] = Outcome(failure=Failure(error.kind, str(error)), seconds=hooks[culprit].time_limit)
+            return [said.get(index, QUIET) for index in range(culprit + 1)], error
+        if not seconds:
+            return [said.get(index, QUIET) for index in range(len(hooks))], None
+        return [said.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
+
+    def end(self) -> None:
+        end_tree(Tree(self.pid, frozenset({self._mark}), _NO_TIME))  # also what a hook started and sent away
+        with suppress(OSError):
+            os.killpg(self.pid, 9)
+        unspare(self.pid)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._progress.close()
+
+    def _plan(self, hooks: tuple[Hook, ...]) -> tuple[int, tuple[Address, ...]]:
+        """The number under which the child knows these hooks, and their addresses if it does not know them yet."""
+        known = self._plans.get(id(hooks))
+        if known and known[1] is hooks:
+            return known[0], ()
+        # The child keeps as many; a number that comes again means something else from then on.
+        self._planned = self._planned % PLANS + 1
+        self._plans = {key: each for key, each in self._plans.items() if each[0] != self._planned}
+        self._plans[id(hooks)] = (self._planned, hooks)
+        return self._planned, tuple(_address(hook) for hook in hooks)
+
+    def _until_last_line(self, hooks: tuple[Hook, ...], said: dict[int, Outcome]) -> list[float]:
+        running, since = self._running(), time.monotonic()
+        while True:
+            now = self._running()
+            if now != running:
+                running, since = now, time.monotonic()
+            limit = hooks[min(running, len(hooks) - 1)].time_limit
+            deadline = since + limit
+            line = self._line(min(deadline, time.monotonic() + LOOK_AGAIN))
+            if line is None:
+                if time.monotonic() >= deadline and self._running() == running:
+                    raise WorkerError("timeout", f"did not finish within {limit:g} s")
+                continue
+            answer = self._decoded(line)
+            if not isinstance(answer, dict) or answer.get("number") != self._number:
+                raise WorkerError("crash", "an answer came that belongs to no question")
+            if "done" in answer:
+                return list(answer["done"])
+            said[answer["hook"]] = _outcome(answer)
+
+    def _nothing_said(self) -> bytes:
+        """The answer to most requests, which need not be taken apart."""
+        return b'{"done":[],"number":%d}\n' % self._number
+
+    def _running(self) -> int:
+        return int(_PROGRESS.unpack_from(self._progress, 0)[0])
+
+    def _send(self, data: bytes, limit: float) -> None:
+        left = memoryview(data)
+        deadline = time.monotonic() + limit
+        while left:
+            try:
+                left = left[os.write(self._to, left) :]
+            except BlockingIOError:
+                if not _ready(self._to, select.POLLOUT, deadline - time.monotonic()):
+                    raise WorkerError("timeout", "did not take its input in time") from None
+            except OSError:
+                raise WorkerError("crash", "the process of the Python hooks ended") from None
+
+    def _receive(self, deadline: float) -> Any:
+        line = self._line(deadline)
+        if line is None:
+            raise WorkerError("timeout", "did not answer in time")
+        return self._decoded(line)
+
+    def _line(self, deadline: float) -> bytes | None:
+        """The next line; None when there is none before the deadline."""
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._listening.poll(left * 1000):
+                return None
+            if not self._read():
+                raise WorkerError("crash", "the hook took its process down")
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _read(self) -> bool:
+        try:
+            chunk = os.read(self._from, 1 << 16)
+        except BlockingIOError:
+            return True
+        self._buffer += chunk
+        return bool(chunk)
+
+    def _has_last_line(self) -> bool:
+        return self._buffer.startswith(b'{"done"') or b'\n{"done"' in self._buffer
+
+    @staticmethod
+    def _decoded(line: bytes) -> Any:
+        try:
+            return decoded(line)
+        except ValueError:
+            raise WorkerError("crash", "the hook wrote where its answer should be") from None
+
+
+def _shared_memory() -> int:
+    """One page that two processes can map; a descriptor, which the caller closes."""
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("snell-hooks")
+    else:
+        import tempfile  # slow to import
+
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.truncate(descriptor, mmap.PAGESIZE)
+    return descriptor
+
+
+def _ready(descriptor: int, event: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(max(seconds, 0) * 1000))
+
+
+def _written(asked: Asked) -> bytes:
+    try:
+        return _ENCODE(asked)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # what only an embedding program can hand over
+        return json_bytes({**msgspec.structs.asdict(asked), "event": msgspec.structs.asdict(asked.event)})
+
+
+def _address(hook: Hook) -> Address:
+    handler = hook.handler
+    assert isinstance(handler, PythonFile)
+    return handler.path, handler.digest, handler.function
+
+
+def _quiet(seconds: float) -> Outcome:
+    return QUIET if seconds < UNNOTICEABLE else Outcome(seconds=seconds)
+
+
+def _outcome(answer: dict[str, Any]) -> Outcome:
+    if "error" in answer:
+        return Outcome(failure=Failure("crash", answer["error"]), seconds=answer["seconds"])
+    return Outcome(effects=effects_from_data(answer["effects"]), seconds=answer["seconds"])

@@ -1,0 +1,1 @@
+"""Model clients, token budgets and embeddings."""

@@ -1,0 +1,142 @@
+"""
+Asking a model through a coding agent that the user has installed and logged in to.
+
+It runs without hooks, sessions or servers of its own, and with a variable in its environment by which a Snell that it
+calls all the same knows where it is. Its own tools are off, also for an agent hook: what they read would be neither
+inside the project, nor without secrets, nor fenced. It is asked as a model, and the loop and its tools are ours.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from snell.llm.messages import ModelError, Question, Turn
+from snell.llm.text_tool_calls import calls_in, spoken
+from snell.redact import redact
+from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.files import FileError, read_capped
+from snell.system.handler_context import INSIDE
+from snell.system.run_program import environment, run
+
+CHARACTERS_A_TOKEN = 4  # roughly; these programs do not say what they used
+
+
+class Program(Struct, frozen=True):
+    name: str
+    words: Callable[[Question, str, Mapping[str, str]], list[str]]  # to ask in an empty folder, in this environment
+    trusts: Mapping[str, str] = {}  # variables by which it works in a folder that it does not know
+
+
+def program_for(wanted: str, env: Mapping[str, str]) -> tuple[Program, str] | None:
+    """The program to ask, and where it is: the one the settings name, else the first that is installed."""
+    for program in PROGRAMS:
+        name = os.path.basename(wanted) if wanted else program.name
+        if name != program.name:
+            continue
+        place = shutil.which(wanted or program.name, path=env.get("PATH", os.defpath))
+        if place:
+            return program, os.path.abspath(place)
+    return None
+
+
+def ask_program(program: Program, place: str, question: Question, env: Mapping[str, str], patience: Patience) -> Turn:
+    """Ask once; the answer is what the program prints."""
+    # Elsewhere, because these programs read what a project wants to tell them, and here it is the one judged.
+    with tempfile.TemporaryDirectory(prefix="snell-ask-") as folder:
+        return _asked(program, place, question, {**env, **program.trusts}, folder, patience)
+
+
+def _asked(
+    program: Program, place: str, question: Question, env: Mapping[str, str], folder: str, patience: Patience
+) -> Turn:
+    text = spoken(question)
+    finished = run(
+        [place, *program.words(question, folder, env)],
+        stdin=text.encode("utf-8"),
+        cwd=folder,
+        env=environment(env, {INSIDE: "1"}),
+        timeout=patience.left(),
+        cancel=patience.cancel,
+    )
+    if finished.cancelled:
+        raise CancelledError
+    if finished.timed_out:
+        raise OutOfTimeError
+    if finished.exit_code != 0:
+        printed = (finished.stderr.strip() or finished.stdout.strip()).decode("utf-8", "replace")
+        said = finished.start_error or redact(printed[-300:])
+        raise ModelError("crash", f"`{program.name}` failed: {said or f'exit code {finished.exit_code}'}")
+    answer = finished.stdout.decode("utf-8", "replace").strip()
+    calls = calls_in(answer, question.tools)
+    return Turn(answer, calls, len(text) // CHARACTERS_A_TOKEN, len(answer) // CHARACTERS_A_TOKEN)
+
+
+def _claude(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
+    quiet = ["--settings", '{"disableAllHooks": true}', "--setting-sources", "user", "--strict-mcp-config"]
+    words = ["-p", "--output-format", "text", "--no-session-persistence", *quiet, "--tools", ""]
+    return words + (["--model", question.model] if question.model else [])
+
+
+# What reads files, and what else it does by itself.
+_CODEX_READS = ("shell_tool", "unified_exec", "view_image")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_LONGEST_CONFIG = 1_000_000
+_CODEX_MORE = ("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest")
+
+
+def _codex(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
+    words = ["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never"]
+    words += ["-c", "approval_policy=never", "-c", "project_doc_max_bytes=0", "-c", 'web_search="disabled"']
+    words += [word for name in (*_CODEX_MORE, *_CODEX_READS) for word in ("-c", f"features.{name}=false")]
+    words += [word for name in _codex_servers(env) for word in ("-c", f"mcp_servers.{name}.enabled=false")]
+    if question.tools:  # one that is too old to know these would read anything; this way it refuses to start
+        words += [word for name in _CODEX_READS for word in ("--disable", name)]
+    return [*words, *(["--model", question.model] if question.model else []), "-"]
+
+
+def _codex_servers(env: Mapping[str, str]) -> Iterator[str]:
+    """The user's MCP servers, each of which has to be turned off by its name."""
+    folder = env.get("CODEX_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".codex")
+    try:
+        found = tomllib.loads(read_capped(Path(folder, "config.toml"), _LONGEST_CONFIG).decode("utf-8"))
+    except (OSError, FileError, ValueError):  # if it is broken, codex itself says so
+        return
+    servers = found.get("mcp_servers")
+    for name in servers if isinstance(servers, dict) else ():
+        if not _PLAIN_NAME.fullmatch(name):
+            raise ModelError(
+                "launch", f"the MCP server `{name}` of codex cannot be left out of a model hook; rename it"
+            )
+        yield name
+
+
+# Above everything that the user's own settings allow.
+_GEMINI_POLICY = """
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 999
+"""
+
+
+def _gemini(question: Question, folder: str, env: Mapping[str, str]) -> list[str]:
+    words = ["--approval-mode", "default", "--extensions", "none", "--allowed-mcp-server-names", "none"]
+    if question.tools:
+        policy = os.path.join(folder, "no-tools.toml")
+        with open(policy, "w", encoding="utf-8") as file:
+            file.write(_GEMINI_POLICY)
+        words += ["--admin-policy", policy]
+    return [*words, *(["--model", question.model] if question.model else []), "-p", "answer the question on stdin"]
+
+
+PROGRAMS = (
+    Program("claude", _claude),
+    Program("codex", _codex),
+    Program("gemini", _gemini, {"GEMINI_CLI_TRUST_WORKSPACE": "true"}),
+)

@@ -1,0 +1,221 @@
+"""
+The one way to a language model: two wire formats over one HTTP client, or a program of the user's.
+
+Keys come from the caller's environment or from a command, are used for one request and are kept nowhere. Only the
+user's own and the policy's settings say where questions go.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.llm import anthropic, openai, token_budget
+from snell.llm.cli_program import CHARACTERS_A_TOKEN, ask_program, program_for
+from snell.llm.messages import ModelError, Question, Turn
+from snell.redact import redact
+from snell.system.address_policy import RefusedError, Target, vetted
+from snell.system.deadline import Patience
+from snell.system.handler_context import INSIDE, ModelSettings, Surroundings
+from snell.system.http_client import Call, HttpError, Reading, require_engine, resolver, sent
+from snell.system.run_program import environment, run
+
+LONGEST_ANSWER = 2_000_000
+MOST_TOKENS = 1_000_000_000  # that one answer counts, whatever its server says; the sum must stay a number
+KEY_SECONDS = 10.0
+_FORMATS: dict[str, ModuleType] = {"anthropic": anthropic, "openai": openai}
+
+
+def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
+    """Which of the two formats is spoken over HTTP; empty when a program of the user's is asked instead."""
+    if settings.api == "cli":
+        return ""
+    if settings.api:
+        return settings.api
+    if settings.url:
+        return "anthropic" if "anthropic" in settings.url else "openai"
+    names = [name for name, form in _FORMATS.items() if env.get(form.KEY_VARIABLE)]
+    has_key = settings.key_command or (settings.key_env and env.get(settings.key_env))
+    return names[0] if names else "anthropic" if has_key else ""
+
+
+class Model:
+    """The model for one run of one hook."""
+
+    def __init__(self, around: Surroundings, session: str, patience: Patience) -> None:
+        if around.env.get(INSIDE):
+            raise ModelError("launch", "not run here: this event comes from a program that answers a model hook")
+        self._around = around
+        self._settings = around.settings.model
+        self._session = session
+        self._patience = patience
+        self._api = api_for(self._settings, around.env)
+        self.is_program = not self._api
+
+    def ask(self, question: Question) -> Turn:
+        """Ask; raises ModelError, OutOfTimeError or CancelledError."""
+        limits = self._around.settings
+        token_budget.check(limits, self._session)
+        # What follows in a loop is what its tools gave, each with a limit of its own, as many as its turns allow.
+        asked = question.said[:1] if question.tools else question.said
+        length = len(question.system) + sum(len(said.text) for said in asked)
+        if length > self._settings.max_input_characters:
+            told = f"the question has {length:,} characters, more than `model.max_input_characters`"
+            raise ModelError("launch", told)
+        turn = self._asked(replace(question, max_tokens=self._settings.max_answer_tokens))
+        token_budget.add(limits, self._session, _counted(turn, question))
+        return turn
+
+    def _asked(self, question: Question) -> Turn:
+        if self.is_program:
+            return self._ask_program(question)
+        form = _FORMATS[self._api]
+        name = question.model or self._settings.name
+        question = replace(question, model=form.SHORT_NAMES.get(name, name) or form.MODEL)
+        known = (self._settings.url, question.model)
+        try:
+            return self._post(form, question, is_plain=known in _plain)
+        except _NotTakenError:
+            # Some models take no begun answer, some servers no response format; then the answer is read leniently.
+            turn = self._post(form, question, is_plain=True)
+            _plain.add(known)
+            return turn
+
+    def _ask_program(self, question: Question) -> Turn:
+        question = replace(question, model=question.model or self._settings.name)
+        found = program_for(self._settings.cli, self._around.env)
+        if not found:
+            raise ModelError("launch", _NO_MODEL)
+        return ask_program(*found, question, self._around.env, self._patience)
+
+    def _post(self, form: ModuleType, question: Question, *, is_plain: bool) -> Turn:
+        headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
+        body = msgspec.json.encode(form.body(question, is_plain=is_plain))
+        try:
+            require_engine()
+            target = self._target(form)
+            call = Call("POST", target, {**headers, **form.headers(self._key(form, target))}, body)
+            with sent(call, self._patience) as response:
+                return _turn(form, response, is_plain=is_plain)
+        except RefusedError as error:
+            raise ModelError("launch", f"`model.url` may not be called: {error}") from None
+        except HttpError as error:
+            raise ModelError(error.kind, str(error)) from None
+
+    def _target(self, form: ModuleType) -> Target:
+        url = (self._settings.url or form.URL).rstrip("/")
+        # The user or the policy wrote this address down, so it may be a machine of theirs.
+        host = urlsplit(url).hostname or ""
+        allowed = (*self._around.settings.webhook_hosts, host)
+        whole = url if url.endswith(form.PATH) else url + form.PATH
+        return vetted(whole, loopback=True, allowed=allowed, resolve=resolver(self._patience))
+
+    def _key(self, form: ModuleType, target: Target) -> str:
+        settings, env = self._settings, self._around.env
+        if settings.key_command:
+            return _printed_key(settings, self._around, self._patience)
+        name = settings.key_env or form.KEY_VARIABLE
+        key = env.get(name, "").strip()
+        if not key and target.host not in ("localhost", "127.0.0.1", "::1"):
+            raise ModelError("launch", f"`{name}` is not set; set it, or `model.key_command`")
+        return key
+
+
+# Servers and models that did not take the whole request, until this process ends.
+_plain: set[tuple[str, str]] = set()
+_NO_MODEL = (
+    "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
+    "or install claude, codex or gemini"
+)
+
+
+def _counted(turn: Turn, question: Question) -> Turn:
+    """What an answer took; a guess, where the server does not say, for a budget that nothing counts is none."""
+    given, said = turn.input_tokens, turn.output_tokens
+    if given <= 0:
+        given = len(msgspec.json.encode(question)) // CHARACTERS_A_TOKEN
+    if said <= 0:
+        said = len(msgspec.json.encode(turn)) // CHARACTERS_A_TOKEN
+    return replace(turn, input_tokens=min(given, MOST_TOKENS), output_tokens=min(said, MOST_TOKENS))
+
+
+class _NotTakenError(Exception):
+    """The server does not know something that we asked for."""
+
+
+def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
+    if response.status != 200:
+        text = response.whole(LONGEST_ANSWER).decode("utf-8", "replace")
+        if response.status == 400 and not is_plain:
+            raise _NotTakenError
+        raise ModelError("output", f"the model's server answered with status {response.status}: {_short(text)}")
+    try:
+        turn = _read(form, response)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        # Servers copy the two formats in many ways; what has another shape is none of them.
+        raise ModelError("output", "the model's server did not answer in the form of its API") from None
+    if turn is None:
+        raise ModelError("output", "the model's server broke off in the middle of its answer")
+    return turn
+
+
+def _read(form: ModuleType, response: Reading) -> Turn | None:
+    turn: Turn | None
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        turn = form.turn_from(_events(response))
+    else:
+        turn = form.turn_of(_object(response.whole(LONGEST_ANSWER)))
+    return turn
+
+
+def _short(text: str) -> str:
+    try:
+        error = msgspec.json.decode(text, type=dict[str, Any]).get("error")
+    except (msgspec.DecodeError, RecursionError):
+        error = None
+    said = error.get("message") if isinstance(error, dict) else None
+    return redact(str(said or text)[:200])
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ModelError("output", f"the model's server did not answer with JSON: {error}") from None
+
+
+def _events(response: Reading) -> Iterator[dict[str, Any]]:
+    """The objects of a stream of server-sent events."""
+    rest, length = b"", 0
+    for chunk in response.chunks():
+        length += len(chunk)
+        if length > LONGEST_ANSWER:
+            raise ModelError("output", "the model's answer is too long")
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            data = line.strip()
+            if data.startswith(b"data:") and data[5:].strip() != b"[DONE]":
+                event = _object(data[5:].strip())
+                if event.get("type") == "error" or event.get("error"):
+                    raise ModelError(
+                        "output", f"the model's server says: {_short(data[5:].decode('utf-8', 'replace'))}"
+                    )
+                yield event
+
+
+def _printed_key(settings: ModelSettings, around: Surroundings, patience: Patience) -> str:
+    finished = run(
+        ["/bin/sh", "-c", settings.key_command],
+        stdin=b"",
+        cwd="/",
+        env=environment(around.env, {}),
+        timeout=min(KEY_SECONDS, patience.left()),
+        cancel=patience.cancel,
+    )
+    key = finished.stdout.decode("utf-8", "replace").strip()
+    if finished.exit_code != 0 or not key or len(key) > 4_000 or not key.isprintable():
+        raise ModelError("launch", "`model.key_command` gave no key")
+    return key

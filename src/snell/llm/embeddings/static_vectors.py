@@ -1,0 +1,198 @@
+"""
+Vectors without a model: 256 numbers that say which words and word parts a text holds, and what they mean.
+
+What it is, honestly: every stem, every group of `concepts.txt` that a word is in, and every three letters in a row are
+hashed to a few of the 256 places with a sign (a sparse random projection). To that is added what each word means by
+itself, from the table: the mean of the directions of the words. Texts come out near each other when they share words,
+parts of words, or words that mean much the same. It knows no grammar and not which sense a word has; it needs no
+download, no package, and about a fifth of a millisecond for a sentence.
+"""
+
+import hashlib
+import math
+import sys
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from operator import mul
+from typing import Any
+
+from snell.llm.embeddings.concepts import groups_of
+from snell.llm.embeddings.optional_numpy import numpy_or_none
+from snell.llm.embeddings.stems import STOP_WORDS, stem, terms
+from snell.llm.embeddings.word_table import word_table
+
+# How vectors were made, the best last: by hashes with other weights; without the table; with it.
+MAKES = ("static-1", "static-2 without table", "static-2")
+SIZE = 256
+SHORT = 2_000  # characters of a text that is worth remembering
+MASK = 0.5
+MEANING, ITSELF, GROUPS, LETTERS = 2.0, 0.6, 0.9, 0.4  # how much each says about a word
+_COMMON_WORDS = "file code make run add new work set thing way time change data value line name problem project"
+_COMMON = frozenset(stem(word) for word in _COMMON_WORDS.split())
+
+Places = tuple[tuple[int, float], ...]
+
+
+def vector_of(text: str, weights: Mapping[str, float] | None = None) -> bytes:
+    """
+    The vector, as signed bytes; only directions count, so it is scaled to use them well. `weights`: how much a term
+    tells where this is looked for, if that is known.
+    """
+    counted = [(term, times * (weights or {}).get(term, 1.0)) for term, times in _weighted(terms(text))]
+    return quantized([held + meant for held, meant in zip(_held(counted), _spread(_meant(counted)), strict=True)])
+
+
+def wording_of(text: str) -> bytes:
+    """
+    The same by its words and their parts alone, whatever they mean. Whether one text repeats another is seen by these:
+    `tea` and `coffee` are near each other, and two memories.
+    """
+    return _short_wording(text) if len(text) <= SHORT else _wording(text)
+
+
+def _wording(text: str) -> bytes:
+    return quantized(_held(_weighted(terms(text))))
+
+
+_short_wording = lru_cache(maxsize=4_096)(_wording)  # who is near one text is often near the next one, too
+
+
+def make() -> str:
+    """How this installation makes vectors."""
+    return MAKES[1] if word_table().problem else MAKES[2]
+
+
+def earlier_makes() -> tuple[str, ...]:
+    """Those that know less than ours."""
+    return MAKES[: MAKES.index(make())]
+
+
+def quantized(numbers: Sequence[float]) -> bytes:
+    largest = max((abs(number) for number in numbers), default=0.0)
+    scale = 127 / largest if largest else 0.0
+    return array("b", [round(number * scale) for number in numbers]).tobytes()
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    """How near two vectors are, -1 to 1; 0 when one of them is empty or they are of different kinds."""
+    return cosines(one, [other])[0]
+
+
+def cosines(one: bytes, others: Sequence[bytes]) -> list[float]:
+    """The same for many."""
+    alike = [other for other in others if len(other) == len(one)]
+    # Loading it takes longer than these few need without it.
+    numpy = numpy_with_bits() if "numpy" in sys.modules and len(alike) > 1 else None
+    found = iter(_by_numpy(numpy, one, alike) if numpy else _by_numbers(one, alike))
+    return [next(found) if len(other) == len(one) else 0.0 for other in others]
+
+
+def numpy_with_bits() -> Any:
+    """numpy, if it is there and can count bits; everything works without it, more slowly."""
+    numpy = numpy_or_none()
+    return numpy if hasattr(numpy, "bitwise_count") else None
+
+
+def _by_numpy(np: Any, one: bytes, others: Sequence[bytes]) -> list[float]:
+    table = np.frombuffer(b"".join(others), dtype=np.int8).reshape(len(others), -1).astype(np.int32)
+    ours = np.frombuffer(one, dtype=np.int8).astype(np.int32)
+    products = table @ ours
+    squares = (table * table).sum(axis=1, dtype=np.int64) * int((ours * ours).sum())
+    return [
+        int(product) / math.sqrt(int(square)) if square else 0.0
+        for product, square in zip(products, squares, strict=True)
+    ]
+
+
+def _by_numbers(one: bytes, others: Sequence[bytes]) -> list[float]:
+    ours = array("b", one)
+    length = sum(map(mul, ours, ours))
+    found = []
+    for other in others:
+        theirs = array("b", other)
+        square = length * sum(map(mul, theirs, theirs))
+        found.append(sum(map(mul, ours, theirs)) / math.sqrt(square) if square else 0.0)
+    return found
+
+
+def signature_of(vector: bytes) -> bytes:
+    """One bit for each number: is it positive?"""
+    bits = "".join("1" if number > 0 else "0" for number in array("b", vector))
+    return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
+
+
+def telling_bits(vector: bytes) -> bytes:
+    """One bit for each number that is large enough for its sign to mean something: few, in a short question."""
+    numbers = array("b", vector)
+    least = MASK * math.sqrt(sum(map(mul, numbers, numbers)) / max(1, len(numbers)))
+    bits = "".join("1" if abs(number) > least else "0" for number in numbers)
+    return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8, "big")
+
+
+def _held(counted: Iterable[tuple[str, float]]) -> list[float]:
+    sums = [0.0] * SIZE
+    for term, strength in counted:
+        for place, weight in _places_of(term):
+            sums[place] += weight * strength
+    return sums
+
+
+def _meant(counted: Iterable[tuple[str, float]]) -> list[float]:
+    sums = [0.0] * word_table().header.size
+    for term, strength in counted:
+        if direction := _direction_of(term):
+            sums = [total + strength * each for total, each in zip(sums, direction, strict=True)]
+    return sums
+
+
+def _spread(meant: Sequence[float]) -> list[float]:
+    """The numbers of the table over all places, each as often as it fits in: lengths and angles stay what they are."""
+    times = SIZE // len(meant) if meant else 0
+    share = MEANING / math.sqrt(times) if times else 0.0
+    found = [share * each for each in meant] * times
+    return found + [0.0] * (SIZE - len(found))
+
+
+def _weighted(found: list[str]) -> Iterator[tuple[str, float]]:
+    pairs = (f"{first}_{second}" for first, second in pairwise(found))
+    known = Counter(pair for pair in pairs if pair in groups_of())
+    for term, times in (*Counter(found).items(), *known.items()):
+        if term not in STOP_WORDS:
+            yield term, (1 + math.log(times)) * (0.5 if term in _COMMON else 1.0)
+
+
+@lru_cache(maxsize=20_000)
+def _places_of(term: str) -> Places:
+    """Where a term is hashed to: by itself, by its concepts, and by its letters."""
+    sums: defaultdict[int, float] = defaultdict(float)
+    groups = groups_of().get(term, ())
+    letters = _letters(term)
+    for feature, weight, places in (
+        (f"w:{term}", ITSELF, 12),
+        *((f"c:{group}", GROUPS / math.sqrt(len(groups)), 12) for group in groups),
+        *((f"g:{three}", LETTERS / math.sqrt(len(letters)), 4) for three in letters),
+    ):
+        for place, sign in _hashed(feature, places):
+            sums[place] += sign * weight / math.sqrt(places)
+    return tuple(sums.items())
+
+
+@lru_cache(maxsize=20_000)
+def _direction_of(term: str) -> tuple[float, ...]:
+    return word_table().direction(term)
+
+
+def _letters(term: str) -> list[str]:
+    if len(term) < 4:
+        return []
+    framed = f"<{term[:40]}>"
+    return [framed[at : at + 3] for at in range(len(framed) - 2)]
+
+
+def _hashed(feature: str, places: int) -> Iterator[tuple[int, int]]:
+    digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=2 * places).digest()
+    for at in range(places):
+        yield digest[2 * at] % SIZE, 1 if digest[2 * at + 1] & 1 else -1

@@ -1,0 +1,105 @@
+"""The wire format of chat completions, as OpenAI has it and many servers copy it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from snell.llm.messages import Question, Said, ToolCall, Turn
+
+URL = "https://api.openai.com/v1"
+PATH = "/chat/completions"
+KEY_VARIABLE = "OPENAI_API_KEY"
+MODEL = "gpt-5-mini"
+SHORT_NAMES: dict[str, str] = {}
+
+
+def headers(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def body(question: Question, *, is_plain: bool = False) -> dict[str, Any]:
+    """The request; a plain one leaves out what some servers do not take."""
+    messages = [{"role": "system", "content": question.system}]
+    for each in question.said:
+        messages += _messages(each)
+    tools = [
+        {"type": "function", "function": {"name": tool.name, "description": tool.says, "parameters": tool.schema}}
+        for tool in question.tools
+    ]
+    wants_json = bool(question.begins) and not is_plain
+    limit = "max_tokens" if is_plain else "max_completion_tokens"
+    return {
+        "model": question.model,
+        limit: question.max_tokens,
+        "messages": messages,
+        "stream": True,
+        **({} if is_plain else {"stream_options": {"include_usage": True}}),
+        **({"tools": tools} if tools else {}),
+        **({"response_format": {"type": "json_object"}} if wants_json else {}),
+    }
+
+
+def turn_of(answer: dict[str, Any]) -> Turn:
+    """A whole answer, from a server that does not stream."""
+    choice: dict[str, Any] = next(iter(answer.get("choices") or ()), {})
+    message = choice.get("message") or {}
+    usage = answer.get("usage") or {}
+    return Turn(
+        str(message.get("content") or ""),
+        tuple(_call(each) for each in message.get("tool_calls") or ()),
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
+    )
+
+
+def turn_from(events: Iterable[dict[str, Any]]) -> Turn | None:
+    """The answer from its events; None when they broke off."""
+    text: list[str] = []
+    calls: dict[int, dict[str, Any]] = {}
+    usage: dict[str, Any] = {}
+    is_done = False
+    for event in events:
+        usage = event.get("usage") or usage
+        for choice in event.get("choices") or ():
+            delta = choice.get("delta") or {}
+            text.append(str(delta.get("content") or ""))
+            for each in delta.get("tool_calls") or ():
+                _add(calls.setdefault(int(each.get("index") or 0), {"function": {}}), each)
+            is_done |= choice.get("finish_reason") is not None
+    message = {"content": "".join(text), "tool_calls": [each for _, each in sorted(calls.items())]}
+    return turn_of({"choices": [{"message": message}], "usage": usage}) if is_done else None
+
+
+def _add(call: dict[str, Any], piece: dict[str, Any]) -> None:
+    call["id"] = piece.get("id") or call.get("id")
+    function = piece.get("function") or {}
+    known = call["function"]
+    known["name"] = function.get("name") or known.get("name")
+    known["arguments"] = known.get("arguments", "") + str(function.get("arguments") or "")
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    function = call.get("function") or {}
+    try:
+        given = msgspec.json.decode(str(function.get("arguments") or "{}"), type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        given = {}
+    return ToolCall(str(call.get("id")), str(function.get("name")), given)
+
+
+def _messages(said: Said) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": each.id, "content": each.text} for each in said.results
+    ]
+    calls = [
+        {
+            "id": each.id,
+            "type": "function",
+            "function": {"name": each.name, "arguments": msgspec.json.encode(each.input).decode("utf-8")},
+        }
+        for each in said.calls
+    ]
+    if said.text or calls:
+        found.append({"role": said.role, "content": said.text, **({"tool_calls": calls} if calls else {})})
+    return found

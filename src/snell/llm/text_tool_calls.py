@@ -1,0 +1,64 @@
+"""
+Tool calls by plain text, for programs whose own tools do not keep to the project.
+
+Such a program is asked as a model that has no tools: it writes down the calls it wants, we carry them out, and it is
+asked again with all that was said before.
+"""
+
+import json
+from collections.abc import Iterator
+
+import msgspec
+
+from snell.llm.messages import Question, Said, Tool, ToolCall
+
+_MOST_CALLS = 20  # in one answer
+_HOW = (
+    "You have these tools, and no others work here. To use some, answer with nothing but one JSON object for each "
+    'call, such as {"tool": "Read", "input": {"file_path": "README.md"}}; you will be asked again with what they give.'
+)
+
+
+def spoken(question: Question) -> str:
+    """A question and all that was said before, as one text."""
+    tools = "\n".join(map(_described, question.tools))
+    parts = [question.system, *([f"{_HOW}\n{tools}"] if tools else [])]
+    return "\n\n".join([*parts, *(part for said in question.said for part in _parts(said))])
+
+
+def calls_in(text: str, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
+    """The calls that an answer asks for; none, when it gives a verdict."""
+    found = list(_objects(text))
+    if not tools or any("ok" in each for each in found):
+        return ()
+    wanted = [(name, each.get("input")) for each in found if isinstance(name := each.get("tool"), str)]
+    return tuple(
+        ToolCall(f"call-{number}", name, given if isinstance(given, dict) else {})
+        for number, (name, given) in enumerate(wanted[:_MOST_CALLS], 1)
+    )
+
+
+def _described(tool: Tool) -> str:
+    return f"- {tool.name}: {tool.says} Its input: {msgspec.json.encode(tool.schema).decode('utf-8')}"
+
+
+def _parts(said: Said) -> Iterator[str]:
+    if said.role == "assistant":
+        yield f"You answered:\n{said.text}"
+    elif said.text:
+        yield said.text
+    yield from (f"What {result.id} gives:\n{result.text}" for result in said.results)
+    if said.results:
+        yield "Use tools again, or give your answer."
+
+
+def _objects(text: str) -> Iterator[dict[str, object]]:
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)

@@ -1,0 +1,105 @@
+"""Memories to a file and back. A file that is there is not replaced; nothing is taken in before all of it is read."""
+
+import contextlib
+import errno
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from snell.memory import rows
+from snell.memory.exchange_format import LARGEST, check_form, draft_of, form_of, read, written
+from snell.memory.remember import remember
+from snell.memory.service import Memories
+from snell.memory.shortlist import shortlist_of
+from snell.memory.types import ANY, NotRememberedError
+from snell.memory.validation import checked, is_id
+from snell.model.protocols import Transaction
+from snell.system.files import FileError, read_capped, write_atomically
+
+
+def exported(memories: Memories, path: str, *, project: str, namespace: str = "", form: str = "") -> dict[str, Any]:
+    """Write all memories of a project, or of all (`*`), to a new file."""
+    target, form = _absolute(path), form_of(path, form)
+    check_form(form)
+    _check_target(target)
+    found = memories.read(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
+    try:
+        write_atomically(target, written(found, form))
+    except OSError as error:
+        advice = (
+            "make room, or name a file on another disk" if error.errno in _FULL else "name a file that you may write"
+        )
+        raise NotRememberedError(f"cannot be written: {_why(error)}", where=f"`{target}`", advice=advice) from None
+    return {"path": str(target), "memories": len(found)}
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _check_target(target: Path) -> None:
+    """Before anything is read: what is there is not replaced, and no folder is made."""
+    if target.is_dir():
+        raise NotRememberedError("is a folder", where=f"`{target}`", advice="name a new file in it")
+    if target.exists() or target.is_symlink():
+        raise NotRememberedError("is there already", where=f"`{target}`", advice="name a new file")
+    if not target.parent.is_dir():
+        raise NotRememberedError("is no folder", where=f"`{target.parent}`", advice="make it, or name another")
+
+
+def _why(error: OSError) -> str:
+    return error.strerror.lower() if error.strerror else str(error)
+
+
+def imported(
+    memories: Memories, path: str, *, project: str, form: str = "", is_dry: bool = True, similar: float = 0.95
+) -> dict[str, Any]:
+    """
+    Take in the memories of a file, all or none. Each keeps its project, unless one is named (`*`: its own).
+
+    What a file says is not believed: it is redacted and checked like anything else.
+    """
+    source = _absolute(path)
+    try:
+        found = read(read_capped(source, LARGEST), form_of(path, form))
+    except OSError as error:
+        advice = "name a file that `snell memory export` wrote"
+        raise NotRememberedError(f"cannot be read: {_why(error)}", where=f"`{source}`", advice=advice) from None
+    except FileError as error:
+        raise NotRememberedError(error.message, where=f"`{source}`", advice=error.advice) from None
+    except NotRememberedError as error:  # which says what is wrong, and perhaps in which line
+        where = f"`{source}`, {error.where}" if error.where else f"`{source}`"
+        advice = error.advice or "nothing was taken in; mend it, or export it anew with `snell memory export`"
+        raise NotRememberedError(error.message, where=where, advice=advice) from None
+    pairs = [(checked(memories.redacted(draft_of(memory))), memory) for memory in found]
+    if project != ANY:
+        pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]
+    statuses: Counter[str] = Counter()
+
+    def work(tx: Transaction) -> None:
+        for draft, memory in pairs:
+            id_ = memory.id if is_id(memory.id) and not rows.some(tx, [memory.id]) else ""
+            lists = shortlist_of(memories.database)
+            kept = remember(tx, draft, lists, similar=similar, is_gated=False, memory_id=id_)
+            if kept.is_stored:
+                rows.restore_use(tx, kept.id, memory)
+            statuses[kept.status] += 1
+        if is_dry:
+            raise _Undo
+
+    with contextlib.suppress(_Undo):
+        memories.run(work)
+    return {"memories": len(found), "statuses": dict(statuses), "dry_run": is_dry}
+
+
+class _Undo(Exception):  # noqa: N818 - nothing is wrong: a rehearsal leaves nothing behind
+    """Take back what was only tried."""
+
+
+def _absolute(path: str) -> Path:
+    path = os.path.expanduser(path)
+    if not os.path.isabs(path) or "\0" in path:
+        raise NotRememberedError(f"`{path[:200]}` is not an absolute path", advice="give the full path")
+    return Path(path)

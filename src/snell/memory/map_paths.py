@@ -1,0 +1,77 @@
+"""Ways through the memories: a journey from one to another, and a walk without an aim."""
+
+import math
+from random import Random
+
+from msgspec import Struct
+
+from snell.memory.vector_space import Neighbour, Space, between
+
+CHOICES = 10  # the nearest ones, among which a walk chooses
+
+
+class Stop(Struct, frozen=True):
+    """One memory on a way, how far along it is (0 to 1), and how near to where the way led or came from."""
+
+    id: str
+    part: float
+    similarity: float
+
+
+def journey(space: Space, start: str, end: str, steps: int) -> list[Stop]:
+    """
+    From one memory to another over those that lie between them; each is visited once.
+
+    INVARIANT: it begins at `start` and ends at `end`. Where there are too few memories it has fewer stops.
+    """
+    first, last = space.place[start], space.place[end]
+    a, b = space.direction(first), space.direction(last)
+    if first == last:
+        return [Stop(start, 0.0, 1.0)]
+    found = [Stop(start, 0.0, 1.0)]
+    visited = {first, last}
+    for step in range(1, steps - 1):
+        part = step / (steps - 1)
+        best = _nearest_to(space, between(a, b, part), visited)
+        if best is not None:
+            visited.add(best.index)
+            found.append(Stop(space.ids[best.index], round(part, 4), _rounded(best.similarity)))
+    return [*found, Stop(end, 1.0, 1.0)]
+
+
+def wander(space: Space, start: str, steps: int, temperature: float, chance: Random) -> list[Stop]:
+    """
+    From neighbour to neighbour. At temperature 0 always to the nearest one; the higher, the farther it may leap.
+
+    The similarity of a stop is to the one before it.
+    """
+    here = space.place[start]
+    found, visited = [Stop(start, 0.0, 1.0)], {here}
+    for step in range(1, steps + 1):
+        near = [each for each in space.neighbours(here, CHOICES + len(visited)) if each.index not in visited][:CHOICES]
+        if not near:
+            break
+        chosen = _chosen(near, temperature, chance)
+        here = chosen.index
+        visited.add(here)
+        found.append(Stop(space.ids[here], round(step / steps, 4), _rounded(chosen.similarity)))
+    return found
+
+
+def _nearest_to(space: Space, direction: list[float], visited: set[int]) -> Neighbour | None:
+    similarities = space.similarities(direction)
+    free = (index for index in range(len(space)) if index not in visited)
+    index = max(free, key=lambda each: similarities[each], default=None)
+    return None if index is None else Neighbour(index, similarities[index])
+
+
+def _chosen(near: list[Neighbour], temperature: float, chance: Random) -> Neighbour:
+    if temperature <= 0:
+        return near[0]
+    best = near[0].similarity
+    weights = [math.exp((each.similarity - best) / (0.2 * temperature)) for each in near]
+    return chance.choices(near, weights)[0]
+
+
+def _rounded(similarity: float) -> float:
+    return round(max(-1.0, min(1.0, similarity)), 4)

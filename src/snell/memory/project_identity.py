@@ -1,0 +1,119 @@
+"""The project that a folder belongs to, for memories: by its repository's remote, else by the folder itself."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from snell.memory.git_remote import origin_in, project_of_remote
+from snell.memory.project_renames import Checkout, follow, is_news
+from snell.memory.rows import move_project
+from snell.model.protocols import Transaction
+from snell.system.files import FileError, read_capped
+
+LARGEST = 256_000
+DEEPEST = 64
+
+
+def project_of(folder: str) -> str:
+    """`host/owner/name` of the remote; without one, the real path of the repository or of the folder."""
+    if not folder or not os.path.isabs(folder) or "\0" in folder:
+        return ""
+    root, config = _repository(Path(os.path.realpath(folder)))
+    stamp = _stamp(config)
+    return _named(str(config), stamp) or str(root) if stamp else str(root)
+
+
+def earlier_name(folder: str) -> str:
+    """What the project was called before its repository had a remote; empty where that is its name still."""
+    if not folder or not os.path.isabs(folder) or "\0" in folder:
+        return ""
+    root, _ = _repository(Path(os.path.realpath(folder)))
+    return "" if project_of(folder) == str(root) else str(root)
+
+
+def checkout_of(folder: str) -> Checkout:
+    """The repository that a folder is in, by what stays when its remote or its place changes; unknown without one."""
+    name = project_of(folder)
+    if not name:
+        return Checkout("", "", "")
+    root, config = _repository(Path(os.path.realpath(folder)))
+    try:
+        # git writes this file when it makes a repository, and nobody does later. So a new repository at an old place,
+        # or with a number on the disk that was used before, is another one.
+        made = os.stat(config.parent / "description").st_mtime_ns
+        return Checkout(f"{os.stat(config.parent).st_ino}:{made}", str(root), name)
+    except OSError:
+        return Checkout("", str(root), name)
+
+
+def has_to_come_along(tx: Transaction, folder: str) -> bool:
+    """Has `came_along` anything to do? Mostly not, and a look keeps nobody from writing."""
+    old = earlier_name(folder)
+    return bool(old and tx.rows("SELECT 1 FROM memories WHERE project = ? LIMIT 1", old)) or is_news(
+        tx, checkout_of(folder)
+    )
+
+
+def came_along(tx: Transaction, folder: str) -> int:
+    """Let what was kept under an earlier name of the folder's project follow it; returns how many did."""
+    moved = move_project(tx, old, project_of(folder)) if (old := earlier_name(folder)) else 0
+    return moved + follow(tx, checkout_of(folder), is_current)
+
+
+def is_current(checkout: Checkout) -> bool:
+    """Is it still there, under the name that it had?"""
+    return checkout_of(checkout.root) == checkout
+
+
+def shared_name(folder: str) -> str:
+    """
+    What a team calls the project in this folder: its repository's remote, with the place in it; else the path as it is.
+
+    A linked worktree goes by its path, too: beside the repository's own checkout it is a second one.
+    """
+    real = Path(os.path.realpath(folder))
+    root, config = _repository(real)
+    name = _named(str(config), stamp) if (stamp := _stamp(config)) else ""
+    if not name or config.parent != root / ".git" or not real.is_relative_to(root):
+        return folder
+    return os.path.normpath(f"{name}/{real.relative_to(root).as_posix()}")
+
+
+def _repository(folder: Path) -> tuple[Path, Path]:
+    """The root of the repository and the file of its settings; the folder itself where there is none."""
+    for place in (folder, *folder.parents[:DEEPEST]):
+        git = place / ".git"
+        if git.is_dir():
+            return place, git / "config"
+        if git.is_file():
+            config = _linked(git)
+            # All worktrees of a repository are one project.
+            return config.parent.parent if config.parent.name == ".git" else place, config
+    return folder, folder / ".git" / "config"
+
+
+def _linked(git: Path) -> Path:
+    """A worktree says in a file where the repository's own folder is."""
+    text = _text(git).partition("gitdir:")[2].strip()
+    place = git.parent / text if text else git
+    common = _text(place / "commondir").strip()
+    return Path(os.path.realpath(place / common if common else place)) / "config"
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=256)
+def _named(config: str, _stamp: int) -> str:
+    return project_of_remote(origin_in(_text(Path(config))))
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_capped(path, LARGEST).decode("utf-8", "replace")
+    except (OSError, FileError):
+        return ""

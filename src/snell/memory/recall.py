@@ -1,0 +1,270 @@
+"""
+Finding again: by words, for names and identifiers; by vectors, for what was said in other words; both together.
+
+Words that nearly every memory holds tell nothing and cost much, so each word's frequency is looked up first, up to a
+bound, and only the telling ones are searched for. What both ways bring is ranked here, the same on every backend.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from msgspec import Struct
+
+from snell.llm.embeddings.static_vectors import cosines, vector_of
+from snell.llm.embeddings.stems import telling_terms, terms
+from snell.memory.corrections import is_superseded
+from snell.memory.rows import COLUMNS, from_row
+from snell.memory.shortlist import Shortlist
+from snell.memory.synonyms import OTHER, alike
+from snell.memory.types import Found, NotRememberedError
+from snell.model.protocols import Transaction
+
+FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if no other one tells more
+FREQUENT_WEIGHT = 0.1
+MOST_TERMS = 16
+MOST_OTHERS = 64  # words of the same groups
+CANDIDATES = 60  # from each way
+ALPHA = 0.3  # 1 = by vectors alone, 0 = by words alone; best on the evaluation set, where numbers still decide
+DENSE_ALPHA = 0.7  # the same where a model made vectors
+USUAL_LENGTH = 40  # terms
+PASSAGE = 80  # terms; a text that has more is as good as the best of so many
+MOST_PASSAGES = 50
+IN_A_LONG_TEXT = 0.95  # how much a passage counts, compared with a text that says nothing else
+UNRELATED = 0.075  # a memory that shares no word with the question and scores less is about something else
+STEPPED_BACK = 0.8  # how much one counts that was corrected since
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What is looked for, and where. A project of `*` is all of them."""
+
+    text: str
+    project: str
+    namespace: str = ""
+    limit: int = 5
+    min_similarity: float = 0.0
+    alpha: float = ALPHA
+    dense: bytes = b""  # the question's vector, if a model made one
+    dense_model: str = ""
+
+
+class _Row(Struct):
+    seq: int
+    vector: bytes
+    dense: bytes
+    fields: tuple[Any, ...]
+    by: set[str]
+
+
+def recall(
+    tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None
+) -> list[Found]:
+    """The memories that answer best, the best first; none where all are about something else."""
+    _check(question)
+    wanted = _wanted(tx, telling_terms(question.text))
+    vector = vector_of(question.text, wanted.own)
+    rows: dict[int, _Row] = {}
+    if question.alpha < 1:
+        _add(tx, rows, "words", _by_words(tx, question, wanted), question.dense_model)
+    if question.alpha > 0:
+        _add(tx, rows, "meaning", _near(tx, question, shortlist, vector), question.dense_model)
+        if question.dense and dense_list:
+            _add(tx, rows, "meaning", _near(tx, question, dense_list, question.dense), question.dense_model)
+    newest = sorted(rows.values(), key=lambda row: -row.seq)
+    meanings = _meanings(newest, question, vector)
+    ranked = sorted(map(partial(_ranked, question, wanted), newest, meanings), key=lambda each: -each[0])
+    return [found for _, found in ranked if found.similarity >= _least(question, found)][: question.limit]
+
+
+def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Found]:
+    """The memories that are most like this one, in its own project unless another is named (`*`: all)."""
+    found = tx.rows("SELECT seq, vector, project FROM memories WHERE id = ?", memory_id)
+    if not found:
+        raise NotRememberedError(f"there is no memory `{memory_id[:80]}`")
+    seq, vector, own = found[0]
+    near = shortlist.near(tx, bytes(vector), project=project or own, most=CANDIDATES + limit)
+    rows: dict[int, _Row] = {}
+    _add(tx, rows, "meaning", [each for each in near if each != seq])
+    near_rows = list(rows.values())
+    near_by = cosines(bytes(vector), [row.vector for row in near_rows])
+    scored = [
+        Found(from_row(row.fields), round(max(0.0, similarity), 4), "meaning")
+        for row, similarity in zip(near_rows, near_by, strict=True)
+    ]
+    return sorted(scored, key=lambda each: -each.similarity)[:limit]
+
+
+def _check(question: Question) -> None:
+    if not question.text.strip():
+        raise NotRememberedError("there is nothing to look for: the question is empty")
+    if not 1 <= question.limit <= 100:
+        raise NotRememberedError(f"the limit is {question.limit}, not a number from 1 to 100")
+    if not 0 <= question.min_similarity <= 1 or not 0 <= question.alpha <= 1:
+        raise NotRememberedError("the least similarity and alpha are numbers from 0 to 1")
+
+
+class _Wanted(Struct, frozen=True, dict=True):
+    """How much each term tells; `own` are those of the question, `others` stand for one of them, by its name."""
+
+    own: dict[str, float]
+    others: dict[str, dict[str, float]]
+    frequent: tuple[str, ...] = ()
+
+    @cached_property
+    def all(self) -> frozenset[str]:
+        return frozenset(self.own).union(*self.others.values())
+
+    def telling(self) -> list[str]:
+        """What is worth looking up, the most telling first."""
+        others = {term: weight for each in self.others.values() for term, weight in each.items()}
+        weights = others | self.own
+        return sorted((term for term in weights if term not in self.frequent), key=lambda term: -weights[term])
+
+
+def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
+    """Each term's weight, by how many memories have it. The look-up of one term is bounded, and so is their number."""
+    total = int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0])
+    own = list(terms_)[: 2 * MOST_TERMS]
+    near = {term: alike(term) for term in own[:MOST_TERMS]}
+    others = [other for each in near.values() for other in each][:MOST_OTHERS]
+    counts = {term: _count(tx, term) for term in dict.fromkeys((*own, *others))}
+
+    def weight(term: str) -> float:
+        number = counts.get(term, 0)
+        return FREQUENT_WEIGHT if number >= FREQUENT else math.log(1 + (total + 1) / (number + 0.5))
+
+    return _Wanted(
+        {term: weight(term) for term in own},
+        {
+            term: {other: share * weight(other) for other, share in each.items() if counts.get(other)}
+            for term, each in near.items()
+        },
+        tuple(term for term, number in counts.items() if number >= FREQUENT),
+    )
+
+
+def _count(tx: Transaction, term: str) -> int:
+    match = _MATCHES[tx.dialect]
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE {match} LIMIT {FREQUENT}) AS found"
+    return int(tx.rows(sql, _query(tx, [term]))[0][0])
+
+
+def _by_words(tx: Transaction, question: Question, wanted: _Wanted) -> list[int]:
+    telling = wanted.telling()
+    if telling:
+        return _matching(tx, question, telling[: 2 * MOST_TERMS], _RANKS[tx.dialect])
+    frequent = wanted.frequent[:MOST_TERMS]
+    return _matching(tx, question, frequent, _NEWEST[tx.dialect]) if frequent else []
+
+
+def _matching(tx: Transaction, question: Question, wanted: Sequence[str], order: str) -> list[int]:
+    rowid = "rowid" if tx.dialect == "sqlite" else "seq"
+    query = _query(tx, wanted)
+    where, values = [_MATCHES[tx.dialect]], [query]
+    for column, value, everything in (("project", question.project, "*"), ("namespace", question.namespace, "")):
+        if value != everything:
+            where.append(f"m.{column} = ?")
+            values.append(value)
+    ordering = [query] if "?" in order else []
+    sql = f"SELECT m.seq FROM memory_words JOIN memories m ON m.seq = memory_words.{rowid} WHERE {' AND '.join(where)}"
+    return [int(seq) for (seq,) in tx.rows(f"{sql} ORDER BY {order} LIMIT {CANDIDATES}", *values, *ordering)]
+
+
+# What differs between the backends: how words are asked for, and how well a row matches.
+_MATCHES = {"sqlite": "memory_words MATCH ?", "postgres": "memory_words.words @@ CAST(? AS tsquery)"}
+_NEWEST = {"sqlite": "memory_words.rowid DESC", "postgres": "memory_words.seq DESC"}
+_RANKS = {"sqlite": "memory_words.rank", "postgres": "ts_rank(memory_words.words, CAST(? AS tsquery)) DESC, m.seq DESC"}
+
+
+def _query(tx: Transaction, wanted: Iterable[str]) -> str:
+    """INVARIANT: terms hold letters, digits and underscores only, so nothing in them is an operator."""
+    if tx.dialect == "sqlite":
+        return " OR ".join(f'"{term}"' for term in wanted)
+    return " | ".join(f"'{term}'" for term in wanted)
+
+
+def _near(tx: Transaction, question: Question, shortlist: Shortlist, vector: bytes) -> list[int]:
+    if not any(vector):
+        return []
+    place = {"project": question.project, "namespace": question.namespace}
+    return shortlist.near(tx, vector, **place, most=CANDIDATES)
+
+
+def _add(tx: Transaction, rows: dict[int, _Row], by: str, seqs: Sequence[int], model: str = "") -> None:
+    """Vectors of another model than this one are of no use."""
+    new = [seq for seq in seqs if seq not in rows]
+    if new:
+        marks = ", ".join("?" for _ in new)
+        sql = f"SELECT seq, vector, dense, dense_model, {COLUMNS} FROM memories WHERE seq IN ({marks})"
+        for seq, vector, dense, its_model, *fields in tx.rows(sql, *new):
+            seen = bytes(dense) if dense and its_model == model else b""
+            rows[int(seq)] = _Row(int(seq), bytes(vector), seen, tuple(fields), set())
+    for seq in seqs:
+        if seq in rows:
+            rows[seq].by.add(by)
+
+
+def _meanings(rows: Sequence[_Row], question: Question, vector: bytes) -> list[float]:
+    """How near each is by the model's vector; by the offline one where the model has not seen it yet."""
+    offline = cosines(vector, [row.vector for row in rows])
+    if question.dense:
+        dense = cosines(question.dense, [row.dense for row in rows])
+        offline = [seen if row.dense else near for row, seen, near in zip(rows, dense, offline, strict=True)]
+    return [max(0.0, each) for each in offline]
+
+
+def _ranked(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Found]:
+    memory = from_row(row.fields)
+    words = _word_score(f"{memory.content} {' '.join(memory.tags)}", wanted) if question.alpha < 1 else 0.0
+    similarity = round(min(1.0, question.alpha * meaning + (1 - question.alpha) * words), 4)
+    by = "both" if len(row.by) == 2 else "".join(row.by)
+    standing = (0.9 + 0.1 * memory.importance) * (STEPPED_BACK if is_superseded(memory) else 1.0)
+    return similarity * standing, Found(memory, similarity, by)
+
+
+def _least(question: Question, found: Found) -> float:
+    """
+    How well a memory must answer to be told. By vectors alone any will do, since then a name is far from everything.
+    """
+    is_far = found.by == "meaning" and question.alpha < 1
+    return max(question.min_similarity, UNRELATED if is_far else 1e-9)
+
+
+def _word_score(text: str, wanted: _Wanted) -> float:
+    """
+    The share of what the question's words tell that this text has, 0 to 1; a word of the same group counts less.
+
+    A long text is as good as its best passage: what else stands in it does not make the answer a worse one.
+    """
+    found = terms(text)
+    score = _share(Counter(found), len(found), wanted)
+    if len(found) <= PASSAGE:
+        return score
+    hits = [at for at, term in enumerate(found) if term in wanted.all]
+    starts = _spread(hits)
+    passages = (_share(Counter(found[at : at + PASSAGE]), USUAL_LENGTH, wanted) for at in starts)
+    return max(score, IN_A_LONG_TEXT * max(passages, default=0.0))
+
+
+def _spread(hits: Sequence[int]) -> list[int]:
+    """Where passages begin that hold all the hits, each half over the one before; of very many the first ones."""
+    starts: list[int] = []
+    for at in hits:
+        if not starts or at - starts[-1] >= PASSAGE // 2:
+            starts.append(at)
+    return starts[:MOST_PASSAGES]
+
+
+def _share(counts: Counter[str], length: int, wanted: _Wanted) -> float:
+    damping = 0.9 * (0.25 + 0.75 * length / USUAL_LENGTH)
+
+    def gained(term: str, weight: float) -> float:
+        return weight * min(1.0, counts[term] * 1.9 / (counts[term] + damping))
+
+    total = 0.0
+    for term, weight in wanted.own.items():
+        others = (gained(other, its) for other, its in wanted.others.get(term, {}).items() if other in counts)
+        total += max(gained(term, weight), min(OTHER * weight, max(others, default=0.0)))
+    return total / (sum(wanted.own.values()) or 1.0)

@@ -1,0 +1,225 @@
+"""
+Keeping a text: is it there already, is something like it there, does it tell enough? Then it is stored.
+
+    draft -> checked -> exact? -> similar, and saying the same? -> quality -> stored
+
+What looks like a memory and corrects it is stored, and the older one steps back.
+
+INVARIANT: a project holds a text once, whoever sends it how often; the table itself sees to that.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.llm.embeddings.static_vectors import cosines, make, signature_of, vector_of, wording_of
+from snell.llm.embeddings.stems import terms
+from snell.memory.corrections import is_marked, superseded, taken_back
+from snell.memory.near_duplicates import agree, corrects
+from snell.memory.quality import LOWER, REJECT, quality
+from snell.memory.rows import now_ms
+from snell.memory.shortlist import Shortlist, generation
+from snell.memory.types import Draft, Kept, content_hash
+from snell.memory.validation import checked
+from snell.model.protocols import Transaction
+
+SIMILAR = 0.85  # from here on it is the same thing said again
+MAYBE = 0.80  # from here on it could be
+LOOKED_AT = 40  # memories whose vectors are compared
+COMPARED = 5  # memories that are compared word by word
+WORTH_A_LOOK = 0.5  # of the vectors: texts that mean less of the same are not worded alike either
+
+
+class Weighed(Struct, frozen=True, kw_only=True):
+    """What is to become of a draft, as things stood when it was looked at. Nothing of it is written yet."""
+
+    draft: Draft
+    kept: Kept  # `stored` is what it will be
+    vector: bytes = b""
+    seen: tuple[int, str] = (0, "")  # the memories among which it was looked for
+    takes_back: bool = False  # it was corrected once, and is said again
+
+    @property
+    def changes_nothing(self) -> bool:
+        return not self.takes_back and not self.kept.is_stored
+
+
+def remember(
+    tx: Transaction,
+    draft: Draft,
+    shortlist: Shortlist,
+    *,
+    similar: float = SIMILAR,
+    is_gated: bool = True,
+    now: int = 0,
+    memory_id: str = "",
+) -> Kept:
+    """
+    Store a draft, or say why not. `is_gated=False` is for what a person wants kept as it is: an import, say.
+
+    Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
+    """
+    return _settled(tx, weigh(tx, draft, shortlist, similar=similar, is_gated=is_gated), now or now_ms(), memory_id)
+
+
+def weigh(
+    tx: Transaction, draft: Draft, shortlist: Shortlist, *, similar: float = SIMILAR, is_gated: bool = True
+) -> Weighed:
+    """The long part of `remember`: it only reads, so that others can write meanwhile."""
+    draft, seen = checked(draft), _stand(tx)
+    known = _known(tx, draft)
+    if known:
+        return Weighed(draft=draft, kept=known, seen=seen, takes_back=is_marked(tx, known.id))
+    vector = vector_of(draft.content)
+    near = like(tx, draft, vector, shortlist) if similar <= 1 else []
+    least = min(similar, MAYBE) if is_gated else similar  # one that is less alike is no reason to refuse
+    same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
+    if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
+        return Weighed(draft=draft, kept=refused, seen=seen)
+    score = quality(draft)
+    if is_gated and score < REJECT:
+        return Weighed(draft=draft, kept=Kept(status="rejected_quality", quality=score), seen=seen)
+    importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
+    older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
+    kept = Kept(
+        status="stored",
+        quality=score,
+        importance=importance,
+        similarity=near[0].similarity if near else 0.0,
+        supersedes=older if is_gated else "",
+    )
+    return Weighed(draft=replace(draft, importance=importance), kept=kept, vector=vector, seen=seen)
+
+
+def settle(tx: Transaction, weighed: Weighed, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
+    """The short part: write what was weighed; where memories came meanwhile, it is weighed again, among them."""
+    if weighed.seen != _stand(tx):
+        weighed = weigh(tx, weighed.draft, shortlist, similar=similar)
+    return _settled(tx, weighed, now_ms())
+
+
+def _settled(tx: Transaction, weighed: Weighed, now: int, memory_id: str = "") -> Kept:
+    kept, draft = weighed.kept, weighed.draft
+    if weighed.takes_back:
+        taken_back(tx, kept.id, draft.at or now)
+    if not kept.is_stored:
+        return kept
+    id_ = _insert(tx, draft, weighed.vector, now, memory_id)
+    if kept.supersedes:
+        superseded(tx, kept.supersedes, id_)
+    return replace(kept, id=id_)
+
+
+def _stand(tx: Transaction) -> tuple[int, str]:
+    """It changes when a memory comes, or gets another project or namespace."""
+    return int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0]), generation(tx)
+
+
+def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True) -> Kept | None:
+    """What a memory that is so much like the draft means for it."""
+    if similarity >= similar:
+        return Kept(status="rejected_similar", id=memory_id, similarity=similarity)
+    if is_gated and similarity >= MAYBE:
+        return Kept(status="potential_duplicate", id=memory_id, similarity=similarity)
+    return None
+
+
+def like(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["Like"]:
+    """The memories of its project whose wording is most like the draft's, the nearest first; `vector` is its own."""
+    seqs = shortlist.near(tx, vector, project=draft.project, most=LOOKED_AT)
+    if not seqs:
+        return []
+    marks = ", ".join("?" for _ in seqs)
+    rows = tx.rows(f"SELECT id, content, vector FROM memories WHERE seq IN ({marks})", *seqs)
+    near = cosines(vector, [bytes(other) for _, _, other in rows])
+    alike = [pair for pair in zip(near, rows, strict=True) if pair[0] >= WORTH_A_LOOK]
+    best = sorted(alike, key=lambda each: -each[0])[:COMPARED]
+    if not best:
+        return []
+    worded = cosines(wording_of(draft.content), [wording_of(str(content)) for _, (_, content, _) in best])
+    found = [Like(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)]
+    return sorted(found, key=lambda each: -each.similarity)
+
+
+class Like(Struct, frozen=True):
+    """A memory that is near a draft."""
+
+    id: str
+    content: str
+    similarity: float
+
+
+def without_dense(tx: Transaction, model: str, limit: int = 50) -> list[tuple[str, str]]:
+    """Id and text of memories that this model has not seen yet."""
+    sql = "SELECT id, content FROM memories WHERE dense_model <> ? ORDER BY seq DESC LIMIT ?"
+    return [(str(id_), str(content)) for id_, content in tx.rows(sql, model, limit)]
+
+
+def add_dense(tx: Transaction, model: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+    """Keep what a model made of these memories: id and vector."""
+    for id_, vector in vectors:
+        sql = "UPDATE memories SET dense = ?, dense_signature = ?, dense_model = ? WHERE id = ?"
+        tx.do(sql, vector, signature_of(vector), model, id_)
+
+
+def new_id(now: int) -> str:
+    """Time first, so that ids sort."""
+    return f"{now:011x}{os.urandom(5).hex()}"
+
+
+def _known(tx: Transaction, draft: Draft) -> Kept | None:
+    if draft.idempotency_key:
+        sql = "SELECT memory_id FROM memory_keys WHERE project = ? AND key = ?"
+        if rows := tx.rows(sql, draft.project, draft.idempotency_key):
+            return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0)
+    sql = "SELECT id FROM memories WHERE project = ? AND content_hash = ?"
+    rows = tx.rows(sql, draft.project, content_hash(draft.content))
+    return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0) if rows else None
+
+
+def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: str) -> str:
+    id_ = memory_id or new_id(now)
+    created = draft.at or now
+    values: dict[str, Any] = {
+        "id": id_,
+        "vector": vector,
+        "signature": signature_of(vector),
+        "vector_make": make(),
+        "dense_model": "",
+        "project": draft.project,
+        "namespace": draft.namespace,
+        "content": draft.content,
+        "content_hash": content_hash(draft.content),
+        "tags": _json(draft.tags),
+        "metadata": _json(draft.metadata),
+        "importance": float(draft.importance),
+        "source": draft.source,
+        "agent": draft.agent,
+        "created_at": created,
+        "updated_at": created,
+        "accessed_at": created,
+        "accesses": 0,
+    }
+    sql = f"INSERT INTO memories ({', '.join(values)}) VALUES ({', '.join('?' for _ in values)}) RETURNING seq"
+    seq = int(tx.rows(sql, *values.values())[0][0])
+    _index(tx, seq, draft)
+    if draft.idempotency_key:
+        sql = "INSERT INTO memory_keys (project, key, memory_id) VALUES (?, ?, ?)"
+        tx.do(sql, draft.project, draft.idempotency_key, id_)
+    return id_
+
+
+def _index(tx: Transaction, seq: int, draft: Draft) -> None:
+    words = terms(f"{draft.content} {' '.join(draft.tags)}")
+    if tx.dialect == "sqlite":
+        tx.do("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", seq, " ".join(words))
+    else:
+        tx.do("INSERT INTO memory_words (seq, words) VALUES (?, array_to_tsvector(?))", seq, list(dict.fromkeys(words)))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

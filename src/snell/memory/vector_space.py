@@ -1,0 +1,131 @@
+"""
+Memories as points: each is a direction, and how near two are is the cosine between them.
+
+With numpy two thousand are no effort; without it the same is worked out in plain Python for fewer of them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from operator import mul
+from typing import Any
+
+from msgspec import Struct
+
+from snell.llm.embeddings.optional_numpy import numpy_or_none
+
+MOST, MOST_WITHOUT_NUMPY = 2_000, 200
+ALIKE = 0.4
+
+Direction = Sequence[float]
+
+
+class Neighbour(Struct, frozen=True):
+    """A point, by its place in the space, and how near it is: 1 is the same, 0 has nothing in common."""
+
+    index: int
+    similarity: float
+
+
+class Space:
+    """The points that are looked at, by id. Vectors are signed bytes, as memories keep them."""
+
+    def __init__(self, vectors: Mapping[str, bytes], most: int | None = None) -> None:
+        numpy = numpy_or_none()
+        most = most if most is not None else (MOST if numpy else MOST_WITHOUT_NUMPY)
+        taken = dict(list(vectors.items())[:most])
+        self.ids = list(taken)
+        self.left_out = len(vectors) - len(taken)
+        self.place = {each: index for index, each in enumerate(self.ids)}
+        self._known: dict[int, list[float]] = {}
+        self._matrix: Any = _rows(numpy, list(taken.values())) if numpy else None
+        self._rows = [] if numpy else [_unit([each - 256 * (each > 127) for each in raw]) for raw in taken.values()]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def direction(self, index: int) -> list[float]:
+        if self._matrix is not None:
+            found: list[float] = self._matrix[index].tolist()
+            return found
+        return self._rows[index]
+
+    def similarities(self, direction: Direction) -> list[float]:
+        """To every point, in their order."""
+        if self._matrix is not None:
+            found: list[float] = _products(self._matrix, direction).tolist()
+            return found
+        return [_product(row, direction) for row in self._rows]
+
+    def similarities_of(self, index: int) -> list[float]:
+        """Of one point to every point; worked out once."""
+        if index not in self._known:
+            self._known[index] = self.similarities(self.direction(index))
+        return self._known[index]
+
+    def neighbours(self, index: int, most: int) -> list[Neighbour]:
+        """The nearest points, the nearest first."""
+        if self._matrix is not None:
+            near = _largest(_products(self._matrix, self._matrix[index]), most + 1)
+        else:
+            found = self.similarities_of(index)
+            near = [(found[place], place) for place in range(len(found))]
+        others = sorted((-similarity, place) for similarity, place in near if place != index)
+        return [Neighbour(place, -away) for away, place in others[:most]]
+
+    def centre(self, members: Sequence[int]) -> list[float]:
+        """The direction in the middle of these points."""
+        if self._matrix is not None:
+            return _unit(self._matrix[list(members)].sum(axis=0).tolist())
+        sums = [sum(column) for column in zip(*(self._rows[each] for each in members), strict=True)]
+        return _unit(sums)
+
+    def usual(self) -> float:
+        """
+        How alike two points are if one just takes any two, and a little more: up to here it may be chance.
+
+        Where all are about the same thing it is no more than `ALIKE`, which is never chance.
+        """
+        sample = range(0, len(self), max(1, len(self) // 50))
+        found = [near for each in sample for at, near in enumerate(self.similarities_of(each)) if at != each]
+        middle = sum(found) / (len(found) or 1)
+        spread = math.sqrt(sum((each - middle) ** 2 for each in found) / (len(found) or 1))
+        return min(ALIKE, middle + spread)
+
+
+def between(start: Direction, end: Direction, part: float) -> list[float]:
+    """The direction that lies this part of the way along the arc from one to the other."""
+    cosine = max(-1.0, min(1.0, _product(start, end)))
+    angle = math.acos(cosine)
+    if math.sin(angle) < 1e-6:  # the same direction, or the opposite one, between which every way is as good
+        return _unit([a * (1 - part) + b * part for a, b in zip(start, end, strict=True)])
+    here, there = math.sin((1 - part) * angle), math.sin(part * angle)
+    return _unit([a * here + b * there for a, b in zip(start, end, strict=True)])
+
+
+def _product(one: Direction, other: Direction) -> float:
+    return float(sum(map(mul, one, other)))
+
+
+def _unit(numbers: Direction) -> list[float]:
+    length = math.sqrt(sum(each * each for each in numbers)) or 1.0
+    return [each / length for each in numbers]
+
+
+def _products(matrix: Any, direction: Any) -> Any:
+    """Not with `@`: that wakes a thread for each core, and they wait for each other far longer than this takes."""
+    numpy = numpy_or_none()
+    return numpy.einsum("ij,j->i", matrix, numpy.asarray(direction, dtype="float32"))
+
+
+def _largest(found: Any, most: int) -> list[tuple[float, int]]:
+    """The largest numbers of an array and their places, without sorting the rest."""
+    order = numpy_or_none().argpartition(-found, most)[:most] if most < len(found) else range(len(found))
+    return [(float(found[place]), int(place)) for place in order]
+
+
+def _rows(numpy: Any, raw: list[bytes]) -> Any:
+    width = len(raw[0]) if raw else 1
+    matrix = numpy.frombuffer(b"".join(raw), dtype="int8").reshape(len(raw), width).astype("float32")
+    lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    return matrix / lengths

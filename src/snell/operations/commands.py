@@ -1,0 +1,122 @@
+"""Compound requests: start and resume an effort, write into its log, leave a session for the next one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.model.protocols import Transaction
+from snell.operations.sync import together, told
+from snell.operations.work import Arguments, Env, agent_in, database_of, transacted, window_in
+from snell.redact import redacted
+from snell.runtime.app import House
+from snell.work import artefacts, dehydration, effort_commands, lookup, phases, project_moves, sessions
+from snell.work.errors import WorkError, invalid
+from snell.work.rows import Record, camel_keys
+
+
+def append_log(house: House, arguments: Arguments, env: Env) -> Record:
+    """
+    Add an entry to the effort's log.
+
+    INVARIANT: the heartbeat starts anew only when the entry is on the disk.
+    """
+    given = camel_keys(arguments)
+    text = given.get("content") or given.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise invalid("content: must be text")
+    effort_id = given.get("effortId")
+    wanted = effort_id if isinstance(effort_id, int) else None
+    kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
+    database = database_of(house)
+    window = window_in(house, env) or ""
+    place = database.run(lambda tx: effort_commands.log_place(tx, cwd, agent_in(env), wanted, kind, window))
+    size = artefacts.append(place["path"], artefacts.stamped(text))
+    database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    return {**place, "bytes": size}
+
+
+def dehydrate(house: House, arguments: Arguments, env: Env) -> Record:
+    """Keep what the next window needs, and end this one."""
+    given = camel_keys(arguments)
+    payload, warnings = dehydration.checked(redacted(given.get("payload")))
+    session_id = given.get("sessionId")
+    wanted = session_id if isinstance(session_id, int) else None
+    cwd = str(given.get("cwd") or env.get("CWD", ""))
+    window = window_in(house, env)
+    ended = database_of(house).run(
+        lambda tx: _ended(tx, wanted or _own(tx, house, cwd, agent_in(env), window), payload, window)
+    )
+    if run := ended.get("clientSessionId"):
+        _ask_for_restart(house, run)
+    return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": payload}
+
+
+def change_phase(
+    tx: Transaction,
+    cwd: str,
+    agent_id: str,
+    phase: str,
+    proof: dict[str, Any] | None = None,
+    reason: str | None = None,
+    effort_id: int | None = None,
+    client_session_id: str | None = None,
+) -> Record:
+    """Go to a phase of the effort that is active here."""
+    id_ = effort_id if effort_id is not None else _active(tx, cwd, agent_id, client_session_id)["id"]
+    return phases.change(tx, id_, phase, proof, reason)
+
+
+def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
+    """What is active here: the ids, or nulls."""
+    project_moves.follow(tx, cwd)
+    found = lookup.resolve(tx, cwd, agent_id, client_session_id or "")
+    return {**found.ids, "effort": found.effort, "session": found.session}
+
+
+def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
+    project_moves.follow(tx, cwd)
+    effort = lookup.resolve(tx, cwd, agent_id, window or "").effort
+    if effort is None:
+        raise effort_commands.no_effort()
+    return effort
+
+
+def _own(tx: Transaction, house: House, cwd: str, agent_id: str, window: str | None) -> int:
+    """
+    The session that is to end: of the window that asks, where that is known; else the open one of the effort here.
+
+    INVARIANT: a window that has a supervisor ends no other one, not even if that one has taken over its effort.
+    """
+    own = sessions.last_of_window(tx, window) if window else None
+    if own:
+        return int(own["id"])
+    effort = _active(tx, cwd, agent_id, window)
+    open_ = sessions.find(tx, effort["id"])
+    if open_ is None or (window and open_["clientSessionId"] not in (None, window)):
+        raise WorkError("NOT_FOUND", f"effort {effort['id']} has no open session of yours")
+    return int(open_["id"])
+
+
+def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window: str | None) -> Record:
+    """A window whose session was replaced while it worked leaves what it knows all the same."""
+    session = sessions.get(tx, session_id)
+    if session["endedAt"] is not None and window and session["clientSessionId"] == window:
+        return sessions.leave(tx, session_id, dict(payload))
+    return sessions.finish(tx, session_id, dict(payload), "dehydrated")
+
+
+def _ask_for_restart(house: House, client_session_id: str) -> None:
+    """The supervisor of this window, if it has one, starts the next."""
+    run = house.store.get(f"session:{client_session_id}", "supervisor")
+    if isinstance(run, str):
+        house.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
+
+
+COMMANDS = {
+    "commands.effort.start": together(transacted(effort_commands.start_effort)),
+    "commands.effort.resume": together(transacted(effort_commands.resume_effort)),
+    "commands.efforts.resume": together(transacted(effort_commands.resume_effort)),
+    "commands.effort.phase": transacted(change_phase),
+    "commands.log.append": append_log,
+    "commands.session.dehydrate": told(dehydrate),
+    "commands.where": transacted(where),
+}

@@ -1,0 +1,31 @@
+"""How full a session's context is: pushed by the status line, asked for by whoever warns or restarts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.operations import Arguments, Call
+from snell.operations.rpc import CallError
+from snell.runtime.app import House
+
+MARK = "context_usage"
+FIELDS = ("used_percent", "tokens", "window")
+
+
+def usage(house: House, arguments: Arguments, _env: Mapping[str, str]) -> dict[str, Any]:
+    """Keep what is given, if anything is, and say what is known."""
+    session = arguments.get("session_id")
+    if not isinstance(session, str) or not session:
+        issue = "session_id: must be text"
+        raise CallError("VALIDATION_ERROR", f"the call is not valid: {issue}", {"issues": [issue]})
+    given = {name: arguments[name] for name in FIELDS if _is_number(arguments.get(name))}
+    scope = f"session:{session}"
+    if given:
+        house.store.put(scope, MARK, given)
+    return {"session_id": session, **(house.store.get(scope, MARK) or {})}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
+COMMANDS: Mapping[str, Call] = {"context.usage": usage}

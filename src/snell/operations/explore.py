@@ -1,0 +1,155 @@
+"""The memories as a landscape: journeys, walks, regions and maps."""
+
+import random
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct, to_builtins
+
+from snell.memory import rows
+from snell.memory.clusters import Region
+from snell.memory.clusters import regions as grouped
+from snell.memory.map_drawing import mermaid, svg
+from snell.memory.map_layout import MOST_POINTS, laid_out
+from snell.memory.map_paths import Stop
+from snell.memory.map_paths import journey as travelled
+from snell.memory.map_paths import wander as wandered
+from snell.memory.service import memories_of
+from snell.memory.types import Memory
+from snell.memory.validation import check_namespace
+from snell.memory.vector_space import MOST, Space
+from snell.model.errors import SnellError
+from snell.model.protocols import Transaction
+from snell.operations.memory import project
+from snell.operations.run_in_thread import aside
+from snell.runtime.app import House
+
+Arguments = Mapping[str, Any]
+Env = Mapping[str, str]
+Number = TypeVar("Number", int, float)
+FORMS = ("json", "mermaid", "svg")
+
+
+class _Country(Struct):
+    """The memories that are looked at, and where they lie."""
+
+    space: Space
+    memories: dict[str, Memory]
+    remark: str = ""
+
+
+def journey(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """start_id, end_id, steps -> the memories on the way."""
+    ends = [str(arguments.get(name) or "") for name in ("start_id", "end_id")]
+    steps = _number(arguments, "steps", 10, 2, 20)
+    country = _country(house, arguments, env, needed=ends)
+    return _way(travelled(country.space, ends[0], ends[1], steps), country)
+
+
+def wander(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """start_id (or any), steps, temperature -> the memories on a walk."""
+    steps, temperature = _number(arguments, "steps", 10, 1, 20), _number(arguments, "temperature", 0.5, 0, 1)
+    start = arguments.get("start_id")
+    country = _country(house, arguments, env, needed=[start] if start else [])
+    if not len(country.space):
+        return {"stops": [], "remark": "there are no memories here yet"}
+    chance = random.Random()
+    begin = start or chance.choice(country.space.ids)
+    return _way(wandered(country.space, begin, steps, temperature, chance), country)
+
+
+def regions(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """min_cluster_size, max_clusters -> groups of memories, and those in none."""
+    country = _country(house, arguments, env)
+    smallest, most = _number(arguments, "min_cluster_size", 3, 2, 50), _number(arguments, "max_clusters", 100, 1, 100)
+    found, alone = grouped(country.space, _texts(country), smallest, most)
+    return {"regions": [_shown(each, country) for each in found], "alone": alone, "remark": country.remark}
+
+
+def visualize(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """format, dimensions, include_edges -> a map."""
+    form, edges = arguments.get("format", "json"), arguments.get("include_edges", True)
+    if form not in FORMS:
+        raise SnellError(f"`{str(form)[:40]}` is not a format for a map", advice=f"there are {', '.join(FORMS)}")
+    dimensions = _number(arguments, "dimensions", 2, 2, 3)
+    country = _country(house, arguments, env, most=MOST_POINTS)
+    found, _ = grouped(country.space, _texts(country))
+    layout = laid_out(country.space, dimensions, [each.members for each in found])
+    if form == "svg":
+        drawing = svg(layout, country.memories, found, edges=edges)
+        return {"format": form, "drawing": drawing, "remark": country.remark}
+    if form == "mermaid":
+        drawing = mermaid(layout, country.memories, found, edges=edges)
+        return {"format": form, "drawing": drawing, "remark": country.remark}
+    nodes = [_node(country.memories[each], at, found) for each, at in layout.points.items()]
+    lines = to_builtins(layout.edges) if edges else []
+    shown = [_shown(each, country) for each in found]
+    return {"format": form, "nodes": nodes, "edges": lines, "regions": shown, "remark": country.remark}
+
+
+def _country(
+    house: House, arguments: Arguments, env: Env, *, needed: list[str] | None = None, most: int = MOST
+) -> _Country:
+    """The newest memories of the project, and in any case those that are needed."""
+    named = arguments.get("namespace") or ""
+    place = {"project": project(arguments, env), "namespace": check_namespace(named) if named else ""}
+
+    def work(tx: Transaction) -> tuple[dict[str, bytes], dict[str, Memory], int]:
+        vectors = rows.vectors_of(tx, **place, limit=most)
+        for each in needed or ():
+            rows.get(tx, each)  # says so when it is not there
+        missing = [each for each in needed or () if each not in vectors]
+        vectors = {**_vectors(tx, missing), **vectors} if missing else vectors
+        return vectors, rows.some(tx, list(vectors)), sum(rows.namespaces(tx, project=place["project"]).values())
+
+    vectors, memories, total = memories_of(house).run(work)
+    first = {each: vectors[each] for each in needed or ()}
+    space = Space({**first, **vectors}, most if most < MOST else None)
+    left = total - len(space) if not place["namespace"] else space.left_out
+    remark = f"the newest {len(space)} are looked at; {left} more are not" if left > 0 else ""
+    return _Country(space, {each: memories[each] for each in space.ids}, remark)
+
+
+def _vectors(tx: Transaction, ids: list[str]) -> dict[str, bytes]:
+    found = (tx.rows("SELECT vector FROM memories WHERE id = ?", each) for each in ids)
+    return {each: bytes(row[0][0]) for each, row in zip(ids, found, strict=True)}
+
+
+def _number(arguments: Arguments, name: str, default: Number, least: int, most: int) -> Number:
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, type(default) | int) or not least <= value <= most:
+        raise SnellError(f"`{name}` is `{str(value)[:40]}`, not a number from {least} to {most}")
+    return value
+
+
+def _way(stops: list[Stop], country: _Country) -> dict[str, Any]:
+    shown = []
+    for stop in stops:
+        memory = country.memories[stop.id]
+        shown.append({**to_builtins(stop), "content": memory.content, "namespace": memory.namespace})
+    return {"stops": shown, "remark": country.remark}
+
+
+def _texts(country: _Country) -> dict[str, str]:
+    return {each: memory.content for each, memory in country.memories.items()}
+
+
+def _shown(region: Region, country: _Country) -> dict[str, Any]:
+    typical = country.memories[region.members[0]].content if region.members else ""
+    return {**to_builtins(region), "size": len(region.members), "typical": typical}
+
+
+def _node(memory: Memory, at: tuple[float, ...], found: list[Region]) -> dict[str, Any]:
+    region = next((number for number, each in enumerate(found) if memory.id in each.members), None)
+    about = {"id": memory.id, "content": memory.content, "namespace": memory.namespace}
+    return {**about, "importance": memory.importance, "at": list(at), "region": region}
+
+
+COMMANDS = {
+    "explore.journey": aside(journey),
+    "explore.wander": aside(wander),
+    "explore.regions": aside(regions),
+    "explore.visualize": aside(visualize),
+}

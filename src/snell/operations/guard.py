@@ -1,0 +1,14 @@
+"""What the guard denied last. That it may pass is no remote call: see `packs/guard/one_time_allow.py`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.packs.guard.one_time_allow import last_denied
+from snell.runtime.app import House
+
+
+def denied(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    return dict(last_denied(house.store) or {})
+
+
+COMMANDS = {"guard.denied": denied}

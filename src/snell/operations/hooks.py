@@ -1,0 +1,157 @@
+"""
+Events as remote calls: `hooks.preToolUse` and its like, with the payload as arguments. The answer is what a hook of
+Claude Code would have printed, and for the events of the work layer what that knows: ids, counts, what waits. Before a
+tool, `allow` says whether the call may run now, and `reason` why it may not.
+
+Whoever calls this way speaks for a session, so the fields that every session has are asked for.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from snell.clients import client_named
+from snell.clients.protocol.messages import asked_about, reason_of, stop_reason
+from snell.model.catalogue import CATALOGUE
+from snell.model.decision import Decision
+from snell.model.effects import Verdict
+from snell.model.errors import PayloadError, StoreError
+from snell.model.events import Event
+from snell.model.protocols import Transaction
+from snell.operations import Arguments, Call
+from snell.operations.rpc import CallError
+from snell.operations.work import database_of, issue_in
+from snell.packs.sessions.caller import ANSWERED, USAGE, caller_for, usage_of
+from snell.packs.sessions.hook_output import output_of
+from snell.redact import redacted
+from snell.runtime.app import House
+from snell.settings.builtin_packs import options_of
+from snell.system.json_output import json_bytes
+from snell.system.transcripts import tail_of
+from snell.work import after_tool_call, agent_events, before_tool_call, hook_arguments, session_events, transcript_end
+from snell.work.hook_arguments import Caller, HookCall
+from snell.work.rows import Record, camel_keys
+
+REQUIRED = ("session_id", "transcript_path", "cwd")
+OPTIONAL = ("permission_mode",)
+
+WorkAnswer = Callable[[Transaction, Any, Caller], Record]
+
+
+def decided(name: str, house: House, arguments: Arguments, env: Mapping[str, str]) -> Awaitable[dict[str, Any]]:
+    """Decide the event of this name; raises CallError when its payload does not fit."""
+    payload = {**arguments, "cwd": arguments.get("cwd") or env.get("CWD")}
+    issues = [issue for field in (*REQUIRED, *OPTIONAL) if (issue := _issue(payload, field))]
+    try:
+        event = client_named("generic").decode(json_bytes({**payload, "hook_event_name": name}))
+    except PayloadError as error:
+        raise _invalid([*issues, f"payload: {error.message}"]) from None
+    if issues:
+        raise _invalid(issues)
+    said = _work(event, house, payload, env) if name in _WORK and house.database else {}
+    return _answer(house, replace(event, flags=(*event.flags, ANSWERED)), said)
+
+
+async def _answer(house: House, event: Event, said: Record) -> dict[str, Any]:
+    """What the work layer says, and what all other hooks add to it."""
+    own = output_of(event.name, said)
+    if said.get("allow") is False:
+        return {**said, **own}
+    decision = await house.decide_async(event)
+    printed = client_named("claude-code").encode(decision).stdout
+    answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
+    outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
+    allowed = _permission(decision) if event.name == "PreToolUse" else {}
+    return {**said, **allowed, **answer, **_joined(*outputs), "decisionId": decision.id}
+
+
+def _permission(decision: Decision) -> Record:
+    """Whether the call may run now. A caller that reads only `allow` must not run what a person has to decide."""
+    match decision.verdict:
+        case Verdict.DENY:
+            return {"allow": False, "reason": reason_of(decision)}
+        case Verdict.ASK | Verdict.DEFER as verdict:
+            return {"allow": False, "reason": f"{verdict.name.lower()}: {asked_about(decision)}"}
+    return {"allow": False, "reason": stop_reason(decision)} if decision.stop else {"allow": True}
+
+
+def _joined(one: Record | None, other: Record | None) -> Record:
+    texts = [each["additionalContext"] for each in (one, other) if each and each.get("additionalContext")]
+    if not one and not other:
+        return {}
+    context = {"additionalContext": "\n\n".join(texts)} if texts else {}
+    return {"hookSpecificOutput": {**(one or {}), **(other or {}), **context}}
+
+
+def _work(event: Event, house: House, payload: Arguments, env: Mapping[str, str]) -> Record:
+    name = event.name
+    type_, answer = _WORK[name]
+    given = {"hookEventName": name, **camel_keys(payload)}
+    try:
+        asked = msgspec.convert(redacted(given) if name in _KEPT else given, type_)
+    except msgspec.ValidationError as error:
+        raise _invalid([issue_in(str(error))]) from None
+    options = options_of("sessions", house.place_of(event).book.hooks())
+    told = house.store.get(f"session:{asked.session_id}", USAGE)
+    caller = caller_for(env, options, usage_of(told, options["context_window"]))
+    trouble = transcript_end.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
+    try:
+        return database_of(house).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
+    except StoreError:  # an agent goes on working without us
+        return {"allow": True} if name == "PreToolUse" else {}
+
+
+def _answered(
+    tx: Transaction, name: str, asked: HookCall, caller: Caller, answer: WorkAnswer | None, trouble: str
+) -> Record:
+    said = answer(tx, asked, caller) if answer else {}
+    fields = {each: getattr(asked, each) for each in asked.__struct_fields__}
+    status = agent_events.status_after(name, {**fields, "trouble": trouble})
+    changed = agent_events.set_status(tx, caller, status, said.get("effortId")) if status else None
+    return {**said, "status": status, "statusChanged": changed is not None, **({"trouble": trouble} if trouble else {})}
+
+
+def _invalid(issues: list[str]) -> CallError:
+    return CallError("VALIDATION_ERROR", f"the payload is not valid: {'; '.join(issues)}", {"issues": issues})
+
+
+def _issue(payload: Mapping[str, Any], field: str) -> str:
+    camel = _camel_case(field)
+    value = payload.get(field, payload.get(camel))
+    if value is None:
+        return f"{camel}: is missing" if field in REQUIRED else ""
+    return "" if isinstance(value, str) else f"{camel}: must be text"
+
+
+def _camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+# The events of the work layer: what each takes, and who answers where there is more to it than a status.
+_WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
+    "SessionStart": (hook_arguments.SessionStart, session_events.session_start),
+    "SessionEnd": (hook_arguments.SessionEnd, session_events.session_end),
+    "PreCompact": (hook_arguments.PreCompact, session_events.pre_compact),
+    "PreToolUse": (hook_arguments.PreToolUse, before_tool_call.pre_tool_use),
+    "PostToolUse": (hook_arguments.PostToolUse, after_tool_call.post_tool_use),
+    "PostToolUseFailure": (hook_arguments.PostToolUseFailure, after_tool_call.post_tool_use_failure),
+    "Stop": (hook_arguments.Stop, None),
+    "UserPromptSubmit": (hook_arguments.UserPrompt, session_events.user_prompt),
+    "Notification": (hook_arguments.Notification, None),
+    "PermissionRequest": (hook_arguments.PermissionRequest, None),
+    "TeammateIdle": (hook_arguments.TeammateIdle, agent_events.teammate_idle),
+    "TaskCompleted": (hook_arguments.TaskCompleted, agent_events.task_completed),
+    "SubagentStart": (hook_arguments.SubagentStart, agent_events.subagent_start),
+    "SubagentStop": (hook_arguments.SubagentStop, agent_events.subagent_stop),
+    "ConfigChange": (hook_arguments.ConfigChange, agent_events.config_change),
+}
+_KEPT = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # what they say goes into messages
+
+COMMANDS: Mapping[str, Call] = {
+    **{f"hooks.{name[0].lower()}{name[1:]}": partial(decided, name) for name in CATALOGUE},
+    "hooks.userPrompt": partial(decided, "UserPromptSubmit"),
+}

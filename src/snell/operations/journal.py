@@ -1,0 +1,120 @@
+"""
+What was decided, for those who only read: why, sessions, efforts.
+
+A call that names no project means that of the caller's folder; `*` means all of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import to_builtins
+
+from snell.engine.explain import explained
+from snell.model.errors import SnellError
+from snell.model.protocols import Database, Transaction
+from snell.operations import call_for
+from snell.operations.memory import project
+from snell.operations.project_filter import OwnDecisions, wait_for_traces
+from snell.operations.run_in_thread import aside
+from snell.records import decisions
+from snell.records.decisions import Row
+from snell.records.session_reports import in_words, report_of
+from snell.runtime.app import House
+from snell.runtime.database_journal import StoreJournal
+
+Arguments = Mapping[str, Any]
+NEWEST = 20
+
+
+def why(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    """id (or its beginning, or `last`), project -> the decision, in words."""
+    wanted, place = str(arguments.get("id") or "last"), project(arguments, env)
+    record = _journal(house).find(_own(_database(house), wanted, place))
+    return {"id": record["id"], "verdict": record.get("verdict", ""), "explanation": explained(record)}
+
+
+def session(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    """session_id (or `last`), project -> what was decided in it, in Markdown."""
+    database, wanted = _database(house), str(arguments.get("session_id") or "last")
+    place = project(arguments, env)
+    if wanted == "last":
+        newest = database.run(lambda tx: OwnDecisions(tx, place).sessions(1))
+        if not newest:
+            return {"session_id": "", "report": "No session is known yet.\n", "decisions": 0}
+        wanted = newest[0].session_id
+    report = database.run(lambda tx: report_of(tx, wanted) if OwnDecisions(tx, place).has_session(wanted) else None)
+    if report is None:
+        known = database.run(lambda tx: decisions.recent(tx, session=wanted, limit=1))
+        advice = _ELSEWHERE if known else "`sessions` lists those that are known"
+        raise SnellError(f"there is no session `{wanted[:200]}`{' of this project' if known else ''}", advice=advice)
+    return {
+        **to_builtins(report),
+        "session_id": wanted,
+        "report": in_words(report),
+        "decisions": report.summary.decisions,
+    }
+
+
+def sessions(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    """limit, project -> the sessions that were active last."""
+    limit, place = arguments.get("limit", 10), project(arguments, env)
+    return {"sessions": to_builtins(_database(house).run(lambda tx: OwnDecisions(tx, place).sessions(limit)))}
+
+
+def efforts(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    """effort_id (or none: the newest ones) -> efforts; of one also its sessions."""
+    if not house.store.get("work", "in_use"):
+        return {"efforts": [], "sessions": []}  # asking must not make anybody keep some
+    one = arguments.get("effort_id")
+    if one is None:
+        return {"efforts": _work(house, "db.effort.list", {}, env)[-NEWEST:], "sessions": []}
+    sessions_of_it = _work(house, "db.session.list", {"effortId": one}, env)
+    return {"efforts": [_work(house, "db.effort.get", {"id": one}, env)], "sessions": sessions_of_it[-NEWEST:]}
+
+
+_ELSEWHERE = "it may be of another: name that one as `project`, or `*` for all of them"
+
+
+def _own(database: Database, wanted: str, place: str) -> str:
+    """The id of the decision, if it is of this project."""
+
+    def work(tx: Transaction) -> Row | None:
+        own = OwnDecisions(tx, place)
+        if wanted == "last":
+            return own.last()
+        row = decisions.find(tx, wanted)
+        return row if row and own.holds(row) else None
+
+    found = database.run(work)
+    if found is None:
+        what = "no decision" if wanted == "last" else f"no decision `{wanted[:200]}`"
+        raise SnellError(f"there is {what} of this project", advice=_ELSEWHERE)
+    return found.id
+
+
+def _work(house: House, command: str, arguments: Arguments, env: Mapping[str, str]) -> Any:
+    call = call_for(command, house)
+    return call(arguments, env) if call else []
+
+
+def _database(house: House) -> Database:
+    """With everything in it that was decided so far, and where."""
+    if house.database is None:
+        raise SnellError("this house keeps no journal")
+    _journal(house).take_in()
+    wait_for_traces(house.database)
+    return house.database
+
+
+def _journal(house: House) -> StoreJournal:
+    if isinstance(house.journal, StoreJournal):
+        return house.journal
+    raise SnellError("this house keeps no journal")
+
+
+COMMANDS = {
+    "journal.why": aside(why),
+    "journal.session": aside(session),
+    "journal.sessions": aside(sessions),
+    "journal.efforts": efforts,
+}

@@ -1,0 +1,40 @@
+"""The ledger, where it changes something: a call that holds its key lets go of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from snell.model.errors import SnellError
+from snell.model.protocols import Transaction
+from snell.records import claims, ledger, lost_ledger
+from snell.records.ledger import End
+from snell.runtime.app import House
+from snell.system.wall_clock import now_ms
+
+Arguments = Mapping[str, Any]
+
+
+def release(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    wanted = str(arguments.get("id") or "")
+    if house.database is None:
+        raise SnellError("this house has no database")
+    return house.database.run(lambda tx: _release(tx, wanted, house))
+
+
+def _release(tx: Transaction, wanted: str, house: House) -> dict[str, Any]:
+    if wanted == "lost":
+        return {"id": wanted, "released": lost_ledger.accept(tx)}
+    found = ledger.find_like(tx, wanted)
+    if len(found) != 1:
+        what = "several calls are called" if found else "there is no call"
+        raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` names them")
+    call = found[0]
+    held = claims.holder(tx, call.run_id, call.idempotency_key)
+    is_held = held is not None and held.tool_call_id == call.tool_call_id
+    ledger.finish(tx, call, End(status="abandoned_on_resume", at=now_ms(), duration_ms=0, error_code="released"))
+    claims.release(tx, call.run_id, call.idempotency_key, call.tool_call_id)
+    if is_held and house.auditor:
+        house.auditor.note_release(tx, call.tool_call_id)
+    return {"id": call.tool_call_id, "released": is_held}
+
+
+COMMANDS = {"ledger.release": release}

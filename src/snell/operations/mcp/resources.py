@@ -1,0 +1,78 @@
+"""What a client can read without a tool: memories, and the report of the last session."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import mcp_types as types
+
+from snell.memory.map_drawing import brief
+from snell.model.errors import SnellError
+from snell.system.json_output import json_bytes
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
+
+MEMORIES, LAST_SESSION = "snell://memories", "snell://sessions/last"
+SHOWN = 20  # memories that are listed one by one
+
+
+class UnknownError(SnellError):
+    """There is no such resource."""
+
+    id = "resource"
+
+
+async def listed(ask: Ask) -> list[types.Resource]:
+    """The list of all, the last session, and the newest memories of the project."""
+    newest = await ask("memory.list", {"limit": SHOWN})
+    fixed = [
+        types.Resource(
+            uri=MEMORIES,
+            name="memories",
+            description="the newest memories of this project",
+            mime_type="application/json",
+        ),
+        types.Resource(
+            uri=LAST_SESSION,
+            name="last session",
+            description="what Snell decided in the last session",
+            mime_type="text/markdown",
+        ),
+    ]
+    return fixed + [
+        types.Resource(uri=f"{MEMORIES}/{each['id']}", name=brief(each["content"], 60), mime_type="application/json")
+        for each in newest["memories"]
+    ]
+
+
+def templates() -> list[types.ResourceTemplate]:
+    return [
+        types.ResourceTemplate(
+            uri_template=f"{MEMORIES}/{{id}}",
+            name="memory",
+            description="one memory, by its id",
+            mime_type="application/json",
+        ),
+        types.ResourceTemplate(
+            uri_template="snell://sessions/{id}",
+            name="session",
+            description="what Snell decided in a session",
+            mime_type="text/markdown",
+        ),
+    ]
+
+
+async def read(uri: str, ask: Ask) -> types.TextResourceContents:
+    """The text behind an address."""
+    uri = str(uri)
+    if uri == MEMORIES:
+        return _json(uri, await ask("memory.list", {"limit": 50}))
+    if uri.startswith(f"{MEMORIES}/"):
+        return _json(uri, await ask("memory.get", {"memory_id": uri.removeprefix(f"{MEMORIES}/")}))
+    if uri.startswith("snell://sessions/"):
+        found = await ask("journal.session", {"session_id": uri.removeprefix("snell://sessions/")})
+        return types.TextResourceContents(uri=uri, mime_type="text/markdown", text=found["report"])
+    raise UnknownError(f"there is no resource `{uri[:200]}`", advice=f"there are `{MEMORIES}` and `{LAST_SESSION}`")
+
+
+def _json(uri: str, value: Any) -> types.TextResourceContents:
+    return types.TextResourceContents(uri=uri, mime_type="application/json", text=json_bytes(value).decode())

@@ -1,0 +1,327 @@
+"""
+Memories over the wire: what `snell memory` and the MCP server call.
+
+A call that names no project means that of the caller's folder; `*` means all of them.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import to_builtins
+
+from snell.memory import decay as aging
+from snell.memory import export_files, rows
+from snell.memory import forget as memory_forgetting
+from snell.memory.project_identity import project_of
+from snell.memory.recall import ALPHA, Question
+from snell.memory.service import Memories, memories_of
+from snell.memory.transcript_position import overlong_lines
+from snell.memory.types import Draft, Found, Kept, NotRememberedError
+from snell.memory.validation import check_namespace
+from snell.runtime.app import House
+
+Arguments = Mapping[str, Any]
+Env = Mapping[str, str]
+T = TypeVar("T")
+Call = Callable[[House, Arguments, Env], Any]
+
+
+def remember(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """content, namespace, tags, importance, metadata, idempotency_key, project, agent, source -> status, id, ..."""
+    kept = memories_of(house).remember(_draft(arguments, env))
+    return _told(kept, memories_of(house))
+
+
+def remember_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """memories: a list of what `remember` takes; each is kept or refused by itself."""
+    memories = memories_of(house)
+    results = []
+    for number, each in enumerate(_given(arguments, "memories", list[dict[str, Any]])):
+        try:
+            results.append(_told(memories.remember(_draft({**arguments, **each}, env)), memories))
+        except NotRememberedError as error:
+            results.append({"status": "error", "error": f"memory {number}: {error}"})
+    return {"results": results, "stored": sum(each["status"] == "stored" for each in results)}
+
+
+def recall(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """query, limit, namespace, min_similarity, alpha, project -> memories, the best first; a remark without any."""
+    memories = memories_of(house)
+    question = Question(
+        text=_given(arguments, "query", str),
+        project=project(arguments, env),
+        namespace=_namespace(arguments),
+        limit=_given(arguments, "limit", int, 5),
+        min_similarity=_given(arguments, "min_similarity", float, 0.0),
+        alpha=_given(arguments, "alpha", float, ALPHA),
+    )
+    found = memories.recall(question)
+    answer: dict[str, Any] = {"memories": [_shown(each) for each in found], "project": question.project}
+    if not found:
+        answer["remark"] = _NOTHING if question.project == "*" else f"{_NOTHING} here; project `*` asks everywhere"
+    return _with_notices(answer, memories)
+
+
+_NOTHING = "nothing is known about that"
+
+
+def nearby(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """memory_id, limit, project (the memory's own, if none is named), within -> memories like it."""
+    limit, named = _given(arguments, "limit", int, 5), _given(arguments, "project", str, "")
+    memory_id = _given(arguments, "memory_id", str)
+    _check_within(house, arguments, [memory_id], advice="name that `project`, or `*` for all")
+    found = memories_of(house).nearby(memory_id, limit, named)
+    return {"memories": [_shown(each) for each in found]}
+
+
+def get(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    memory_id = _given(arguments, "memory_id", str)
+    return dict(to_builtins(_read(house, lambda tx: rows.get(tx, memory_id))))
+
+
+def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """limit, namespace, project, before -> memories, the newest first."""
+    limit, before = _given(arguments, "limit", int, 50), _given(arguments, "before", int, 0)
+    place = {"project": project(arguments, env), "namespace": _namespace(arguments)}
+    if not 1 <= limit <= 1000:
+        raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 1000")
+    memories_of(house).drain()
+    found = _read(house, lambda tx: rows.listed(tx, **place, limit=limit, before=before))
+    return {"memories": to_builtins(found), "project": place["project"]}
+
+
+def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """memory_id, within -> forgotten, captures, not_searched. An id that is not there is a problem."""
+    memory_id = _given(arguments, "memory_id", str)
+    _read(house, lambda tx: rows.get(tx, memory_id))
+    _check_within(house, arguments, [memory_id])
+    return dict(to_builtins(memory_forgetting.forget(memories_of(house), [memory_id])))
+
+
+def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """memory_ids, within -> forgotten, missing, captures, not_searched."""
+    wanted = _given(arguments, "memory_ids", list[str])
+    if not wanted:
+        raise NotRememberedError("no id was given", advice="`snell memory list` shows them")
+    _check_within(house, arguments, wanted)
+    gone = memory_forgetting.forget(memories_of(house), wanted)
+    missing = [each for each in dict.fromkeys(wanted) if each not in gone.forgotten]
+    return {**to_builtins(gone), "missing": missing}
+
+
+def namespaces(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    place = project(arguments, env)
+    return {"namespaces": _read(house, lambda tx: rows.namespaces(tx, project=place)), "project": place}
+
+
+def rename_namespace(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    old, new = _given(arguments, "old_namespace", str), _given(arguments, "new_namespace", str)
+    place = project(arguments, env)
+    return {"moved": _run(house, lambda tx: rows.rename_namespace(tx, old, new, project=place))}
+
+
+def delete_namespace(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """namespace, confirm, dry_run -> how many went, or would go."""
+    name, place = _given(arguments, "namespace", str), project(arguments, env)
+    is_dry = _given(arguments, "dry_run", bool, True) or not _given(arguments, "confirm", bool, False)
+    count = _run(house, lambda tx: rows.delete_namespace(tx, name, project=place, dry_run=is_dry))
+    return {"memories": count, "dry_run": is_dry}
+
+
+def decay(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """function, half_life_days, min_importance, access_weight, dry_run, namespace -> what changes."""
+    how: dict[str, Any] = {
+        "project": project(arguments, env),
+        "namespace": _namespace(arguments),
+        "function": _given(arguments, "function", str, "exponential"),
+        "half_life_days": _given(arguments, "half_life_days", float, 30.0),
+        "min_importance": _given(arguments, "min_importance", float, 0.1),
+        "access_weight": _given(arguments, "access_weight", float, 0.3),
+        "dry_run": _given(arguments, "dry_run", bool, True),
+    }
+    changes = _run(house, lambda tx: aging.decay(tx, **how))
+    return {"changed": len(changes), "dry_run": how["dry_run"], "changes": to_builtins(changes[:100])}
+
+
+def reinforce(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """memory_ids, boost_type, boost_amount, update_access, within -> what changed."""
+    ids = _given(arguments, "memory_ids", list[str])
+    _check_within(house, arguments, ids)
+    how: dict[str, Any] = {
+        "boost_type": _given(arguments, "boost_type", str, "additive"),
+        "boost_amount": _given(arguments, "boost_amount", float, 0.1),
+        "update_access": _given(arguments, "update_access", bool, True),
+    }
+    return {"changes": to_builtins(_run(house, lambda tx: aging.reinforce(tx, ids, **how)))}
+
+
+def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """project -> how many memories, and how it stands with what is still to be read and taken in."""
+    from snell.memory.transcript_capture import bytes_unread
+
+    memories, place = memories_of(house), project(arguments, env)
+    found = to_builtins(_read(house, lambda tx: rows.stats(tx, project=place)))
+    inbox = memories.inbox
+    waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
+    left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root.parent)) if inbox else (0, 0)
+    told = {"waiting": waiting, "quarantined": failed, "overlong_lines": left_out, "unread_bytes": unread}
+    return {**found, "project": place, **told, "problem": memories.problem}
+
+
+def drain(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """files, seconds -> what became of the captures that waited."""
+    memories = memories_of(house)
+    drained = memories.drain(_given(arguments, "files", int, 10_000), _given(arguments, "seconds", float, 3.0))
+    return {"statuses": dict(drained.statuses), "problems": drained.problems[:20], "left": drained.left}
+
+
+def export(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """output_path, format, namespace, project -> path, memories."""
+    where = {"project": project(arguments, env), "namespace": _namespace(arguments)}
+    path, form = _path(arguments, env, "output_path"), _given(arguments, "format", str, "")
+    return export_files.exported(memories_of(house), path, **where, form=form)
+
+
+def import_(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """source_path, format, dry_run, dedup_threshold, project (absent: each memory's own) -> statuses."""
+    return export_files.imported(
+        memories_of(house),
+        _path(arguments, env, "source_path"),
+        project=_given(arguments, "project", str, "*") or "*",
+        form=_given(arguments, "format", str, ""),
+        is_dry=_given(arguments, "dry_run", bool, True),
+        similar=_given(arguments, "dedup_threshold", float, 0.95),
+    )
+
+
+def project(arguments: Arguments, env: Env) -> str:
+    """The project that a call is about."""
+    named = arguments.get("project")
+    if named is None or named == "":
+        return project_of(env.get("CWD", ""))
+    if not isinstance(named, str) or len(named) > 1024:
+        raise NotRememberedError("`project` is not the name of a project")
+    return named
+
+
+def _draft(arguments: Arguments, env: Env) -> Draft:
+    place = project(arguments, env)
+    if place == "*":
+        raise NotRememberedError("a memory belongs to one project", advice="name it, or leave `project` out")
+    return Draft(
+        content=_given(arguments, "content", str),
+        namespace=_namespace(arguments) or "default",
+        project=place,
+        tags=tuple(_given(arguments, "tags", list[str], [])),
+        importance=_given(arguments, "importance", float, 0.5),
+        metadata=_given(arguments, "metadata", dict[str, Any], {}),
+        source=_given(arguments, "source", str, "remember"),
+        agent=_given(arguments, "agent", str, ""),
+        idempotency_key=_given(arguments, "idempotency_key", str, ""),
+    )
+
+
+def _check_within(
+    house: House,
+    arguments: Arguments,
+    memory_ids: list[str],
+    advice: str = "a person can change it, with `snell memory`",
+) -> None:
+    """`within`: the one project whose memories may be touched, or nothing happens at all."""
+    if (within := arguments.get("within")) is None:
+        return
+    found = _read(house, lambda tx: rows.some(tx, memory_ids)).values()
+    if foreign := next((memory for memory in found if memory.project != within), None):
+        raise NotRememberedError(f"memory `{foreign.id}` is of another project", advice=advice)
+
+
+def _path(arguments: Arguments, env: Env, name: str) -> str:
+    return os.path.join(env.get("CWD", ""), os.path.expanduser(_given(arguments, name, str)))
+
+
+def _namespace(arguments: Arguments) -> str:
+    name = _given(arguments, "namespace", str, "")
+    return check_namespace(name) if name else ""
+
+
+_MISSING: Any = object()
+
+
+def _given(arguments: Arguments, name: str, type_: Any, default: Any = _MISSING) -> Any:
+    """An argument of this type; null is the same as leaving it out."""
+    value = arguments.get(name)
+    if value is None:
+        if default is _MISSING:
+            raise NotRememberedError(f"`{name}` is missing")
+        return default
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise NotRememberedError(f"`{name}` is not right: {error}") from None
+
+
+def _run(house: House, work: Callable[[Any], T]) -> T:
+    return memories_of(house).run(work)
+
+
+def _read(house: House, work: Callable[[Any], T]) -> T:
+    return memories_of(house).read(work)
+
+
+def _shown(found: Found) -> dict[str, Any]:
+    return {**to_builtins(found.memory), "similarity": found.similarity, "by": found.by}
+
+
+def _told(kept: Kept, memories: Memories) -> dict[str, Any]:
+    return _with_notices(dict(to_builtins(kept)), memories)
+
+
+def _with_notices(answer: dict[str, Any], memories: Memories) -> dict[str, Any]:
+    """What became of captures since the last answer goes with this one."""
+    if not memories.notices:
+        return answer
+    notices = [memories.notices.popleft() for _ in range(len(memories.notices))]
+    return {**answer, "notices": notices}
+
+
+def _in_a_thread(call: Call) -> Call:
+    """In a daemon these wait for files and for a model, so its loop goes on; elsewhere they are plain calls."""
+
+    def here(house: House, arguments: Arguments, env: Env) -> Any:
+        memories_of(house).come_along(env.get("CWD", ""))
+        return call(house, arguments, env)
+
+    def answer(house: House, arguments: Arguments, env: Env) -> Any:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return here(house, arguments, env)
+        return loop.run_in_executor(None, here, house, arguments, env)
+
+    return answer
+
+
+_CALLS: Mapping[str, Call] = {
+    "memory.remember": remember,
+    "memory.remember_batch": remember_batch,
+    "memory.recall": recall,
+    "memory.nearby": nearby,
+    "memory.get": get,
+    "memory.list": listed,
+    "memory.forget": forget,
+    "memory.forget_batch": forget_batch,
+    "memory.namespaces": namespaces,
+    "memory.rename_namespace": rename_namespace,
+    "memory.delete_namespace": delete_namespace,
+    "memory.decay": decay,
+    "memory.reinforce": reinforce,
+    "memory.stats": stats,
+    "memory.drain": drain,
+    "memory.export": export,
+    "memory.import": import_,
+}
+
+COMMANDS = {name: _in_a_thread(call) for name, call in _CALLS.items()}

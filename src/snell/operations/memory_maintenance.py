@@ -1,0 +1,90 @@
+"""Looking after memories: take them out of a text, join those that say the same, see how things are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import to_builtins
+
+from snell.llm.embeddings.word_table import word_table
+from snell.memory import rows
+from snell.memory.consolidation import consolidate as consolidated
+from snell.memory.service import memories_of
+from snell.memory.shortlist import shortlist_of
+from snell.memory.statements import statements
+from snell.memory.types import LONGEST, Draft
+from snell.memory.validation import check_namespace
+from snell.model.errors import SnellError
+from snell.operations.memory import project
+from snell.operations.run_in_thread import aside
+from snell.runtime.app import House
+
+Arguments = Mapping[str, Any]
+Env = Mapping[str, str]
+_NO_LIMIT = 2.0
+
+
+def extract(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """text, namespace, min_confidence, deduplicate, dedup_threshold -> what was found, and what became of it."""
+    text, memories = str(arguments.get("text") or ""), memories_of(house)
+    if not text.strip():
+        raise SnellError("there is no text to look at")
+    if len(text) > LONGEST:
+        raise SnellError(f"the text has {len(text):,} characters, and {LONGEST:,} is the most", advice="split it")
+    place, namespace = _one_project(arguments, env), check_namespace(arguments.get("namespace", "extracted"))
+    similar = arguments.get("dedup_threshold", 0.9) if arguments.get("deduplicate", True) else _NO_LIMIT
+    results = []
+    for each in statements(text, arguments.get("min_confidence", 0.5)):
+        draft = Draft(
+            content=each.text,
+            namespace=namespace,
+            project=place,
+            tags=each.types,
+            importance=each.importance,
+            source="extract",
+            agent=str(arguments.get("agent", ""))[:200],
+            signal=each.confidence,
+        )
+        kept = memories.remember(draft, similar=similar)
+        shown = {"content": memories.redacted(draft).content, "confidence": each.confidence, "types": list(each.types)}
+        results.append({**to_builtins(kept), **shown})
+    return {"results": results, "stored": sum(each["status"] == "stored" for each in results)}
+
+
+def consolidate(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """namespace, similarity_threshold, strategy, dry_run, max_groups -> the groups that were joined, or would be."""
+    memories, is_dry = memories_of(house), arguments.get("dry_run", True)
+    how = {
+        "project": project(arguments, env),
+        "namespace": check_namespace(arguments["namespace"]),
+        "similarity_threshold": arguments.get("similarity_threshold", 0.85),
+        "strategy": arguments.get("strategy", "keep_highest_importance"),
+        "max_groups": arguments.get("max_groups", 50),
+    }
+    groups = memories.run(lambda tx: consolidated(tx, shortlist_of(memories.database), dry_run=is_dry, **how))
+    return {"groups": to_builtins(groups), "dry_run": is_dry}
+
+
+def health(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+    """verbose -> status, problems, how many captures wait to be taken in, details."""
+    memories, place = memories_of(house), project(arguments, env)
+    problems = [*getattr(house.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
+    if memories.inbox and (failed := memories.inbox.count("quarantine")):
+        problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
+    waiting = memories.inbox.count() if memories.inbox else 0
+    status = "degraded" if problems else "healthy"
+    answer: dict[str, Any] = {"status": status, "problems": problems, "waiting": waiting}
+    if arguments.get("verbose"):
+        found = memories.run(lambda tx: rows.stats(tx, project=place))
+        model = memories.embedder.name if memories.embedder else "offline"
+        answer["details"] = {"project": place, "vectors": model, **to_builtins(found)}
+    return answer
+
+
+def _one_project(arguments: Arguments, env: Env) -> str:
+    place = project(arguments, env)
+    if place == "*":
+        raise SnellError("a memory belongs to one project", advice="name it, or leave `project` out")
+    return place
+
+
+COMMANDS = {"tend.extract": aside(extract), "tend.consolidate": aside(consolidate), "tend.health": aside(health)}

@@ -1,0 +1,121 @@
+"""Runs: begin one, look at it, cancel it, let it go on, have a call made again."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import to_builtins
+from msgspec.json import encode
+
+from snell.model.errors import SnellError
+from snell.model.mark_scopes import lasting
+from snell.model.protocols import T, Transaction
+from snell.records import decisions, replays
+from snell.runtime.app import House
+from snell.settings.builtin_packs import builtin_packs
+from snell.system.wall_clock import now_ms
+from snell.work import runs
+from snell.work.runs import Run
+
+Arguments = Mapping[str, Any]
+LARGEST = 1_000_000
+
+
+def start(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    options = builtin_packs()["runs"].options
+    most = {name: _number(arguments, name, int(options[name])) for name in ("minutes", "steps", "calls")}
+    session = _session(house, arguments)
+    now = now_ms()
+    run = Run(
+        run_id=str(arguments.get("run") or f"run-{now:x}-{os.urandom(3).hex()}"),
+        created_at=now,
+        updated_at=now,
+        run_spec=encode({"objective": str(arguments.get("objective") or "")}).decode(),
+        session_id=session,
+        max_minutes=most["minutes"],
+        max_steps=most["steps"],
+        max_calls=most["calls"],
+    )
+    if not _do(house, lambda tx: runs.start(tx, run)):
+        raise SnellError(f"there is a run `{run.run_id}` already", advice="choose another name")
+    if session:
+        house.store.put(lasting(session), runs.MARK, run.run_id)
+    return to_builtins(run)  # type: ignore[no-any-return] # a dict, since Run is a Struct
+
+
+def list_(house: House, arguments: Arguments, env: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [to_builtins(run) for run in _do(house, runs.recent)]
+
+
+def show(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(house, arguments)
+    kept = _do(house, lambda tx: runs.checkpoints(tx, run.run_id))
+    return {**to_builtins(run), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
+
+
+def cancel(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run, reason = _run(house, arguments), str(arguments.get("reason") or "")
+    return {"run": run.run_id, "changed": _do(house, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
+
+
+def approve(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(house, arguments)
+    return {"run": run.run_id, "changed": _do(house, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
+
+
+def finish(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(house, arguments)
+    changed = _do(house, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
+    return {"run": run.run_id, "changed": changed}
+
+
+def replay(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run, call = _run(house, arguments), str(arguments.get("call") or "")
+    return {"run": run.run_id, "changed": _do(house, lambda tx: replays.queue(tx, run.run_id, call))}
+
+
+def _run(house: House, arguments: Arguments) -> Run:
+    wanted = str(arguments.get("run") or "")
+    if not wanted:
+        newest = _do(house, lambda tx: runs.recent(tx, 1))
+        if not newest:
+            raise SnellError("there is no run yet", advice="begin one with `snell runs start`")
+        return newest[0]
+    run = _do(house, lambda tx: runs.find(tx, wanted))
+    if run is None:
+        raise SnellError(f"there is no run `{wanted}`", advice="`snell runs list` names them")
+    return run
+
+
+def _session(house: House, arguments: Arguments) -> str:
+    named = arguments.get("session")
+    if isinstance(named, str) and named:
+        return named
+    row = _do(house, lambda tx: decisions.find(tx))
+    return row.session_id if row else ""
+
+
+def _number(arguments: Arguments, name: str, usual: int) -> int:
+    value = arguments.get(name)
+    if value is None:
+        return usual
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
+        raise SnellError(f"`{name}` must be a number from 1 to {LARGEST:,}")
+    return value
+
+
+def _do(house: House, work: Callable[[Transaction], T]) -> T:
+    if house.database is None:
+        raise SnellError("this house has no database")
+    return house.database.run(work)
+
+
+COMMANDS = {
+    "runs.start": start,
+    "runs.list": list_,
+    "runs.show": show,
+    "runs.cancel": cancel,
+    "runs.approve": approve,
+    "runs.finish": finish,
+    "runs.replay": replay,
+}

@@ -1,0 +1,119 @@
+"""
+Remote calls into the work layer: `db.*`, `commands.*`, `agent.*` and `hooks.*`.
+
+What a call takes is what its function takes: names in camelCase or snake_case, types checked, the rest ignored. Each
+call is one transaction.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from snell.memory.project_identity import shared_name
+from snell.model.protocols import Database, Transaction
+from snell.operations.sync import met
+from snell.runtime.app import House
+from snell.work import shared_names
+from snell.work.errors import WorkError, invalid
+from snell.work.rows import camel, camel_keys
+
+Arguments = Mapping[str, Any]
+Env = Mapping[str, str]
+
+IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
+
+
+def transacted(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
+    """A function over a transaction as a remote call. Who calls, and where, comes from the environment."""
+    names = list(inspect.signature(function).parameters)
+
+    def call(house: House, arguments: Arguments, env: Env) -> Any:
+        given = fields_of(function, {**_surroundings(names, house, env), **camel_keys(arguments)})
+        answer = database_of(house).run(lambda tx: _at(tx, given.get("cwd"), function, given))
+        mark_in_use(house)
+        if house.team:
+            house.team.changed()
+        return answer
+
+    return met(call)
+
+
+def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    if isinstance(cwd, str):
+        shared_names.adopt(tx, cwd, shared_name)
+    return function(tx, **given)
+
+
+def reading(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
+    """The same for what needs no database: files are looked at in the caller's directory."""
+
+    def call(house: House, arguments: Arguments, env: Env) -> Any:
+        return function(house, **fields_of(function, {"cwd": env.get("CWD", ""), **camel_keys(arguments)}))
+
+    return call
+
+
+def fields_of(function: Callable[..., Any], given: Arguments) -> dict[str, Any]:
+    """The arguments of a function, checked. Raises VALIDATION_ERROR with its issues."""
+    checked = converted(_struct_for(function), given)
+    return {name: getattr(checked, name) for name in checked.__struct_fields__}
+
+
+def converted(type_: Any, given: Arguments) -> Any:
+    try:
+        return msgspec.convert(dict(given), type_)
+    except msgspec.ValidationError as error:
+        raise invalid(issue_in(str(error))) from None
+
+
+def issue_in(message: str) -> str:
+    """`path: message`, out of what the decoder says."""
+    said, _, path = message.partition(" - at `$")
+    if path:
+        return f"{path.rstrip('`').lstrip('.')}: {said}"
+    _, quote, rest = said.partition("field `")
+    return f"{rest.rstrip('`')}: is missing" if quote else said
+
+
+def database_of(house: House) -> Database:
+    if house.database is None:
+        raise WorkError("COMMAND_ERROR", "this house keeps no database")
+    return house.database
+
+
+def mark_in_use(house: House) -> None:
+    house.store.put(*IN_USE, True)
+
+
+def agent_in(env: Env) -> str:
+    return env.get("AGENT_ID", "")
+
+
+def window_in(house: House, env: Env) -> str | None:
+    """The window that a command is called from, where a supervisor of `snell run` knows it."""
+    run = env.get("SNELL_SUPERVISOR")
+    known = house.store.get(f"supervisor:{run}", "session") if run else None
+    id_ = known.get("id") if isinstance(known, dict) else None
+    return id_ if isinstance(id_, str) and id_ else None
+
+
+def _surroundings(names: list[str], house: House, env: Env) -> dict[str, Any]:
+    known: dict[str, Callable[[], Any]] = {
+        "cwd": lambda: env.get("CWD", ""),
+        "agent_id": lambda: agent_in(env),
+        "client_session_id": lambda: window_in(house, env),
+    }
+    return {camel(name): known[name]() for name in names if name in known}
+
+
+@cache
+def _struct_for(function: Callable[..., Any]) -> Any:
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    fields = [
+        (each.name, each.annotation) if each.default is each.empty else (each.name, each.annotation, each.default)
+        for each in parameters
+    ]
+    return msgspec.defstruct(f"{function.__name__}_call", fields, kw_only=True, rename="camel")

@@ -1,0 +1,49 @@
+"""
+What a call has left in files, as it stands there now.
+
+An edit says only what it puts in, and `sed -i` not even that; what runs later is the whole file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from snell.packs.guard.sensitive_files import secret_in
+from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.shell_state import Step
+from snell.system.lazy_regex import late
+
+LARGEST = 65_536
+MOST_READ = 8
+_IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby", "yq", "patch", "ed", "ex", "sponge"))
+
+
+def with_text(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
+    """The files, and those that a step has changed in place, with their text from the disk where there is one."""
+    changed = {path for step in steps if step.program in _IN_PLACE for path in step.writes}
+    found = {**dict.fromkeys(changed, Value("")), **files}
+    for path in list(found)[:MOST_READ]:
+        text = _text(path) if _is_run(path) and not found[path].has(SECRET) else ""
+        if text and text.strip() != found[path].text.strip():
+            found[path] = Value(f"{found[path].text.replace(UNKNOWN, '')}\n{text}".strip(), found[path].labels)
+    return {path: value for path, value in found.items() if value.text or value.labels or path in files}
+
+
+# Only what something runs or reads recipes from: nobody's secrets and no output belong into what is remembered.
+_RUN = late(
+    r"(?:.+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua|mk|go|rs|c)|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Rakefile|"
+    r"package\.json|Taskfile\.ya?ml|pre-\w+|post-\w+|commit-msg)"
+)
+
+
+def _is_run(path: str) -> bool:
+    return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_in(path)
+
+
+def _text(path: str) -> str:
+    try:
+        file = Path(path)
+        return file.read_text("utf-8") if file.is_file() and file.stat().st_size <= LARGEST else ""
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,52 @@
+"""Which folders of a project git keeps: read from its index, without running git."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from snell.packs.guard.file_lookups import asks_more
+
+LARGEST = 32_000_000
+_LENGTH = 0x0FFF  # of a name, in the two bytes before it; longer ones say just this
+
+
+def is_tracked(folder: str, project: str) -> bool:
+    """Git keeps at least one file below this folder."""
+    index = _index(Path(project))
+    name = folder.removeprefix(f"{project.rstrip('/')}/").encode("utf-8", "surrogateescape") + b"/"
+    if index[4:8] == b"\0\0\0\4":
+        return any(each.startswith(name) for each in _shortened(index))
+    at = index.find(name)
+    while at > 1:
+        told = int.from_bytes(index[at - 2 : at], "big") & _LENGTH
+        if told == min(index.find(b"\0", at) - at, _LENGTH):  # a name begins here, and is no part of another
+            return True
+        at = index.find(name, at + 1)
+    return False
+
+
+def _shortened(index: bytes) -> Iterator[bytes]:
+    """The names in an index of the fourth kind, where each leaves out what it shares with the one before."""
+    at, name = 12, b""
+    for _ in range(int.from_bytes(index[8:12], "big")):
+        at += 62 + 2 * (index[at + 60] >> 6 & 1 if at + 60 < len(index) else 0)
+        cut, more = 0, True
+        while more and at < len(index):
+            cut = (cut + 1 << 7 if cut else 0) | index[at] & 0x7F
+            more, at = index[at] > 0x7F, at + 1
+        end = index.find(b"\0", at)
+        if end < 0:
+            return
+        name, at = name[: len(name) - cut] + index[at:end], end + 1
+        yield name
+
+
+def _index(project: Path) -> bytes:
+    git = project / ".git"
+    asks_more()
+    try:
+        if git.is_file():  # a work tree of its own
+            git = project / git.read_text("utf-8").partition("gitdir:")[2].strip()
+        index = git / "index"
+        return index.read_bytes() if index.stat().st_size <= LARGEST else b""
+    except (OSError, ValueError):
+        return b""

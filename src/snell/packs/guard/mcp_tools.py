@@ -1,0 +1,131 @@
+"""What the tools of other servers do: their names say it, and the commands with the same effect are judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from snell.model.tool_names import names, plain_name, words_of
+from snell.packs.guard.rule import Finding
+from snell.packs.guard.rules import RULES
+from snell.sdk.subjects import ToolCall
+from snell.system.lazy_regex import late
+
+# Servers that manage what runs elsewhere, and the program with the same verbs.
+_MANAGERS = {
+    **dict.fromkeys(("k8s", "kubernetes", "kubectl", "openshift", "helm", "argocd"), "kubectl"),
+    **{
+        name: name for name in ("aws", "gcloud", "az", "terraform", "pulumi", "heroku", "vercel", "netlify", "supabase")
+    },
+    "gcp": "gcloud",
+    "azure": "az",
+    "cloudflare": "wrangler",
+    "digitalocean": "doctl",
+    "neon": "neonctl",
+}
+_TAKES_DOWN = names("delete destroy terminate purge uninstall drop wipe erase nuke")
+_VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "arguments")
+_ABOUT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
+_REMOVES = _TAKES_DOWN | {"remove", "rm", "rmdir", "unlink", "trash"}
+_FORGES = names("github gitlab bitbucket gitea forgejo")
+_ENDS = names("kill killall terminate stop end signal interrupt suspend abort")
+_PROCESS_KEYS = names("pid pids process processid processids processnumber")
+_MOST_NUMBERS = 100
+_DATABASES = names(
+    "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
+)
+_DATABASE_VERBS = names("drop flushall flushdb flush truncate wipe reset")
+_VAULTS = names("onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager")
+_LOOKING = names("get read reveal show fetch export access retrieve lookup dump")
+# What these delete is their own, or can be made again.
+_SMALL = names(
+    "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
+)
+
+
+def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
+    """Commands with the same effect."""
+    words, given = words_of(call.tool), call.input
+    manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
+    verb = next((word for word in words if word in _TAKES_DOWN), "")
+    if manager and verb:
+        yield manager, verb
+    elif manager and (told := _told_verb(given)):
+        yield manager, *told
+    elif verb and set(words) & _FORGES and {"repository", "repo", "branch", "project", "release", "tag"} & set(words):
+        yield "gh", "repo", "delete"
+    if set(words) & _DATABASES and (
+        _DATABASE_VERBS & set(words) or ({"many", "all"} & set(words) and verb and not _selects(given))
+    ):
+        yield "dropdb", words[-1]
+    if "git" in words[:3]:
+        yield from _git(words, given)
+    if _ENDS & set(words_of(call.tool.rpartition("__")[2])):
+        yield from (("kill", number) for number in _numbers(given))
+
+
+def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command of a tool that takes any: the input names it, and what it is about."""
+    texts = {
+        plain_name(key): " ".join(map(str, text)) if isinstance(text, list) else text for key, text in given.items()
+    }
+    texts = {key: text for key, text in texts.items() if isinstance(text, str)}
+    verb = next((texts[key] for key in _VERB_KEYS if _TAKES_DOWN & set(texts.get(key, "").lower().split())), "")
+    about = [texts[key] for key in _ABOUT_KEYS if texts.get(key)]
+    return (*verb.split(), *about) if verb else ()
+
+
+def findings_of(call: ToolCall) -> Iterator[Finding]:
+    """What no command says as well."""
+    words = words_of(call.tool)
+    if _LOOKING & set(words) and (
+        _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
+    ):
+        yield RULES["secret-stores"].ask(f"`{call.tool}` shows secrets")
+    elif _TAKES_DOWN & set(words_of(call.tool.rpartition("__")[2])) and not _SMALL & set(words):
+        if _DATABASES & set(words) and _selects(call.input):
+            return
+        yield RULES["infrastructure"].ask(f"`{call.tool}` deletes something that is kept elsewhere")
+
+
+def removes(call: ToolCall) -> bool:
+    """The tool deletes the files and folders that it is given."""
+    return bool(_REMOVES & set(words_of(call.tool.rpartition("__")[2])))
+
+
+def moves(call: ToolCall) -> bool:
+    return bool({"move", "rename"} & set(words_of(call.tool.rpartition("__")[2])))
+
+
+def of_notebook(source: str) -> tuple[str, str]:
+    """The shell's lines of a notebook's cell, and the rest."""
+    if re.match(r"\s*%%(?:bash|sh|script)\b", source):
+        return source.split("\n", 1)[-1], ""
+    shell = "\n".join(line.lstrip()[1:] for line in source.split("\n") if _BANG.match(line))
+    return shell, "\n".join(line for line in source.split("\n") if not re.match(r"\s*[!%]", line))
+
+
+_BANG = late(r"\s*!")
+_GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
+
+
+def _git(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    verb = next((word for word in words if word in _GIT_VERBS), "")
+    flags = [f"--{key.replace('_', '-')}" for key, value in given.items() if value is True]
+    modes = [f"--{value}" for key, value in given.items() if key == "mode" and isinstance(value, str)]
+    actions = [value for key, value in given.items() if key in ("action", "operation") and isinstance(value, str)]
+    if verb:
+        yield "git", verb, *flags, *modes, *actions
+
+
+def _numbers(given: Mapping[str, Any]) -> Iterator[str]:
+    """The processes that the input names by their numbers."""
+    for key, value in given.items():
+        if plain_name(str(key)) in _PROCESS_KEYS:
+            each = value if isinstance(value, list) else [value]
+            yield from (str(number).strip() for number in each[:_MOST_NUMBERS] if isinstance(number, int | str))
+
+
+def _selects(given: Mapping[str, Any]) -> bool:
+    return any(given.get(key) for key in ("filter", "query", "where", "ids", "id", "selector"))

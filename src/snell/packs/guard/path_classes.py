@@ -1,0 +1,197 @@
+"""Where a path lies, as far as deleting or replacing it is concerned."""
+
+import posixpath
+import re
+
+from snell.model.tool_names import names
+from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.snell_paths import NOWHERE as NO_OWN
+from snell.packs.guard.snell_paths import Own
+from snell.system.lazy_regex import late
+
+ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
+PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "build output", "the project's sources"
+GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
+OUTSIDE, ABOVE, NOWHERE = "a place outside the project", "the folders above the project", "a place that is not known"
+
+_TEMP = late(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
+_SYSTEM = late(
+    r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
+    r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
+)
+_ARTEFACTS = names(
+    "node_modules build dist out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv "
+    "venv env .next .nuxt .turbo .cache coverage htmlcov .coverage .parcel-cache .svelte-kit .gradle "
+    ".terraform bower_components vendor obj bin tmp temp .eggs site _site public logs log cache .output .vite "
+    "storybook-static .angular cmake-build-debug cmake-build-release release debug artifacts generated "
+    ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
+    "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
+)
+_ARTEFACT_FILE = late(
+    (
+        r"\.(?:pyc|pyo|o|obj|class|log|tmp|bak|swp|orig|rej|egg-info|map|tsbuildinfo|gcda|gcno|cache|lock"
+        r"|tgz|zip|gz|whl|out)$|^\.DS_Store$"
+    ),
+    re.IGNORECASE,
+)
+_PERSONAL = names(
+    "documents desktop downloads pictures photos music videos movies library applications dropbox onedrive bin .ssh "
+    ".gnupg .aws .azure .gcloud .config .local .kube .docker .mozilla .thunderbird .password-store .bashrc .zshrc "
+    ".profile .bash_profile .gitconfig .vim .emacs.d .claude .codex .gemini .cursor .mail mail"
+)
+_OF_A_HOME = names("bin public pkg vendor site logs log cache tmp temp")
+_REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .ruff_cache dist build target .next")
+_LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
+_REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
+# Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
+_BLOAT = late(
+    r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
+    r"opt/(?:ghc|hostedtoolcache|google|microsoft|az|pipx|mssql-tools)|imagegeneration|"
+    r"usr/lib/(?:jvm|mono|google-cloud-sdk|llvm[^/]*|firefox|heroku|node_modules)|"
+    r"usr/local/(?:lib/android|lib/heroku|lib/R|share/(?:boost|powershell|chromium|vcpkg)|\.ghcup|lib/node_modules|"
+    r"graalvm|"
+    r"julia[^/]*|aws[^/]*|sqlpackage|n)|"
+    r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
+)
+_GIT_REMADE = late(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
+
+
+NO_PROJECT = "/\0"  # there is no path in it
+
+
+def project_in(cwd: str, home: str, project: str = "") -> str:
+    """The project that counts: the folder itself where none is known, but none where homes lie in it."""
+    folder, own = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
+    return NO_PROJECT if folder == "/" or (own.startswith(folder) and own != folder) else project or cwd
+
+
+class Ground:
+    """What the places are measured against."""
+
+    def __init__(self, cwd: str, home: str, project: str, own: Own = NO_OWN) -> None:
+        self.cwd, self.home, self.project, self.own = cwd, home, project, own
+
+    def absolute(self, path: str) -> str:
+        """The path from the root; one that starts with something unknown stays as it is."""
+        text = path if path.startswith(("/", UNKNOWN)) else f"{self.cwd}/{path}"
+        return posixpath.normpath(text).replace("//", "/")
+
+
+def place_of(path: str, ground: Ground) -> str:
+    """The place of an absolute path, globs included."""
+    if path.startswith(UNKNOWN):
+        return _unknown_place(path)
+    head = _without_glob(path)
+    if head in ("/", "//", ""):
+        return ROOT
+    if ground.project and head == ground.project:
+        return PROJECT_ROOT if _is_whole(path, head) else PROJECT
+    is_home = bool(ground.home) and (head == ground.home or head.startswith(ground.home.rstrip("/") + "/"))
+    if _TEMP.match(head) and head != ground.project and not is_home:  # a home in a temporary folder is still a home
+        whole = posixpath.normpath(head) in ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
+        return TEMP_ROOT if whole and not path.endswith("*") else TEMP
+    if _is_in_git(head):
+        return BUILD if _GIT_REMADE.search(head) else GIT
+    if ground.project and head.startswith(ground.project.rstrip("/") + "/"):
+        return HOME_PART if _is_personal(head, ground) else _inside(head)
+    if head.startswith("/dev/"):
+        return DEVICE
+    return _elsewhere(path, head, ground)
+
+
+def is_artefact(path: str) -> bool:
+    """Something that a build makes and makes again."""
+    parts = [part.lower() for part in path.split("/") if part]
+    name = parts[-1] if parts else ""
+    return any(part in _ARTEFACTS for part in parts) or _ARTEFACT_FILE.search(name) is not None
+
+
+def _is_personal(head: str, ground: Ground) -> bool:
+    """Some people work right in their home: what every home has is no project's even then."""
+    return ground.project == ground.home and head[len(ground.home) + 1 :].partition("/")[0].lower() in _PERSONAL
+
+
+def _is_made_here(head: str, ground: Ground) -> bool:
+    """Where there is no project, what a build makes right here; a home's own `bin` and its like are no such thing."""
+    folder = f"{ground.cwd.rstrip('/')}/"
+    name = head.removeprefix(folder).partition("/")[0]
+    is_of_the_system = folder == "/" and _SYSTEM.match(head) is not None
+    return head.startswith(folder) and is_artefact(name) and name not in _OF_A_HOME and not is_of_the_system
+
+
+def is_remade(name: str) -> bool:
+    """A name pattern that only finds what a build or an editor makes again, all of it."""
+    plain = name.strip("*/").lower()
+    return plain in _REMADE or plain.lstrip(".") in _REMADE_ENDS
+
+
+def is_leftover(name: str) -> bool:
+    """A name pattern that only finds what editors and patches leave lying about."""
+    return name.strip("*/").lower().lstrip(".") in _LEFTOVERS
+
+
+def _inside(head: str) -> str:
+    name = head.rstrip("/").rpartition("/")[2].lower()
+    if is_artefact(name):
+        return BUILD
+    return SOURCES if name in _SOURCES else PROJECT
+
+
+def _elsewhere(path: str, head: str, ground: Ground) -> str:
+    if ground.project == NO_PROJECT and _is_made_here(head, ground):
+        return BUILD
+    if ground.home and (head == ground.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
+        return HOME
+    if ground.project and (ground.project + "/").startswith(head.rstrip("/") + "/"):
+        return ABOVE
+    if ground.home and head.startswith(ground.home + "/"):
+        below = head[len(ground.home) + 1 :]
+        if (
+            below.startswith(
+                (
+                    ".cache",
+                    ".npm",
+                    ".cargo/registry",
+                    ".cargo/git",
+                    ".gradle",
+                    ".m2",
+                    ".ivy2",
+                    ".nuget",
+                    ".pnpm",
+                    ".yarn",
+                    "Library/Caches/",
+                    "go/pkg",
+                )
+            )
+            or below == ".cache"
+        ):
+            return BUILD
+        return BUILD if is_artefact(head.rpartition("/")[2]) and "/" in below else HOME_PART
+    if _BLOAT.match(head):
+        return BUILD
+    return SYSTEM if _SYSTEM.match(head) else OUTSIDE
+
+
+def _unknown_place(path: str) -> str:
+    rest = path.lstrip(UNKNOWN).strip("/")
+    name = rest.rstrip("*").strip("/").rpartition("/")[2]
+    return BUILD if name and is_artefact(name) else NOWHERE
+
+
+def _is_in_git(head: str) -> bool:
+    return re.search(r"(?:^|/)(?:\.git[*?]*|[^/]*\.git)(?:/|$)", head) is not None
+
+
+def _without_glob(path: str) -> str:
+    """The folder that a pattern is about: `/a/*` and `/a/.??*` are about `/a`."""
+    parts = path.split("/")
+    while len(parts) > 1 and parts[-1] and not parts[-1].strip("*.?[]!^{}," + UNKNOWN):
+        parts.pop()
+    text = "/".join(parts)
+    return posixpath.normpath(text) if text else "/"
+
+
+def _is_whole(path: str, head: str) -> bool:
+    rest = path[len(head) :].strip("/")
+    return not rest.strip("*.?[]!^{},/" + UNKNOWN)

@@ -1,0 +1,54 @@
+"""Commands that print what others should not see: stores of secrets, and what a person typed, copied or looks at."""
+
+import re
+
+from snell.model.tool_names import names
+from snell.system.lazy_regex import late
+
+_PROGRAMS = names(
+    "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
+    "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
+    "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
+)
+_PRINTS = late(
+    r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
+    r"secret-tool (?:lookup|search)\b|gh auth (?:token\b|status\b.*(?:-t\b|--show-token))|"
+    r"npm config get \S*_auth|keepassxc-cli (?:show|export|clip)|railway variables|netlify env:(?:list|get)"
+    r"|gcloud auth (?:application-default )?print-(?:access|identity)-token|"
+    r"gcloud iam service-accounts keys create|"
+    r"aws secretsmanager (?:batch-)?get-secret-value|aws configure get \w*(?:secret|token)"
+    r"|aws sts get-(?:session|federation)-token|aws ec2 get-password-data|aws kms decrypt"
+    r"|aws ssm get-parameters?\S*\b.*--with-decryption|aws configure export-credentials|vault (?:kv get|"
+    r"read)\b|vault print token|gopass show|pass show|pass [\w/-]+$|lpass show|chamber (?:read|export)|infisical export"
+    r"|(?:kubectl|oc) (?:.* )?get secrets?\b.*(?:-o|--output|--template)|az keyvault (?:secret|key) (?:show|download)|"
+    r"(?:kubectl|oc) config view\b.*--raw|oc whoami (?:-t|--show-token)|"
+    r"az account get-access-token|az ad sp create-for-rbac|az storage account keys list|az acr credential show|"
+    r"heroku config\b|heroku auth:token|(?:fly|flyctl) auth token|doppler secrets (?:get|download)"
+    r"|bw (?:get|export|list)\b|op (?:read|item get .*--reveal)|op item get .*--fields|gpg .*--export-secret|"
+    r"security (?:delete|add)-\w+|security (?:authorizationdb|set-\w+)|reg save|gcloud secrets versions access|"
+    r"keyring get|sops (?:-d|--decrypt|decrypt)\b|age (?:-d|--decrypt)\b|"
+    r"git credential(?:-\w+)? (?:fill|get)\b|mimikatz|lazagne"
+    r"|npm token (?:list|create)|gcore\b|procdump\b|gdb .*(?:generate-core-file|gcore|dump memory)|"
+    r"docker-credential-\w+ get|(?:docker|podman|nerdctl) (?:container )?inspect .*\.Env\b|"
+    r"chrome-?pass|firefox_decrypt|hashdump)",
+    re.IGNORECASE,
+)
+_PERSONAL = late(
+    r"^(?:history\b(?! -)|fc -l|pbpaste\b|wl-paste\b|xclip\b.*-o\b|xsel\b.*(?:-o|-b|--output)\b|"
+    r"screencapture\b|scrot\b|grim\b|gnome-screenshot\b|import -window\b|maim\b|ffmpeg .*(?:x11grab|avfoundation)|"
+    r"arecord\b|compgen -v|declare -p|last\b|w$|who$|crontab -l|atuin )"
+)
+_PERSONAL_PROGRAMS = names(
+    "history fc pbpaste wl-paste xclip xsel screencapture scrot grim gnome-screenshot import maim ffmpeg arecord "
+    "compgen last w who crontab atuin"
+)
+
+
+def prints_secret(program: str, args: tuple[str, ...]) -> bool:
+    """A store of secrets, or a tool that prints its own token."""
+    return program in _PROGRAMS and _PRINTS.match(" ".join((program, *args))) is not None
+
+
+def prints_personal(program: str, args: tuple[str, ...]) -> bool:
+    """Fine to look at here, and nobody else's business."""
+    return program in _PERSONAL_PROGRAMS and _PERSONAL.match(" ".join((program, *args))) is not None

@@ -1,0 +1,209 @@
+"""Which files hold secrets, and which ones the guard itself stands on. Names only: nothing is opened."""
+
+import fnmatch
+import re
+from functools import lru_cache
+
+from snell.model.tool_names import names
+from snell.system.lazy_regex import late
+
+LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
+
+_SAMPLES = late(
+    r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
+)
+_ENV_FILE = late(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
+_KEY_FILE = late(
+    r"^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?![\w-]*\.pub\b)(?:\b|_)|^id_[*?]|\.(?:key|p12|pfx|jks|"
+    r"keystore|kdbx|ppk|p8|agekey|ovpn|keytab)\W*$"
+    r"|(?<!cert)(?<!certs)(?<!/ca)(?<!chain)(?<!bundle)(?<!^ca)(?<!ca-cert)\.pem$|private[-_]?key|^[*?]+\.(?:pem|key)$",
+    re.IGNORECASE,
+)
+_PUBLIC = late(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
+_SECRET_NAMES = names(
+    ".netrc _netrc .pypirc .git-credentials .pgpass .my.cnf .boto .s3cfg .vault-token .htpasswd .dockercfg "
+    ".dockerconfigjson .npmrc.token wallet.dat key4.db logins.json cookies.sqlite keychain.db login.keychain "
+    "login.keychain-db .credentials.json credentials.json service-account.json service_account.json "
+    "serviceaccount.json gcp-key.json secrets.json secrets.yaml secrets.yml secrets.toml secret.json "
+    "secret.yaml secret.yml credentials.yml credentials.yaml credentials.toml master.key kubeconfig "
+    ".terraformrc application_default_credentials.json access_tokens.db credentials.db .env.vault .secrets "
+    "secring.gpg shadow- gshadow credentials.tfrc.json token.json oauth_creds.json .npmrc~ secrets.env "
+    "service_account_key.json service-account-key.json terraform.tfstate terraform.tfstate.backup gcloud-key.json "
+    "credentials.xml hudson.util.secret terraform.tfvars .htdigest .esmtprc .fetchmailrc keys.txt .condarc "
+    "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
+    ".mylogin.cnf .msmtprc .mbsyncrc .dev.vars deploy_key .claude.json "
+    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
+) | {"login data"}
+# Lists that people keep for themselves, and keys that services hand out as a file.
+_NAMED_SO = late(
+    r"^(?:\w+[_-])?passwords?\.(?:txt|csv|xlsx?|md)$|^(?:\w+[_-])?(?:api|access|secret)[_-]?keys?\.(?:txt|csv|json|ya?ml)$"
+    r"|firebase-adminsdk[\w-]*\.json$|_accessKeys\.csv$|^rootkey\.csv$|^recovery[_-]codes?\.txt$|^seed[_-]?phrase"
+)
+_SECRET_PATHS = late(
+    r"(?:^|/)(?:\.aws/(?:credentials|sso|cli/cache)|\.docker/config\.json|\.kube/(?:config|cache)|\.gem/credentials"
+    r"|\.cargo/credentials|\.config/(?:gh/hosts\.yml|gcloud|op|containers/auth\.json|hub|doctl|rclone|stripe|heroku)"
+    r"|\.azure/|\.gnupg(?:/|$)|\.password-store|\.codex/auth\.json|\.gemini/oauth|\.composer/auth\."
+    r"json|\.m2/settings.*xml"
+    r"|Library/(?:Keychains|Cookies)|\.local/share/keyrings|\.mozilla/firefox|"
+    r"Application Support/(?:Google/Chrome|Firefox)"
+    r"|\.config/(?:google-chrome|chromium|BraveSoftware)|\.gradle/gradle\.properties|\."
+    r"subversion/auth|\.terraform\.d/credentials"
+    r"|\.electrum|\.bitcoin|\.ethereum/keystore|\.config/solana|\.oci/|\.gsutil|\.fly/config|\.railway|\.vercel/auth"
+    r"|\.config/(?:github-copilot/|filezilla/|Signal/)|\.(?:cache/)?huggingface/token|\.kaggle/kaggle\.json"
+    r"|etc/(?:wireguard|openvpn|NetworkManager/system-connections)/.|etc/kubernetes/[\w-]+\.conf|etc/rancher/\w+/\w+\.yaml"
+    r"|run/secrets/|var/run/secrets|config/master\.key|config/credentials)",
+    re.IGNORECASE,
+)
+_SYSTEM_SECRETS = late(
+    r"^/(?:etc/(?:g?shadow-?|ssl/private|ssh/ssh_host_\w+_key)|proc/[^/]+/(?:environ|mem)|root/\."
+    r"ssh)$|^/etc/ssl/private/"
+)
+_SSH_PLAIN = frozenset(("known_hosts", "config", "known_hosts.old", "environment", "allowed_signers"))
+_SECRET_FOLDERS = frozenset(
+    ("certs", "secrets", ".ssh", ".aws", ".gnupg", "credentials", "private", ".kube", ".secrets", "keys")
+)
+
+_OWN = late(
+    r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
+    r"cache/snell(?:/|$)|etc/snell(?:/|$)"
+    r"|run/user/[^/]+/snell(?:/|$))"
+    # Its programs in the folders for programs of a machine or a home; a project may have files of that name.
+    r"|^(?:/(?:usr/|usr/local/|opt/[^/]+/)?s?|/(?:home/[^/]+|Users/[^/]+|root)/(?:\.local/)?|.*/\.local/|\ue000.*/)"
+    r"bin/snell(?:-hook)?[*?]*$|^\ue000/?snell-hook$"
+)
+PIPX_FOLDER = "pipx/venvs/snell"
+# An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
+_OWN_CODE = late(
+    r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
+    r"|__editable__[^/]*snell[^/]*$)"
+    rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
+    r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|adapters|clients|doors|engine|handlers|kit|loop|machine|model|packs"
+    r"|runtime|settings|stores)(?:/|$)"
+)
+_CLIENT_HOOKS = late(
+    r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
+    r"|\.codex/(?:hooks\.json|config\.toml)|\.cursor/hooks\.json|\.gemini/settings\.json|\.qwen/settings\.json"
+    r"|\.factory/(?:hooks|settings)\.json|\.grok/(?:hooks/|config\.toml)|\.github/(?:hooks/|copilot/settings)"
+    r"|\.copilot/(?:hooks/|settings\.json)|\.kimi-code/config\.toml|\.windsurf/hooks\.json|\."
+    r"kiro/hooks/|\.clinerules/hooks/"
+    r"|\.cline/hooks/|\.augment/settings|\.devin/hooks|\.opencode/plugins?/|\.config/opencode/plugins?/)"
+)
+
+
+_STARTS = late(
+    r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
+    r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
+    r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
+    r"|rc\.local|init\.d|systemd/system|environment|bash)"
+    r"|^/var/spool/cron|/\.git/hooks/(?!.*\.sample)|^/etc/ld\.so|/\.ssh/rc$"
+)
+
+
+@lru_cache(maxsize=4096)
+def secret_in(path: str, home: str = "") -> str:
+    """The path, shortened, when it names a file that holds secrets; else nothing."""
+    name = path.rstrip("/").rpartition("/")[2]
+    at_home = bool(home) and path == f"{home}/{name}"
+    if not name or not (_holds_secret(path, name.lower()) or (at_home and name in (".npmrc", ".yarnrc.yml"))):
+        return ""
+    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
+
+
+_PRIVATE = late(
+    r"^/etc/(?:passwd|group|hostname|machine-id|sudoers|ssh/)|/\.(?:bash_history|zsh_history|gitconfig)$|"
+    r"/\.ssh/(?:config|known_hosts)$"
+)
+
+
+def is_private(path: str) -> bool:
+    """Fine to read on this machine, and nobody else's business."""
+    return _PRIVATE.search(path) is not None
+
+
+def secret_folder(path: str) -> bool:
+    """The whole of this folder is likely to hold secrets."""
+    return path.rstrip("/").rpartition("/")[2].lower() in _SECRET_FOLDERS
+
+
+def is_own(path: str) -> bool:
+    """Snell's own settings, trust, state or program; a pattern that would find them counts."""
+    if _OWN.search(path):
+        return True
+    return (
+        len(path) < LONGEST_PATTERN
+        and "*" in path
+        and any("*" in part and part[:2] == ".s" and fnmatch.fnmatchcase(".snell", part) for part in path.split("/"))
+    )
+
+
+def is_own_code(path: str) -> bool:
+    """A file or folder of an installed Snell."""
+    return "snell" in path and _OWN_CODE.search(path) is not None
+
+
+def runs_by_itself(path: str) -> bool:
+    """What is in this file is run later, without being asked for."""
+    return _STARTS.search(path) is not None
+
+
+PROXY = late(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
+
+
+def is_program(path: str) -> bool:
+    """A file in a folder of programs, outside a project."""
+    return (path.startswith(("/usr/", "/bin/", "/opt/")) and "/bin/" in path) or "/.local/bin/" in path
+
+
+def is_client_hook(path: str) -> bool:
+    """A client's file that says which hooks run."""
+    return _CLIENT_HOOKS.search(path) is not None
+
+
+def _holds_secret(path: str, name: str) -> bool:
+    if _SYSTEM_SECRETS.search(path):
+        return True
+    folder = path[: len(path) - len(name)]
+    if "/.ssh/" in path or folder.rstrip("/").endswith(".ssh") or name == ".ssh":
+        return not (name in _SSH_PLAIN or name.endswith(".pub") or name.startswith("known_hosts"))
+    if _SAMPLES.search(name):
+        return False
+    if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
+        return True
+    if name in (".aws", ".gnupg", ".kube", ".azure", ".password-store"):
+        return True
+    if name in (".npmrc", ".yarnrc.yml", "credentials"):
+        return (
+            folder.rstrip("/").endswith(("~", "/root"))
+            or bool(re.fullmatch(r"/(?:home|Users)/[^/]+/", folder))
+            or name == "credentials"
+        )
+    if _KEY_FILE.search(name):
+        return not _PUBLIC.search(name)
+    if _NAMED_SO.search(name):
+        return True
+    return len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[") and _finds_secret(path.lower())
+
+
+_WELL_KNOWN = tuple(
+    known.split("/")
+    for known in names(
+        ".env .env.local .env.production .netrc .git-credentials .pypirc .npmrc .pgpass .ssh/id_rsa "
+        ".ssh/id_ed25519 .ssh/id_ecdsa "
+        ".aws/credentials .kube/config .docker/config.json .gnupg/secring.gpg .config/gh/hosts.yml etc/shadow "
+        "id_rsa id_ed25519 terraform.tfstate"
+    )
+)
+
+
+def _finds_secret(pattern: str) -> bool:
+    """A pattern that would find a well-known secret, and says so by some letters of its name."""
+    parts = pattern.split("/")
+    for known in _WELL_KNOWN:
+        tail = parts[-len(known) :]
+        letters = sum(char not in "*?[]" for part in tail for char in part)
+        if letters < 2 or len(tail) < len(known) or not any(mark in part for part in tail for mark in "*?["):
+            continue
+        hits = [fnmatch.fnmatchcase(a, b) and (a[0] != "." or b[0] in ".[") for a, b in zip(known, tail, strict=True)]
+        if all(hits):
+            return True
+    return False

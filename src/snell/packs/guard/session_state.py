@@ -1,0 +1,147 @@
+"""
+What the guard remembers of a session: files that it saw being written, and secrets that were read.
+
+A script that was written in one call and is run in a later one is judged by its content; data that is sent after a
+secret was read is asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from snell.model.protocols import Store
+from snell.packs.guard.judge import Judgement
+from snell.packs.guard.rule import Finding
+from snell.packs.guard.rules import AFTER_SECRET
+from snell.packs.guard.rules.read_secret import RULE as COPY
+from snell.packs.guard.secret_fingerprints import ADDING, has_value
+from snell.packs.guard.shell.interpreters import SHELLS
+from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.network_transfers import is_local, sendings
+from snell.packs.guard.shell.shell_state import Step
+from snell.sdk.subjects import ToolCall
+from snell.system.lazy_regex import late
+
+FILES, SECRETS = "guard/files", "guard/secrets"
+MOST_FILES = 40
+LONGEST_TEXT = 16_384
+
+_SENDERS = frozenset(
+    ("curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "socat", "scp", "rsync", "sftp", "ftp", "telnet")
+)
+_NAMERS = frozenset(("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git"))
+_REACHING = _SENDERS | _NAMERS
+_HEADER = late(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
+_UPLOADS = late(
+    r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
+    r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
+)
+
+
+def known_files(marks: Store, session_id: str) -> dict[str, Value]:
+    """The files that this session wrote, as values for the walk."""
+    kept = marks.get(f"session:{session_id}", FILES)
+    if not isinstance(kept, Mapping):
+        return {}
+    return {path: Value(row[0], frozenset(row[1])) for path, row in kept.items() if _is_row(row)}
+
+
+def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> None:
+    """Remember files that a call has written; the oldest go first."""
+    new = {
+        path: (value.text[:LONGEST_TEXT], sorted(value.labels))
+        for path, value in written.items()
+        if not path.startswith("/dev/") and UNKNOWN not in path
+    }
+    if not new:
+        return
+    with ADDING:
+        kept = marks.get(f"session:{session_id}", FILES)
+        files = {**kept, **new} if isinstance(kept, dict) else new
+        marks.put(f"session:{session_id}", FILES, dict(list(files.items())[-MOST_FILES:]))
+
+
+def keep_secret(marks: Store, session_id: str, name: str) -> None:
+    with ADDING:
+        kept = marks.get(f"session:{session_id}", SECRETS)
+        names = [*kept, name] if isinstance(kept, list) else [name]
+        marks.put(f"session:{session_id}", SECRETS, list(dict.fromkeys(names))[-10:])
+
+
+def secrets_read(judgement: Judgement) -> list[str]:
+    """The secrets that a command has printed or copied."""
+    return [
+        finding.why.split("`")[1]
+        for finding in judgement.findings
+        if finding.rule in ("read-secret", "secret-stores", "environment") and "`" in finding.why
+    ]
+
+
+def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
+    """Something is sent elsewhere by a session that has read a secret."""
+    senders = [
+        step
+        for step in steps
+        if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text) or _speaks(step, _POSTS)
+    ]
+    return told_after_secret(marks, session_id, senders[0].program) if senders else None
+
+
+def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
+    """The value itself of a secret that was read stands in what is sent."""
+    reached = [
+        step for step in steps if (step.program in _REACHING and not any(map(is_local, step.args))) or _speaks(step)
+    ]
+    if not reached or not has_value(marks, session_id, command):
+        return None
+    # A token in a header is how services are used; whether this is the service it belongs to, a person knows.
+    verdict = AFTER_SECRET.ask if _HEADER.search(command) else AFTER_SECRET.deny
+    return verdict(f"`{reached[0].program}` is given the value of a secret that this session has read")
+
+
+def tells_value(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -> Finding | None:
+    """The same for tools that fetch, and for those of other servers."""
+    if call.kind not in ("web", "mcp") or not has_value(marks, session_id, call.input):
+        return None
+    verdict = AFTER_SECRET.deny if tells or call.kind == "web" else AFTER_SECRET.ask
+    return verdict(f"`{call.tool}` is given the value of a secret that this session has read")
+
+
+def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:
+    """This program or tool sends something; was a secret read before?"""
+    names = marks.get(f"session:{session_id}", SECRETS)
+    if not isinstance(names, list) or not names:
+        return None
+    return AFTER_SECRET.ask(f"`{teller}` sends data, and this session has read `{names[-1]}`")
+
+
+# Code of another language that reaches other machines, and that sends something there.
+_REACHES = late(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
+_POSTS = late(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
+
+
+def _speaks(step: Step, how: re.Pattern[str] = _REACHES) -> bool:
+    code = step.code.text if step.code is not None and step.program not in SHELLS else ""
+    return bool(code) and _REACHES.search(code) is not None and how.search(code) is not None
+
+
+def reads_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
+    """A file to which this session has copied a secret, read by the client's own tool."""
+    kept = known_files(marks, session_id).get(path) if call.kind == "read" else None
+    return (
+        COPY.ask(f"`{path}` was made from `{kept.detail(SECRET)}`") if kept is not None and kept.has(SECRET) else None
+    )
+
+
+def _sends(step: Step) -> bool:
+    if step.program not in ("curl", "wget", "http", "https", "xh"):
+        return step.stdin is not None or step.program in ("scp", "rsync", "sftp")
+    sending = sendings(step.program, step.words)
+    has_body = len(sending.words) > 1 or bool(sending.files) or any(UNKNOWN in word.text for word in sending.words)
+    return has_body and not is_local(sending.host)
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], list)

@@ -1,0 +1,98 @@
+"""Files that are copied, moved, packed and unpacked: what is in them goes along."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from snell.packs.guard.path_classes import BUILD, TEMP, Ground, place_of
+from snell.packs.guard.sensitive_files import secret_folder, secret_in
+from snell.packs.guard.shell import run_command
+from snell.packs.guard.shell.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
+from snell.packs.guard.shell.network_transfers import is_local
+from snell.packs.guard.shell.shell_state import Scene
+from snell.system.lazy_regex import late
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call
+
+MOST_LINKS = 32
+
+_FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
+_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_PROGRAM = late(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
+_ELSEWHERE = late(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
+
+
+def copied(program: str, args: list[str], scene: Scene, stdin: Value | None = None) -> None:
+    target = next((after for arg, after in itertools.pairwise(args) if arg in ("-t", "--target-directory")), "")
+    valued = [after for arg, after in itertools.pairwise(args) if program == "install" and arg in ("-m", "-o", "-g")]
+    paths = [arg for arg in args if not arg.startswith("-") and arg != target and arg not in valued]
+    if not target and len(paths) > 1:
+        target = paths.pop()
+    for source in paths:
+        value = scene.content(source) or run_command.file_value(scene.absolute(source), scene)
+        if source in _STDIN and stdin is not None:
+            value = stdin
+        if _PROGRAM.fullmatch(source):
+            value = value.labelled(f"{PROGRAM} {source}")
+        if program in _FETCHERS and _ELSEWHERE.match(source):
+            value = Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
+        if secret_folder(source) and not value.labels:
+            value = value.labelled(f"{SECRET} {source}")
+        if program == "mv" and place_of(scene.absolute(source), _ground(scene)) not in (BUILD, TEMP):
+            value = value.labelled(f"{MOVED} {scene.absolute(source)}")
+        if program == "ln":
+            scene.links[_link(target, source, scene)] = scene.absolute(source)
+            for old in list(scene.links)[:-MOST_LINKS]:
+                del scene.links[old]
+        if target and ":" not in target:
+            scene.write(target, value)
+            if target.endswith("/") or target in (".", "..") or posixpath.dirname(scene.absolute(target)) == "/":
+                scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
+
+
+def _link(target: str, source: str, scene: Scene) -> str:
+    name = posixpath.basename(source.rstrip("/"))
+    return scene.absolute(f"{target}/{name}" if not target or target.endswith(("/", ".")) else target)
+
+
+def _ground(scene: Scene) -> Ground:
+    return Ground(scene.cwd, scene.home, scene.project)
+
+
+def unpacked(program: str, call: Call, args: list[str], scene: Scene) -> None:
+    """What an archive from an address that cannot be checked leaves is from there, too."""
+    if program in ("tar", "bsdtar") and not re.search(r"^-?[a-zA-Z]*x|--extract", " ".join(args[:3])):
+        return
+    given = [scene.content(arg) for arg in args if "." in arg] if scene.files else []
+    sources = [value.detail(NETWORK) for value in (call.stdin, *given) if value is not None and value.has(NETWORK)]
+    unsafe = [source for source in sources if not source.startswith("https:") and not is_local(source)]
+    if unsafe:
+        folder = next((after for arg, after in itertools.pairwise(args) if arg in ("-C", "--directory", "-d")), ".")
+        scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {unsafe[0]}",))))
+
+
+def packed(call: Call, args: list[str], scene: Scene) -> Value:
+    """An archive carries the labels of everything in it."""
+    labels = {ARCHIVE}
+    names = [arg for arg in args if not arg.startswith("-")]
+    for name in names:
+        path = scene.absolute(name)
+        known = scene.content(path)
+        labels |= known.labels if known else set()
+        secret = secret_in(path, scene.home) or (name if secret_folder(name) else "")
+        if secret:
+            labels.add(f"{SECRET} {secret}")
+        if (scene.project + "/").startswith(path.rstrip("/") + "/") or path == scene.home:
+            labels = (labels - {ARCHIVE}) | {f"{ARCHIVE} {name}"}
+    value = Value(UNKNOWN, frozenset(labels))
+    for name in names:
+        if re.search(r"\.(?:tar|tgz|tar\.\w+|zip|7z|cpio)$", name):
+            scene.write(name, value)
+    for before, name in itertools.pairwise(args):
+        if re.fullmatch(r"-?\w*f|--file", before) and name != "-":
+            scene.write(name, value)
+    return value

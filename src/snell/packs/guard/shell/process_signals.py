@@ -1,0 +1,63 @@
+"""Which patterns find the processes of Snell, and which processes a short program sends signals to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from snell.system.lazy_regex import late
+
+# How they show up in a list of processes.
+_LINES = ("from snell.daemon.main import main; raise SystemExit(main())", "-m snell hook", "snell-hook")
+_NAMES = ("snell", "snell-hook")
+_NAME = late(r"snell(?:\.runtime|-hook)?")
+_ENDS = late(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
+_KILLED = late(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
+_AWK_PATTERN = late(r"/((?:[^/\\\n]|\\.)+)/")
+SECONDS = 0.05
+ITSELF, WITH_OTHERS = "itself", "with others"
+
+
+def finds_snell(args: Iterable[str], *, is_whole: bool = True) -> str:
+    """
+    `ITSELF` when one of the words names Snell, `WITH_OTHERS` when it finds Snell by other letters, else nothing.
+
+    Args:
+        is_whole: the whole command line is searched, not only the name of the program.
+    """
+    words = [arg for arg in args if arg and len(arg) < 500 and not arg.startswith("-")]
+    if any("snell" in word for word in words):
+        return ITSELF
+    found = [_found(word, line) for word in words for line in (_LINES if is_whole else _NAMES)]
+    return ITSELF if ITSELF in found else next(filter(None, found), "")
+
+
+def _found(pattern: str, line: str) -> str:
+    import regex  # slow to import, and hardly any command ends processes
+
+    if pattern.replace("/", "").isalnum() and pattern not in line:
+        return ""
+    try:
+        found = regex.search(pattern, line, timeout=SECONDS)
+    except (regex.error, TimeoutError):
+        return ""
+    if found is None or found.start() == found.end():
+        return ""
+    start, end = _NAME.search(line).span()  # type: ignore[union-attr]  # each of the lines has it
+    return ITSELF if found.start() < end and found.end() > start else WITH_OTHERS
+
+
+def signals(masked: str, strings: list[str]) -> Iterator[tuple[str, ...]]:
+    """As commands, the signals that code sends: to the numbers that it spells out, and to Snell where it names that."""
+    if not _ENDS.search(masked):
+        return
+    if any("snell" in text or text.endswith("daemon.lock") for text in strings):
+        yield "pkill", "snell"
+    for found in _KILLED.finditer(masked):
+        yield from (("kill", "-TERM", number) for number in re.findall(r"(?<![\w«-])-?\d{2,9}(?![\w»])", found[1]))
+
+
+def signals_of_awk(code: str) -> Iterator[tuple[str, ...]]:
+    """`awk '/snell/ {system("kill " $2)}'` ends what its pattern finds."""
+    if "kill" in code and finds_snell(_AWK_PATTERN.findall(code[:4_000])):
+        yield "pkill", "snell"

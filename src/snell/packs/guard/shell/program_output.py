@@ -1,0 +1,376 @@
+"""What a plain program prints and which files it leaves, as far as later commands may use it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from snell.model.tool_names import names
+from snell.packs.guard.path_classes import NO_PROJECT
+from snell.packs.guard.secret_commands import prints_personal, prints_secret
+from snell.packs.guard.shell import run_command
+from snell.packs.guard.shell.eval_output import is_init
+from snell.packs.guard.shell.file_copies import copied, packed, unpacked
+from snell.packs.guard.shell.known_values import (
+    ARCHIVE,
+    DECODED,
+    EMPTY,
+    ENVIRONMENT,
+    INIT,
+    NETWORK,
+    PRIVATE,
+    PROCESS,
+    SECRET,
+    SOMETHING,
+    UNKNOWN,
+    Value,
+)
+from snell.packs.guard.shell.network_transfers import DOWNLOADERS, downloaded
+from snell.packs.guard.shell.process_signals import finds_snell
+from snell.packs.guard.shell.shell_state import Scene
+from snell.shell import ansi_quotes
+from snell.system.lazy_regex import late
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call
+
+_SPECIFIER = late(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
+_FILTERS = names(
+    "cat tac head tail grep egrep fgrep rg sed awk gawk mawk sort uniq cut tr jq yq gzip gunzip zcat bzip2 xz "
+    "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
+    "more bat rev paste split uuencode uudecode lz4 brotli unxz bunzip2 envsubst dd sponge comm"
+)
+_LISTERS = frozenset(("ps", "ss", "lsof", "netstat", "top", "pgrep", "pstree", "systemctl"))
+_COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
+_CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
+_HIDES = late(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
+_PACKERS = names("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
+_SQUEEZERS = {
+    "gzip": ".gz",
+    "xz": ".xz",
+    "bzip2": ".bz2",
+    "zstd": ".zst",
+    "lz4": ".lz4",
+    "compress": ".Z",
+    "gpg": ".gpg",
+}
+
+
+def printed(program: str, call: Call, scene: Scene) -> Value:
+    args = [word.text for word in call.words[1:]]
+    if program in _PRINTERS:
+        return _PRINTERS[program](call, args, scene)
+    if program in _COPIERS or (program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4])):
+        copied(program, args, scene, call.stdin)
+        return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
+    if program in DOWNLOADERS:
+        return downloaded(program, args, scene)
+    if program == "openssl" and "s_client" in args:
+        return Value(UNKNOWN, frozenset((f"{NETWORK} openssl",)))
+    if program in ("tar", "bsdtar", "unzip", "7z", "cpio"):
+        unpacked(program, call, args, scene)
+    if program in _PACKERS:
+        return packed(call, args, scene)
+    if program in _FILTERS:
+        return _filtered(program, call, args, scene)
+    if program in ("locate", "plocate", "mlocate", "mdfind"):
+        return Value(f"/{UNKNOWN}", frozenset(("found some",)))
+    labels = _carried(program, call, scene) | {f"output {program}"}
+    if prints_secret(program, tuple(args)):
+        labels |= {f"{SECRET} {program}"}
+    elif prints_personal(program, tuple(args)):
+        labels |= {f"{PRIVATE} {program}"}
+        for name in args:
+            if name.startswith(("/", "./", "~")) or name.endswith((".png", ".jpg", ".wav", ".mp4")):
+                scene.write(name, Value(UNKNOWN, labels))
+    if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
+        labels |= {f"{PROCESS} snell"}
+    return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
+
+
+def leave_files(program: str, call: Call, scene: Scene, output: Value) -> None:
+    """Files named by `-o` and the like get the labels of what went in."""
+    args = [word.text for word in call.words[1:]]
+    labels = _carried(program, call, scene) | output.labels
+    if not labels or program in DOWNLOADERS:
+        return
+    for index, arg in enumerate(args):
+        following = args[index + 1] if index + 1 < len(args) else ""
+        name = (
+            following
+            if arg in ("-o", "--output", "-out", "-O")
+            else arg.partition("=")[2]
+            if _OUTPUT.match(arg)
+            else ""
+        )
+        if name:
+            scene.write(name, Value(UNKNOWN, labels))
+    for written in _SED_WRITES.findall(" ".join(args)) if program in ("sed", "awk", "gawk") else ():
+        scene.write(written, Value(UNKNOWN, labels))
+
+
+_OUTPUT = late(r"(?:--output|--out|of|--outfile)=.")
+_SED_WRITES = late(r"(?:\bw |> ?\"?)([\w./-]+)")
+_REDUCERS = frozenset(
+    ("wc", "md5sum", "sha256sum", "sha1sum", "cksum", "test", "[", "stat", "ls", "file", "du", "shasum", "cmp")
+)
+_CARRIED = (SECRET, ENVIRONMENT, PRIVATE, DECODED, NETWORK)
+
+
+def _carried(program: str, call: Call, scene: Scene) -> frozenset[str]:
+    """The labels that go from what a program reads into what it prints."""
+    if program in _REDUCERS:
+        return frozenset()
+    labels = call.stdin.labels if call.stdin is not None else frozenset[str]()
+    if scene.files:
+        for word in call.words[1:]:
+            content = scene.content(word.text) if word.text and len(word.text) < 1000 else None
+            labels |= content.labels if content is not None else frozenset()
+    return frozenset(label for label in labels if label.partition(" ")[0] in _CARRIED)
+
+
+def formatted(words: tuple[Value, ...]) -> Value:
+    """What `printf` makes of its words."""
+    if not words:
+        return EMPTY
+    labels = frozenset(label for word in words for label in word.labels)
+    if any(not word.is_known for word in words):
+        return Value(UNKNOWN, labels)
+    template, rest = words[0].text, [word.text for word in words[1:]]
+    if any(_HIDES.search(word.text) for word in words):
+        labels |= {DECODED}
+    text = ""
+    while True:
+        before = len(rest)
+        text += _SPECIFIER.sub(lambda found: _argument(found[0], rest), _unescaped(template))
+        if not rest or len(rest) == before or len(text) > 20_000:
+            return Value(text, labels)
+
+
+def _argument(specifier: str, rest: list[str]) -> str:
+    if specifier == "%%":
+        return "%"
+    text = rest.pop(0) if rest else ""
+    if specifier[-1] == "b":
+        return _unescaped(text)
+    if specifier[-1] == "c":
+        return text[:1]
+    return text
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return ansi_quotes.decoded(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text)) or text
+
+
+def _echo(call: Call, args: list[str], _scene: Scene) -> Value:
+    words, escapes, newline = list(call.words[1:]), False, True
+    while words and re.fullmatch("-[neE]+", words[0].text):
+        option = words.pop(0).text
+        escapes = escapes or "e" in option
+        newline = newline and "n" not in option
+    labels = frozenset(label for word in words for label in word.labels)
+    text = " ".join(word.text for word in words)
+    if escapes and _HIDES.search(text):
+        labels |= {DECODED}
+    return Value((_unescaped(text) if escapes else text) + ("\n" if newline else ""), labels)
+
+
+def _printf(call: Call, _args: list[str], _scene: Scene) -> Value:
+    return formatted(call.words[1:])
+
+
+def _environment(call: Call, args: list[str], scene: Scene) -> Value:
+    names = [arg for arg in args if not arg.startswith("-")]
+    if names:
+        return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} {names[0]}",)))
+    return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} all variables",)))
+
+
+def _mktemp(_call: Call, args: list[str], _scene: Scene) -> Value:
+    return Value("/tmp/tmp.made-here")
+
+
+def _pwd(_call: Call, _args: list[str], scene: Scene) -> Value:
+    return Value(scene.cwd)
+
+
+def _names(call: Call, args: list[str], scene: Scene) -> Value:
+    program = run_command.program_of(call.words[0].text)
+    paths = [arg for arg in args if not arg.startswith("-")]
+    if not paths:
+        return SOMETHING
+    if program == "basename":
+        return Value(posixpath.basename(paths[0]))
+    if program == "dirname":
+        return Value(posixpath.dirname(paths[0]) or ".")
+    return Value(scene.absolute(paths[0]))
+
+
+def _git(call: Call, args: list[str], scene: Scene) -> Value:
+    if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
+        return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
+    if args[:1] in (["archive"], ["bundle"]):
+        return Value(UNKNOWN, frozenset((ARCHIVE,)))
+    if args[:1] == ["ls-files"]:  # all that is kept, or a part of it
+        found = "found some" if any("*" in arg or arg in ("-o", "--others", "-i") for arg in args) else "found all"
+        return Value(UNKNOWN, frozenset(("output git", found)))
+    return Value(UNKNOWN, frozenset(("output git",)))
+
+
+def _which(_call: Call, args: list[str], _scene: Scene) -> Value:
+    names = [arg for arg in args if not arg.startswith("-")]
+    return Value(f"/usr/bin/{names[0]}" if names and "/" not in names[0] else (names[0] if names else UNKNOWN))
+
+
+def _ls(call: Call, args: list[str], scene: Scene) -> Value:
+    """The names that it lists, where a pattern says which they are."""
+    named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
+    labels = _carried("ls", call, scene) | {"output ls"}
+    return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
+
+
+def _true(_call: Call, _args: list[str], _scene: Scene) -> Value:
+    return EMPTY
+
+
+def _yes(_call: Call, args: list[str], _scene: Scene) -> Value:
+    return Value((" ".join(args) or "y") + "\n")
+
+
+def _date(_call: Call, _args: list[str], _scene: Scene) -> Value:
+    return Value("2026-01-01")
+
+
+_PRINTERS = {
+    "echo": _echo,
+    "printf": _printf,
+    "printenv": _environment,
+    "mktemp": _mktemp,
+    "pwd": _pwd,
+    "basename": _names,
+    "dirname": _names,
+    "realpath": _names,
+    "readlink": _names,
+    "git": _git,
+    "which": _which,
+    "command": _which,
+    "ls": _ls,
+    "true": _true,
+    ":": _true,
+    "yes": _yes,
+    "date": _date,
+}
+
+
+def _filtered(program: str, call: Call, args: list[str], scene: Scene) -> Value:
+    given = _given(program, call, args, scene)
+    text = UNKNOWN
+    if program in ("cat", "less", "more", "bat", "pv", "buffer", "head", "tail", "tee", "sponge"):
+        text = given.text
+    elif program in ("base64", "base32", "openssl", "xxd", "uudecode"):
+        return _decoded(program, args, given, scene)
+    elif program in ("gunzip", "zcat", "unxz", "bunzip2") or (
+        program in _SQUEEZERS and set(args) & {"-d", "-dc", "-cd"}
+    ):
+        return Value(UNKNOWN, given.labels | {DECODED})
+    elif given.is_known:
+        text = _rewritten(program, args, given.text)
+    if program == "tee":
+        for path in (arg for arg in args if not arg.startswith("-")):
+            scene.write(path, given)
+    if program in _SQUEEZERS and "-c" not in args:
+        for path in (arg for arg in args if not arg.startswith("-")):
+            scene.write(path + _SQUEEZERS[program], given)
+    return Value(text, given.labels)
+
+
+def _given(program: str, call: Call, args: list[str], scene: Scene) -> Value:
+    """What goes into a filter: its files, or its standard input."""
+    paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
+    if program in ("grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "yq", "cut") and paths:
+        if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):
+            return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
+        paths = paths[1:]
+    if program == "dd":
+        paths = [arg[3:] for arg in args if arg.startswith("if=")]
+    if program in ("head", "tail"):
+        paths = [path for path in paths if not path.isdigit()]
+    if program in ("openssl", "tee", "sponge", "tr"):
+        paths = [arg for before, arg in itertools.pairwise(args) if before == "-in"]
+    values = [scene.content(path) or run_command.file_value(scene.absolute(path), scene) for path in paths]
+    if not values or "-" in args:
+        values.append(call.stdin or SOMETHING)
+    if len(values) == 1:
+        return values[0]
+    total = EMPTY
+    for value in values:
+        total = total.joined(value)
+    return total
+
+
+def _decoded(program: str, args: list[str], given: Value, scene: Scene) -> Value:
+    flags = " ".join(args)
+    decodes = {
+        "xxd": r"(?:^| )-\w*r",
+        "openssl": r"(?:^| )-\w*d\b",
+        "uudecode": "",
+    }.get(program, r"(?:^| )(?:-\w*[dD]\w*|--decode)(?: |$)")
+    if re.search(decodes, flags) is None:
+        return Value(UNKNOWN, given.labels)
+    labels = given.labels | {DECODED}
+    if not given.is_known:
+        return Value(UNKNOWN, labels)
+    return Value(_from_text(program, given.text, flags), labels)
+
+
+def _from_text(program: str, text: str, flags: str) -> str:
+    try:
+        if program == "xxd":
+            return bytes.fromhex("".join(text.split())).decode("utf-8", "replace")
+        if program == "base32":
+            return base64.b32decode("".join(text.split())).decode("utf-8", "replace")
+        if program == "base64" or "base64" in flags or "-a" in flags:
+            joined = "".join(text.split())
+            return base64.b64decode(joined + "=" * (-len(joined) % 4)).decode("utf-8", "replace")
+    except (ValueError, binascii.Error):
+        pass
+    return UNKNOWN
+
+
+def _rewritten(program: str, args: list[str], text: str) -> str:
+    if program == "rev":
+        return "\n".join(line[::-1] for line in text.split("\n"))
+    operands = [arg for arg in args if not arg.startswith("-")]
+    if program == "tr" and operands:
+        return _translated(args, operands, text)
+    if program == "sed" and operands:
+        change = re.fullmatch(r"s(.)((?:(?!\1).)*)\1((?:(?!\1).)*)\1(g?)", operands[0])
+        if change and re.fullmatch(r"[\w /.,:;@%+=-]*", change[2]) and "." not in change[2]:
+            return text.replace(change[2], change[3].replace("\\", ""), -1 if change[4] else 1)
+        return UNKNOWN
+    if program in ("grep", "sort", "uniq", "fold", "nl", "iconv", "dos2unix"):
+        return text
+    return UNKNOWN
+
+
+def _translated(args: list[str], operands: list[str], text: str) -> str:
+    first = _characters(operands[0])
+    if "-d" in args:
+        return "".join(char for char in text if char not in first)
+    if len(operands) < 2:
+        return text
+    second = _characters(operands[1])
+    second += second[-1:] * (len(first) - len(second))
+    return text.translate({ord(old): new for old, new in zip(first, second, strict=False)})
+
+
+def _characters(pattern: str) -> str:
+    pattern = pattern.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
+    expand = re.compile(r"(.)-(.)")
+    return expand.sub(lambda pair: "".join(map(chr, range(ord(pair[1]), ord(pair[2]) + 1))), _unescaped(pattern))

@@ -1,0 +1,180 @@
+"""Programs that run a command on another machine or in a container."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.model.tool_names import names
+from snell.packs.guard.secret_commands import prints_secret
+from snell.packs.guard.shell.eval_output import is_init
+from snell.packs.guard.shell.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.run_command import Performer, program_of
+from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Scene
+from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.system.lazy_regex import late
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+_SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
+_FLAGS = names(
+    "-i -t -it -ti -d --rm -P --privileged --init --tty --interactive --detach -T --no-deps -dit -itd -q "
+    "--quiet --read-only --no-TTY --build --oom-kill-disable -dt -di"
+)
+
+
+def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = list(call.words[1:])
+    while words and words[0].text.startswith("-"):
+        option = words.pop(0).text
+        if option in _SSH_VALUED and words:
+            words.pop(0)
+    if len(words) > 1 and words[1].text == "--":
+        words.pop(1)
+    walk.record(call, scene, SOMETHING, code=_unknown_command(words))
+    if len(words) > 1:
+        inner = _remote(scene, HOST)
+        printed = walk.line(" ".join(word.text for word in words[1:]), inner, call.stdin)
+        return printed.labelled(f"{NETWORK} {words[0].text}") if UNKNOWN in printed.text else printed
+    if words and call.stdin is not None and call.stdin.is_known:
+        return walk.line(call.stdin.text, _remote(scene, HOST))
+    return Value(UNKNOWN, frozenset(("output ssh", f"{NETWORK} ssh")))
+
+
+def _unknown_command(words: list[Value]) -> Value | None:
+    """`ssh host "$X"`; in `ssh $OPTS $HOST` there is no command."""
+    if len(words) < 2 or _OPTIONS.search(words[0].detail("variable")) or not all(map(is_unset, words[1:])):
+        return None
+    return words[1]
+
+
+_OPTIONS = late(r"OPT|ARG|FLAG|PARAM", re.IGNORECASE)
+
+
+def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
+    walk.record(call, scene, SOMETHING)
+    words = list(call.words[1:])
+    _drop_options(words)
+    if words and words[0].text in ("compose", "container"):
+        words.pop(0)
+        _drop_options(words)
+    if not words or words[0].text not in ("run", "exec"):
+        return _printed([word.text for word in call.words])
+    words.pop(0)
+    _drop_options(words)
+    if len(words) < 2:
+        return SOMETHING
+    rest = words[1:]
+    if rest[0].text == "--":
+        rest = rest[1:]
+    if not rest:
+        return SOMETHING
+    outside = _outside(call.words, rest)
+    if outside != rest:
+        walk.call(replace(call, words=tuple(outside)), scene.fork())
+    elif program_of(rest[0].text) in ("rm", "find", "shred", "chmod", "chown"):
+        _in_mounted_folder(walk, replace(call, words=tuple(rest)), scene, [word.text for word in call.words])
+    return walk.call(replace(call, words=tuple(rest)), _remote(scene, CONTAINER))
+
+
+def _in_mounted_folder(walk: Walk, call: Call, scene: Scene, texts: list[str]) -> None:
+    """`-v ~:/x -w /x`: the command starts in a folder of this machine."""
+    where = next((after for option, after in itertools.pairwise(texts) if option in ("-w", "--workdir")), "")
+    for source, target in _mounts(texts):
+        if where.rstrip("/") == target:
+            inner = scene.fork()
+            inner.cwd = scene.absolute(source)
+            walk.call(call, inner)
+
+
+def _outside(words: tuple[Value, ...], command: list[Value]) -> list[Value]:
+    """The command with the machine's own paths in the place of what is mounted from there."""
+    moved = list(command)
+    for source, target in _mounts([word.text for word in words]):
+        inside = re.compile(rf"(?<![\w/.-]){re.escape(target)}(?=[/\s'\";)*|&]|$)")
+        moved = [Value(_put(inside, source, word.text), word.labels) for word in moved]
+    return moved
+
+
+def _put(inside: re.Pattern[str], source: str, text: str) -> str:
+    return inside.sub(lambda _found: source.rstrip("/"), text) or "/"
+
+
+def _mounts(texts: list[str]) -> list[tuple[str, str]]:
+    """Folder outside and folder inside, of `-v A:B` and `--mount type=bind,src=A,dst=B`."""
+    pairs = list[tuple[str, str]]()
+    for name, _, attached in (text.partition("=") for text in texts):
+        if name == "--volume" and ":" in attached:
+            pairs.append((attached.split(":")[0], attached.split(":")[1]))
+    for option, value in itertools.pairwise(texts):
+        if option in ("-v", "--volume") and ":" in value:
+            pairs.append((value.split(":")[0], value.split(":")[1]))
+    for text in texts:
+        fields = dict(field.partition("=")[::2] for field in text.removeprefix("--mount=").split(","))
+        source = fields.get("src") or fields.get("source", "")
+        target = fields.get("dst") or fields.get("target") or fields.get("destination", "")
+        if source and target:
+            pairs.append((source, target))
+    return [
+        (source, target.rstrip("/"))
+        for source, target in pairs
+        if source.startswith(("/", "~", ".")) and target.rstrip("/")
+    ]
+
+
+def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
+    walk.record(call, scene, SOMETHING)
+    texts = [word.text for word in call.words]
+    if "exec" in texts and "--" in texts:
+        rest = call.words[texts.index("--") + 1 :]
+        if rest:
+            return walk.call(replace(call, words=rest), _remote(scene, CONTAINER))
+    return _printed(texts)
+
+
+_LISTS = late(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
+
+
+def _printed(texts: list[str]) -> Value:
+    program = program_of(texts[0])
+    labels = {f"output {program}"} | ({INIT} if is_init(program, texts[1:]) else set())
+    if _LISTS.match(" ".join(texts[1:])) and not any(re.match(r"-f|--filter|name=", text) for text in texts):
+        labels.add("every one")
+    if prints_secret(program, tuple(texts[1:])):
+        labels.add(f"{SECRET} {program}")
+    return Value(UNKNOWN, frozenset(labels))
+
+
+def _drop_options(words: list[Value]) -> None:
+    while words and words[0].text.startswith("-"):
+        option = words.pop(0).text
+        if option == "--":
+            return
+        if option not in _FLAGS and "=" not in option and words:
+            words.pop(0)
+
+
+def _remote(scene: Scene, where: str) -> Scene:
+    inner = scene.fork()
+    inner.where, inner.cwd, inner.project = where, "/workdir", "/workdir"
+    inner.home = "/root" if where == CONTAINER else "/home/remote"
+    inner.variables = {**inner.variables, "HOME": (Value(inner.home),), "PWD": (Value(inner.cwd),)}
+    return inner
+
+
+PERFORMERS: dict[str, Performer] = {
+    "ssh": _ssh,
+    "mosh": _ssh,
+    "docker": _container,
+    "podman": _container,
+    "nerdctl": _container,
+    "docker-compose": _container,
+    "lxc": _container,
+    "kubectl": _kubectl,
+    "oc": _kubectl,
+    "k": _kubectl,
+}

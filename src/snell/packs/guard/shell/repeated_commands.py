@@ -1,0 +1,188 @@
+"""Programs that run a command once for many things: `find`, `fd`, `xargs`, `parallel`."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from snell.packs.guard.shell.interpreters import SHELLS, run_code
+from snell.packs.guard.shell.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.shell.run_command import Performer, file_value, program_of
+from snell.packs.guard.shell.shell_state import Scene
+from snell.system.lazy_regex import late
+
+if TYPE_CHECKING:
+    from snell.packs.guard.shell.walk import Call, Walk
+
+_EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_FILTERS = late(
+    r"-(?:i?name|i?path|i?regex|i?wholename|[acm]time|[acm]min|newer\w*|size|empty|user|group|perm|inum|lname)$"
+)
+_MOST_ITEMS = 20
+_XARGS_VALUED = frozenset(
+    ("-a", "-d", "-E", "-L", "-n", "-P", "-s", "-R", "-S", "--max-args", "--max-procs", "--delimiter", "--arg-file")
+)
+
+
+def _find(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = list(call.words[1:])
+    while words and re.fullmatch(r"-[HLP]|-O\d?|-D", words[0].text):
+        words.pop(0)
+    roots = list[str]()
+    while words and not words[0].text.startswith(("-", "(", "!")):
+        roots.append(words.pop(0).text)
+    roots = roots or ["."]
+    words = _without_operands(words)
+    args = [word.text for word in words]
+    filtered = any(_FILTERS.match(arg) for arg in args)
+    sweeping = replace(
+        call,
+        words=(call.words[0], *map(Value, roots), *words),
+        sweeps=tuple(scene.absolute(root) for root in roots),
+        filtered=filtered,
+    )
+    found = _found(roots[0], words).labelled("found some" if filtered else "found all")
+    walk.record(sweeping, scene, found)
+    for command in _executed(words):
+        replaced = [Value(word.text.replace("{}", found.text), word.labels | found.labels) for word in command]
+        walk.call(replace(sweeping, words=tuple(replaced), stdin=None), scene)
+    return found
+
+
+def _without_operands(words: list[Value]) -> list[Value]:
+    """A test's own word is none of `find`'s: `-name -delete` looks for a name."""
+    kept, skip = list[Value](), False
+    for word in words:
+        kept.append(Value(" " + word.text, word.labels) if skip and word.text.startswith("-") else word)
+        skip = not skip and _FILTERS.match(word.text) is not None and word.text != "-empty"
+    return kept
+
+
+def _found(root: str, words: list[Value]) -> Value:
+    """The name of what is found; where one plain name is looked for, that name."""
+    for before, word in itertools.pairwise(words):
+        if before.text in ("-name", "-iname") and not re.search(r"[?\[]", word.text):
+            return Value(f"{root.rstrip('/')}/{UNKNOWN}/{word.text}")
+    return Value(f"{root.rstrip('/')}/{UNKNOWN}")
+
+
+def _executed(words: list[Value]) -> list[list[Value]]:
+    commands: list[list[Value]] = []
+    current: list[Value] | None = None
+    for word in words:
+        if current is None:
+            current = [] if word.text in _EXECUTES else None
+        elif word.text in (";", "+") and current:
+            commands.append(current)
+            current = None
+        else:
+            current.append(word)
+    if current:
+        commands.append(current)
+    return commands
+
+
+def _fd(walk: Walk, call: Call, scene: Scene) -> Value:
+    args = [word.text for word in call.words]
+    walk.record(call, scene, SOMETHING)
+    for option in ("-x", "-X", "--exec", "--exec-batch"):
+        if option in args:
+            command = call.words[args.index(option) + 1 :]
+            own = [arg for arg in args[1 : args.index(option)] if not arg.startswith("-")]
+            roots = tuple(scene.absolute(root) for root in own[1:]) or (scene.cwd,)
+            found = Value(f"./{UNKNOWN}")
+            words = [found if word.text == "{}" else word for word in command]
+            if words and found not in words:
+                words.append(found)
+            walk.call(
+                replace(call, words=tuple(words), sweeps=roots, filtered=own[:1] not in ([], ["."], [".*"], [""])),
+                scene,
+            )
+    return Value(f"./{UNKNOWN}")
+
+
+def _items(stdin: Value | None) -> list[Value]:
+    if stdin is None or not stdin.is_known:
+        text = stdin.text.strip() if stdin else UNKNOWN
+        return [
+            Value(text if " " not in text and "\n" not in text else UNKNOWN, stdin.labels if stdin else frozenset())
+        ]
+    return [Value(text, stdin.labels) for text in stdin.text.replace("\0", "\n").split()[:_MOST_ITEMS]]
+
+
+def _xargs(walk: Walk, call: Call, scene: Scene) -> Value:
+    words, mark = list(call.words[1:]), ""
+    given = call.stdin
+    while words and words[0].text.startswith("-") and len(words[0].text) > 1:
+        option = words.pop(0).text
+        if option in ("-I", "-J") or (option == "--replace" and words and "{" in words[0].text):
+            mark = words.pop(0).text if words else "{}"
+        elif re.match(r"-[IJ].", option):
+            mark = option[2:]
+        elif option.startswith(("-i", "--replace")):
+            mark = option.removeprefix("--replace").removeprefix("-i").removeprefix("=") or "{}"
+        elif option == "--":
+            break
+        elif option in ("-a", "--arg-file") and words:
+            path = words.pop(0).text
+            given = scene.content(path) or file_value(scene.absolute(path), scene)
+        elif (option in _XARGS_VALUED or re.fullmatch(r"-\w*[nPLs]", option)) and words:
+            words.pop(0)
+    return _each(walk, call, scene, words or [Value("echo")], mark, _items(given))
+
+
+def _each(walk: Walk, call: Call, scene: Scene, words: list[Value], mark: str, items: list[Value]) -> Value:
+    if not items:
+        items = [EMPTY]
+    if program_of(words[0].text) in SHELLS and words[-1].text in ("-c", mark) and "-c" in (word.text for word in words):
+        text = call.stdin.text if call.stdin is not None else UNKNOWN
+        fed = Value(text, frozenset((FED,)).union(*(item.labels for item in items)))
+        return run_code(walk, call.with_words(*words), scene, fed, scene.fork())
+    if mark and any(mark in word.text for word in words):
+        output = EMPTY
+        for item in items:
+            row = [
+                Value(word.text.replace(mark, item.text), word.labels | item.labels) if mark in word.text else word
+                for word in words
+            ]
+            output = output.joined(walk.call(replace(call, words=tuple(row), stdin=None), scene))
+        return output
+    return walk.call(replace(call, words=(*words, *items), stdin=None), scene)
+
+
+def _parallel(walk: Walk, call: Call, scene: Scene) -> Value:
+    words = list(call.words[1:])
+    while words and words[0].text.startswith("-") and len(words[0].text) > 1:
+        option = words.pop(0).text
+        if option in ("-j", "--jobs", "-n", "-N", "-P", "-S", "--joblog", "-a") and words:
+            words.pop(0)
+    items = _items(call.stdin)
+    texts = [word.text for word in words]
+    if ":::" in texts:
+        at = texts.index(":::")
+        items, words = words[at + 1 :], words[:at]
+    if not words:
+        for item in items:
+            if item.text.strip():
+                run_code(walk, call, scene, item, scene.fork())
+        return SOMETHING
+    if len(words) == 1 and " " in words[0].text:
+        for item in items or [EMPTY]:
+            code = words[0].text
+            walk.line(code.replace("{}", item.text) if "{}" in code else f"{code} {item.text}", scene.fork())
+        return SOMETHING
+    return _each(walk, call, scene, words, "{}", items)
+
+
+PERFORMERS: dict[str, Performer] = {
+    "find": _find,
+    "gfind": _find,
+    "fd": _fd,
+    "fdfind": _fd,
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "parallel": _parallel,
+}

@@ -1,0 +1,147 @@
+"""Where a command line runs: folders, variables, functions, and the files that it has written so far."""
+
+from __future__ import annotations
+
+import posixpath
+
+from msgspec import Struct
+
+from snell.packs.guard.shell.known_values import EMPTY, UNKNOWN, Value
+from snell.packs.guard.shell.source_text import Budget
+from snell.packs.guard.shell.tree import Node
+
+HERE, HOST, CONTAINER = "here", "host", "container"
+MOST_ALTERNATIVES = 6
+
+
+class Step(Struct, frozen=True):
+    """One program that would run, with all that is known about it."""
+
+    program: str  # its name without folder, in lower case
+    words: tuple[Value, ...] = ()
+    cwd: str = ""
+    stdin: Value | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()  # files that its output replaces
+    appends: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    elevated: bool = False
+    where: str = HERE
+    sweeps: tuple[str, ...] = ()  # `find`: it acts on what is below these
+    filtered: bool = False  # and only on some of that
+    output: Value = EMPTY
+    depth: int = 0
+    code: Value | None = None  # the text that it is given to run
+    piped: bool = False  # something else takes its output
+    touched: frozenset[str] = frozenset()  # labels of the files that it names
+    args: tuple[str, ...] = ()  # the texts of the words after the program
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words).replace(UNKNOWN, "?")[:200]
+
+
+class Scene:
+    """The state of the shell at one point of the line."""
+
+    def __init__(self, cwd: str, home: str, project: str, budget: Budget) -> None:
+        self.cwd, self.home, self.project = cwd, home, project
+        self.budget = budget
+        self.variables: dict[str, tuple[Value, ...]] = {
+            "HOME": (Value(home),),
+            "PWD": (Value(cwd),),
+            "TMPDIR": (Value("/tmp/user"),),
+            "TMP": (Value("/tmp/user"),),
+            "TEMP": (Value("/tmp/user"),),
+            "AGENT_TOOLSDIRECTORY": (Value("/opt/hostedtoolcache"),),
+            "RUNNER_TOOL_CACHE": (Value("/opt/hostedtoolcache"),),
+            "RUNNER_TEMP": (Value("/tmp/runner"),),
+            "GITHUB_WORKSPACE": (Value(project),),
+            "CI_PROJECT_DIR": (Value(project),),
+            "PATH": (Value("/usr/local/bin:/usr/bin:/bin"),),
+            "SHELL": (Value("/bin/bash"),),
+            "OLDPWD": (Value(cwd),),
+            "IFS": (Value(" \t\n"),),
+            "0": (Value("bash"),),
+            "SNELL_HOME": (Value(f"{home}/.snell"),),
+            "XDG_CONFIG_HOME": (Value(f"{home}/.config"),),
+            "XDG_STATE_HOME": (Value(f"{home}/.local/state"),),
+        }
+        self.exported: set[str] = {"HOME", "PWD", "TMPDIR", "PATH", "SHELL"}
+        self.own: set[str] = set()  # variables that the line itself has set
+        self.functions: dict[str, Node] = {}
+        self.aliases: dict[str, str] = {}
+        self.files: dict[str, Value] = {}
+        self.links: dict[str, str] = {}  # that the line itself makes
+        self.sinks: dict[str, Node] = {}  # `>(...)`: what reads the path
+        self.fds: dict[str, str] = {}
+        self.guarded: tuple[str, ...] = ()  # folders of Snell's own files
+        self.merges = False  # a second walk: files keep the labels that they got in the first
+        self.folders: list[str] = []
+        self.conditional = 0
+        self.depth = 0
+        self.where = HERE
+        self.elevated = False
+        self.piped = False
+
+    def know(self, env: tuple[tuple[str, str], ...]) -> None:
+        """Variables that are set before the line begins."""
+        self.variables.update((name, (Value(value),)) for name, value in env)
+        self.exported.update(name for name, _value in env)
+
+    def fork(self) -> Scene:
+        """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
+        child = Scene.__new__(Scene)
+        child.__dict__.update(self.__dict__)
+        child.variables = dict(self.variables)
+        child.exported = set(self.exported)
+        child.functions, child.aliases = dict(self.functions), dict(self.aliases)
+        child.fds, child.folders = dict(self.fds), list(self.folders)
+        return child
+
+    def absolute(self, path: str) -> str:
+        """The path from the root; one that starts with something unknown stays as it is."""
+        if path.startswith(("/", UNKNOWN)):
+            return _normal(path)
+        if path == "~" or path.startswith("~/"):
+            return _normal(self.home + path[1:])
+        return _normal(f"{self.cwd}/{path}")
+
+    def assign(self, name: str, values: tuple[Value, ...]) -> None:
+        if self.conditional and name in self.variables:
+            values = tuple(dict.fromkeys((*self.variables[name], *values)))[:MOST_ALTERNATIVES]
+        self.variables[name] = values
+        self.own.add(name)
+
+    def lookup(self, name: str) -> tuple[Value, ...] | None:
+        return self.variables.get(name)
+
+    def content(self, path: str) -> Value | None:
+        """What a file holds, as far as this line or this session wrote it."""
+        path = self.absolute(path)
+        path = self.fds.get(path.rpartition("/fd/")[2], path) if "/fd/" in path else path
+        found = self.files.get(path)
+        if found is not None or not self.files:
+            return found
+        for folder in _folders(path):
+            if f"{folder}/{UNKNOWN}" in self.files:  # all that was unpacked there
+                return self.files[f"{folder}/{UNKNOWN}"]
+        lead = path.rstrip("/") + "/"
+        inside = [value for name, value in self.files.items() if name.startswith(lead)]
+        labels = frozenset(label for value in inside for label in value.labels)
+        return Value(UNKNOWN, labels) if inside else None
+
+    def write(self, path: str, value: Value, *, adds: bool = False) -> None:
+        path = self.absolute(path)
+        if self.merges and path in self.files:
+            value = value.labelled(*self.files[path].labels)
+        self.files[path] = self.files.get(path, EMPTY).joined(value) if adds else value
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path).replace("//", "/") if path else ""

@@ -1,0 +1,122 @@
+"""
+What a path leads to, where it or a folder on its way is a link: one on the disk, or one that the line itself makes.
+
+Only what exists is looked at, and only for programs that read, send, write or delete what their words name.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from snell.model.tool_names import names
+from snell.packs.guard.file_lookups import LINK, PLAIN, kind_of
+from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.shell.shell_state import HERE, Step
+
+MOST_PATHS = 24
+LONGEST_PATH = 1_000
+
+_DELETERS = names("rm grm rmdir unlink shred srm mv gmv rimraf trash trash-put del-cli find gfind")
+_PROGRAMS = _DELETERS | names(
+    "cat tac nl less more head tail bat batcat view vim vi nvim nano emacs sed awk gawk mawk cut sort uniq strings xxd "
+    "od hexdump hd base64 base32 openssl gpg jq yq cp install rsync scp sftp tar bsdtar zip gzip xz bzip2 zstd 7z "
+    "diff cmp comm paste rev grep egrep fgrep rg ag source . dd tee truncate touch chmod chown chgrp curl wget http "
+    "https xh aws gsutil rclone croc nc ncat mail mutt lftp code open python python3 node ruby perl php ditto patch"
+)
+_NEVER = ("/dev/", "/proc/", "/sys/")  # there, links lead to whoever asks
+
+
+def followed(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
+    """The step with what its paths lead to in their place; None where no link is on the way."""
+    if step.where != HERE or not (step.program in _PROGRAMS or step.reads or step.writes or step.appends):
+        return None
+    if step.program == "ln":
+        return None  # it makes the link; what that leads to stays as it is
+    looks = _Looks(step.cwd, links, home, project)
+    own = step.args[:MOST_PATHS] if step.program in _PROGRAMS else ()
+    args = (*(looks.word(arg, keeps=step.program in _DELETERS) for arg in own), *step.args[len(own) :])
+    look = looks.of_link if step.program in _DELETERS else looks.path
+    streams = [tuple(map(look, paths)) for paths in (step.reads, step.writes, step.appends)]
+    sweeps = tuple(map(looks.path, step.sweeps))
+    if (args, *streams, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
+        return None
+    words = (step.words[0], *(Value(text, old.labels) for text, old in zip(args, step.words[1:], strict=False)))
+    reads, writes, appends = streams
+    return replace(step, words=words, args=args, reads=reads, writes=writes, appends=appends, sweeps=sweeps)
+
+
+def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> str:
+    """The absolute path without links, as seen from the home and the project, which may lie behind links themselves."""
+    for link, target in links.items():
+        if f"{path}/".startswith(f"{link}/"):
+            path = posixpath.normpath(target + path[len(link) :])
+    if UNKNOWN in path or len(path) > LONGEST_PATH or not path.startswith("/") or path.startswith(_NEVER):
+        return path
+    head, tail = _before_pattern(path)
+    if not _is_linked(head, project if f"{head}/".startswith(f"{project}/") else ""):
+        return path
+    real = _on_disk(head)
+    for place in (project, home):
+        if place and f"{real}/".startswith((really := _on_disk(place)) + "/"):
+            real = place + real[len(really) :]
+            break
+    return real + tail
+
+
+class _Looks:
+    def __init__(self, cwd: str, links: Mapping[str, str], home: str, project: str) -> None:
+        self.cwd, self.links, self.home, self.project = cwd, links, home, project
+
+    def word(self, arg: str, *, keeps: bool) -> str:
+        """A word, and what is behind `@` or `=` in it."""
+        if arg.startswith("-") and "=" not in arg and "@" not in arg:
+            return arg
+        lead, mark, name = arg.rpartition("@")
+        if not mark:
+            lead, mark, name = arg.rpartition("=")
+        if not name or len(name) > LONGEST_PATH or "://" in name or "\n" in name:
+            return arg
+        path = name if name.startswith(("/", UNKNOWN)) else f"{self.cwd}/{name}"
+        plain = posixpath.normpath(path)
+        real = self.of_link(plain) if keeps and not name.endswith("/") else self.path(plain)
+        return f"{lead}{mark}{real}" if real != plain else arg
+
+    def path(self, path: str) -> str:
+        return leads_to(path, self.links, self.home, self.project)
+
+    def of_link(self, path: str) -> str:
+        """Deleting or moving a link leaves alone what it leads to."""
+        folder, slash, name = path.rpartition("/")
+        if any(mark in name for mark in "*?["):
+            return self.path(path)
+        return f"{self.path(folder)}{slash}{name}" if folder else path
+
+
+def _before_pattern(path: str) -> tuple[str, str]:
+    if not any(mark in path for mark in "*?[{"):
+        return path, ""
+    parts = path.split("/")
+    plain = next(index for index, part in enumerate(parts) if any(mark in part for mark in "*?[{"))
+    return "/".join(parts[:plain]) or "/", "/" + "/".join(parts[plain:])
+
+
+def _is_linked(path: str, start: str) -> bool:
+    """A part of the path below `start` is a link. Cheaper than asking where it leads, and nearly always no."""
+    at = start.rstrip("/")
+    for part in path[len(at) + 1 :].split("/"):
+        at = f"{at}/{part}"
+        kind = kind_of(at)
+        if kind != PLAIN:
+            return kind == LINK  # or, from here on, nothing is there
+    return False
+
+
+def _on_disk(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

@@ -1,0 +1,28 @@
+"""
+Gaps inside a word: `r${z}m`, `--force${x}`.
+
+A variable that nobody has set is most likely empty, and then the letters around it are the word. Such a line is judged
+both ways. A gap that is a whole part of a path or a value (`$DIR/build`, `name=$X`) is left a gap.
+"""
+
+from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.system.lazy_regex import late
+
+_INSIDE = late(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
+
+
+def closed(row: list[Value]) -> list[Value] | None:
+    """The words as they are when the gaps in them hold nothing; None where that makes no difference."""
+    if not any(UNKNOWN in value.text for value in row):
+        return None
+    words = [Value(closed_text(value.text), value.labels) if UNKNOWN in value.text else value for value in row]
+    return words if words != row else None
+
+
+def closed_text(text: str) -> str:
+    return _INSIDE.sub("", text)
+
+
+def is_unset(value: Value) -> bool:
+    """Nothing at all is known of it but the name of a variable."""
+    return bool(value.text) and not value.text.strip(UNKNOWN + "/ ") and value.has("variable")

@@ -1,0 +1,52 @@
+"""Where Snell's own files really are: in the house that judges, and by the environment of whoever calls."""
+
+from __future__ import annotations
+
+import fnmatch
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from snell.packs.guard.snell_program import NO_PROGRAM, Program, running_program
+from snell.sdk.pack_context import Here
+
+_NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
+_TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs put Snell
+
+
+class Own(Struct, frozen=True):
+    folders: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()  # variables by which a command may name them
+    program: Program = NO_PROGRAM
+
+    def holds(self, path: str) -> bool:
+        """The path lies in one of the folders, or is one, or is a pattern or a folder that takes one along."""
+        bare = path.rstrip("/")
+        return any(
+            f"{path}/".startswith(f"{folder}/")
+            or (bare.count("/") > 1 and folder.rpartition("/")[0] == bare and folder.endswith(_PARTS))
+            or ("*" in bare and len(bare) < 1_000 and fnmatch.fnmatchcase(folder, bare))
+            for folder in self.folders
+        )
+
+
+_PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
+NOWHERE = Own()
+
+
+def own_places(here: Here) -> Own:
+    look = here.env.get
+    return _own(here.config, here.state, *(look(name, "") for name in _NAMES))
+
+
+@lru_cache(maxsize=64)  # hardly ever another, and every event asks
+def _own(config: Path | None, state: Path | None, *values: str) -> Own:
+    named = zip(_NAMES, values, strict=True)
+    env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
+    folders = [str(folder) for folder in (config, state) if folder is not None]
+    for name, value in env:
+        if name not in _TOOLS:
+            folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
+    tools = [value + _TOOLS[name] for name, value in env if name in _TOOLS]
+    return Own(tuple(dict.fromkeys(folders)), env, running_program(*tools))

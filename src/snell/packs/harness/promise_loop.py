@@ -1,0 +1,37 @@
+"""A promise loop as it is kept for a session, also over its end: who wants what, and how far it is."""
+
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from snell.model.mark_scopes import lasting
+from snell.model.protocols import Store
+
+MARK = "harness/loop"
+
+
+class Loop(Struct, frozen=True):
+    """An agent may stop when its last words hold the promise, or when its iterations are used up."""
+
+    promise: str
+    objective: str = ""
+    most: int = 10
+    iteration: int = 0
+    in_a_row: int = 0  # stops that were held up since the last prompt; clients have a cap on these
+
+
+def loop_of(session_id: str, marks: Store) -> Loop | None:
+    """The loop of a session, if it has one."""
+    kept: Any = marks.get(lasting(session_id), MARK)
+    try:
+        return convert(kept, Loop) if isinstance(kept, dict) else None
+    except ValidationError:
+        return None
+
+
+def keep(session_id: str, loop: Loop, marks: Store) -> None:
+    marks.put(lasting(session_id), MARK, to_builtins(loop))
+
+
+def end(session_id: str, marks: Store) -> None:
+    marks.drop(lasting(session_id), MARK)

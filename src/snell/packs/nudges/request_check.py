@@ -1,0 +1,117 @@
+"""
+Is a keyword meant as a request? "Build a parser" is one; "the build is broken" speaks of a thing, "we ship on Fridays"
+of a habit, "does it improve anything?" asks.
+
+A verb is a request where an order can stand: at the beginning of a clause, after `to`, `please`, `can you`. Only for
+the words that come with the pack: what a user listens for is the user's own choice.
+"""
+
+from collections.abc import Sequence
+
+from snell.sdk.words import Spoken
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_VERBS = _words("ship build refine learn improve distill")
+_MARKS = (",", "?")
+
+# What follows, when the keyword is a thing.
+_FOLLOWS = {
+    "build": _words(
+        "error errors failure failures failed fails failing fail broke broken breaks passes passed log logs directory"
+        " dir folder folders artifact artifacts status number cache time times output outputs is was has takes took"
+        " info warning warnings green red matrix"
+    ),
+    "ship": _words("date dates sprite sprites object class model position speed movement is was hull"),
+    "tweet": _words(
+        "id ids model models table component components object objects schema endpoint endpoints button card list api"
+        " parser class field fields column columns text embed embeds feed store is was has were"
+    ),
+    "visual": _words(
+        "studio basic bug bugs glitch glitches regression regressions mode line block diff diffs artifact artifacts"
+        " impairment impairments noise c foxpro tests test snapshot snapshots effect effects"
+    ),
+}
+_CONSULTS = _words(
+    "read see check follow following per consult open says according via mention mentions mentioned claims"
+)
+_WRITES = _words(
+    "write compose draft create make post turn summarise summarize prepare craft generate need want give send add"
+    " as into"
+)
+# Before an order.
+_BEFORE = _words(
+    ", to please pls plz and then now just also or but so let's lets me us first next finally go again ahead ok okay"
+    " only simply instead later good great done fine perfect nice cool yes yep lgtm thanks green not help let claude"
+    " hey hi ready wanna gotta better try"
+)
+_YOU = _words("you we i i'd we'd someone somebody anyone")
+_MODALS = _words("can could should shall would will may might must need want")
+_BARE = _words("need want must should")  # "need improve this", said in a hurry
+_SUGGESTS = _words("can could should shall would will may might must don't didn't not")  # "can you", "why don't we"
+# Before `to`: what is done, or how, and not that it be done.
+_NOT_TO = _words(
+    "what who where when which fails failed fail failing refuses unable able used tends supposed takes took hard easy"
+    " decides said asked allowed slow fast impossible wants begins began starts started stopped"
+)
+# "How to improve it" and "trying to improve it" are wishes; of these it is a question or a story.
+_TRIES = _words("how trying tried try attempting")
+_NOT_TRYING = _words("ship build")
+_RUNS = _words("run start trigger kick rerun do make")  # "run the build" asks for it
+_ASKS = _words("does did do is are was were has have had will would when where who which why")
+
+
+def is_request(words: Sequence[Spoken], at: int, keyword: str) -> bool:
+    """Does the keyword at this place of the words ask for something?"""
+    before, after = _sentence(words, at)
+    if after[:1] and after[0] in _FOLLOWS.get(keyword, ()):
+        return False
+    if keyword == "readme":
+        return not _CONSULTS & {*before[-3:], *after[:1]} and not _is_question(before, after)
+    if keyword == "tweet":
+        return _is_order(keyword, before) or bool(_WRITES & {*before})
+    if keyword not in _VERBS:
+        return True
+    if words[at].text.endswith("s") and not keyword.endswith("s"):
+        return False  # `builds`: somebody does it, or several things
+    return _is_order(keyword, before) and not _is_question(before, after)
+
+
+def _sentence(words: Sequence[Spoken], at: int) -> tuple[list[str], list[str]]:
+    """The words before and after this one in the same sentence, with its commas and its question mark."""
+    start = at
+    while start > 0 and words[start - 1].ends in ("", ","):
+        start -= 1
+    end = at
+    while end < len(words) - 1 and words[end].ends in ("", ","):
+        end += 1
+    return _said(words[start:at]), _said(words[at : end + 1])[1:]
+
+
+def _said(words: Sequence[Spoken]) -> list[str]:
+    return [part for each in words for part in (each.text, each.ends) if part == each.text or part in _MARKS]
+
+
+def _is_order(keyword: str, before: list[str]) -> bool:
+    if not before:
+        return True
+    last, earlier = before[-1], before[-2] if before[1:] else ""
+    if last == "to":
+        return earlier not in _NOT_TO and not (earlier in _TRIES and keyword in _NOT_TRYING)
+    if last in _MODALS:
+        return earlier in _YOU or (not earlier and last in _BARE)
+    if last in _YOU:
+        return earlier in _SUGGESTS
+    if keyword == "build" and last in ("the", "a", "full", "new"):
+        return bool(_RUNS & {*before[-3:]})
+    return last in _BEFORE or last.endswith("ly")
+
+
+def _is_question(before: list[str], after: list[str]) -> bool:
+    """A question of fact, and none that is a polite request: `would you`, `is there a way to`."""
+    if after[-1:] != ["?"] or not before or before[0] not in _ASKS:
+        return False
+    return not {"you", "please", "way"} & {*before} and before[:2] != ["why", "not"]

@@ -1,0 +1,88 @@
+"""Who calls, and what counts for it: from the caller's environment, the pack's options and the client's own figures."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from snell.model.errors import StoreError
+from snell.model.events import Event
+from snell.model.protocols import T, Transaction
+from snell.sdk.pack_context import Here
+from snell.work.errors import WorkError
+from snell.work.hook_arguments import Caller, Limits
+
+USAGE, IN_USE = "context_usage", ("work", "in_use")
+ANSWERED = "work-answered"  # a flag of events that came by a remote call, which has asked the work layer itself
+_LIMITS = frozenset(Limits.__struct_fields__)
+_known: dict[int, tuple[Mapping[str, Any], Limits]] = {}
+
+
+def is_idle(here: Here, event: Event) -> bool:
+    """
+    Is there nothing to do? No task was ever begun on this machine, or the caller was answered already.
+
+    This is asked at every event.
+    """
+    return here.database is None or not here.marks.get(*IN_USE) or ANSWERED in event.flags
+
+
+def done(here: Here, work: Callable[[Transaction], T]) -> T | None:
+    """This work in a transaction; None when the store cannot be used: an agent goes on working without us."""
+    try:
+        return here.database.run(work) if here.database else None
+    except (StoreError, WorkError):
+        return None
+
+
+def caller_of(event: Event, here: Here) -> Caller:
+    usage = usage_of(here.marks.get(f"session:{event.session_id}", USAGE), here.options.get("context_window", 200_000))
+    return caller_for(here.env, here.options, usage)
+
+
+def caller_for(env: Mapping[str, str], options: Mapping[str, Any], usage: float | None = None) -> Caller:
+    limits = limits_in(options)
+    agent_id = env.get("AGENT_ID", "")
+    if not agent_id or agent_id == "default":
+        return Caller(usage=usage, limits=limits)
+    return Caller(
+        agent_id=agent_id,
+        parent=env.get("AGENT_PARENT", ""),
+        manages=env.get("AGENT_MANAGES", ""),
+        claims=env.get("AGENT_CLAIMS", ""),
+        targeted_claims=env.get("AGENT_TARGETED_CLAIMS", ""),
+        usage=usage,
+        limits=limits,
+    )
+
+
+def limits_in(options: Mapping[str, Any]) -> Limits:
+    """The limits among a pack's options, made once: the same options come with every event."""
+    known = _known.get(id(options))
+    if known is None or known[0] is not options:
+        chosen = {name: value for name, value in options.items() if name in _LIMITS}
+        _known.clear()
+        known = _known[id(options)] = (options, Limits(**chosen, keeps_dialogue=not options.get("ingest")))
+    return known[1]
+
+
+def usage_of(mark: Any, window: float = 200_000) -> float | None:
+    """The part of the context that is used, out of what a status line or a transcript told."""
+    if not isinstance(mark, dict):
+        return None
+    percent, tokens = mark.get("used_percent"), mark.get("tokens")
+    if isinstance(percent, int | float) and not isinstance(percent, bool):
+        return min(max(percent / 100, 0.0), 1.0)
+    told = mark.get("window")
+    window = told if isinstance(told, int | float) and told > 0 else window
+    if isinstance(tokens, int | float) and window > 0:
+        return min(max(tokens / window, 0.0), 1.0)
+    return None
+
+
+def common(event: Event) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {
+        "session_id": event.session_id,
+        "transcript_path": event.transcript_path,
+        "cwd": event.cwd,
+        "hook_event_name": event.name,
+    }

@@ -1,0 +1,121 @@
+"""Efforts that are begun by what an agent calls: the skill `effort`, or a phase command that brings its task."""
+
+import json
+import re
+from typing import Any
+
+from snell.model.effects import Deny, Note
+from snell.model.errors import SnellError
+from snell.model.events import Event
+from snell.model.protocols import Transaction
+from snell.packs.sessions.caller import IN_USE
+from snell.sdk.pack_context import Here
+from snell.sdk.subjects import SkillCall, call_of
+from snell.system.lazy_regex import late
+from snell.work import artefacts, effort_commands, phases, projects, skills
+from snell.work.rows import Record
+
+USAGE = "say `start TASK SKILL [MODE]`, `resume [NUMBER]` or `log TEXT`"
+_PHASE = late(
+    r"\s*(?:snell\s+phase|engine\s+session\s+phase)\s+(\S+)[^\n]*<<-?\s*['\"]?(\w+)['\"]?\n(.*)\n\2\s*", re.DOTALL
+)
+
+
+def answered(event: Event, here: Here) -> Deny | list[Note] | None:
+    """The skill `effort` is done here and now; a mistake in it is refused with its usage."""
+    call = call_of(event)
+    if not isinstance(call, SkillCall) or not (call.skill == "effort" or call.skill.endswith(":effort")):
+        return None
+    verb, _, rest = call.args.strip().partition(" ")
+    try:
+        text = _VERBS[verb](event, here, rest.strip()) if verb in _VERBS else ""
+    except SnellError as error:
+        return Deny(str(error), instead=USAGE)
+    return [Note(text)] if text else Deny(f"the skill `effort` cannot `{verb[:40]}`", instead=USAGE)
+
+
+def created_by_phase(event: Event, here: Here) -> None:
+    """A phase command whose proof names a task begins the effort for it, with the skill that has such a phase."""
+    found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
+    if found is None or here.database is None:
+        return
+    try:
+        proof = json.loads(found[3])
+        name = proof.get("taskName") if isinstance(proof, dict) else None
+        if isinstance(name, str) and name.strip():
+            _begun(here, event, lambda tx: _from_proof(tx, event, here, found[1].strip("'\""), proof))
+    except (ValueError, RecursionError, SnellError):
+        return
+
+
+def _from_proof(tx: Transaction, event: Event, here: Here, label: str, proof: dict[str, Any]) -> Record:
+    project = projects.find_around(tx, event.cwd)
+    named = proof.get("skill")
+    skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
+    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+    return effort_commands.start_effort(tx, event.cwd, agent, proof["taskName"], skill, client_session_id=window)
+
+
+def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
+    known = skills.list_(tx, project["id"]) if project else []
+    having = (each["name"] for each in known if label in [phase["label"] for phase in phases.listed(each["phases"])])
+    return str(next(having, ""))
+
+
+def _start(event: Event, here: Here, rest: str) -> str:
+    words = rest.split()
+    if not 2 <= len(words) <= 3:
+        raise SnellError("a task and a skill are needed")
+    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+    mode = words[2] if len(words) == 3 else None
+    made = _begun(
+        here,
+        event,
+        lambda tx: effort_commands.start_effort(
+            tx, event.cwd, agent, words[0], words[1], mode, client_session_id=window
+        ),
+    )
+    return _shown(made, "goes on" if made["resumed"] else "begins")
+
+
+def _resume(event: Event, here: Here, rest: str) -> str:
+    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+    if rest and not rest.isdecimal():
+        raise SnellError(f"`{rest[:40]}` is not the number of an effort")
+    id_ = int(rest) if rest else None
+    made = _begun(here, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
+    return _shown(made, "goes on")
+
+
+def _log(event: Event, here: Here, rest: str) -> str:
+    if not rest:
+        raise SnellError("there is nothing to log")
+    place = _begun(here, event, lambda tx: effort_commands.log_place(tx, event.cwd, here.env.get("AGENT_ID", "")))
+    artefacts.append(place["path"], artefacts.stamped(rest))
+    assert here.database is not None  # it was there a moment ago
+    here.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    return f"Logged in `{place['path']}`."
+
+
+def _begun(here: Here, event: Event, work: Any) -> Record:
+    assert here.database is not None  # looked at before
+    made: Record = here.database.run(work)
+    here.marks.put(*IN_USE, True)
+    return made
+
+
+def _shown(made: Record, verb: str) -> str:
+    effort, session = made["effort"], made["session"]
+    declared = phases.listed(effort["metadata"].get("phases"))
+    phase = effort["currentPhase"] or (phases.shown(declared[0]) if declared else "")
+    log = artefacts.path_of(effort, "LOG")
+    lines = [
+        f"## Effort {effort['id']} {verb}",
+        f"- skill: {effort['skill']}",
+        f"- session: {session['id']}",
+        f"- log: `{log}`",
+    ]
+    return "\n".join([*lines, *([f"- phase: {phase}"] if phase else [])])
+
+
+_VERBS = {"start": _start, "resume": _resume, "log": _log}

@@ -1,0 +1,113 @@
+"""What a typed command asks for: `uv run pytest -k foo` is a Python command, its job is `test`, it selects `-k foo`."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.system.lazy_regex import late
+
+MANAGERS = ("npm", "yarn", "pnpm", "bun")
+SCRIPTS = {"test": "test", "t": "test", "tst": "test", "build": "build", "lint": "lint", "e2e": "e2e", "smoke": "smoke"}
+SCRIPTS |= {"integration": "e2e", "test:e2e": "e2e", "test:integration": "e2e", "test:smoke": "smoke"}
+RUNNERS = (("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("python", "-m"), ("python3", "-m"))
+NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), ("bunx",), ())
+
+# Cheaper than reading the line: without one of these there is nothing to find in it.
+TOOLS = late(
+    r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch"
+    r"|gradlew?|mvnw?|mix|dotnet|ctest|cmake)\b",
+    re.IGNORECASE,
+)
+
+_VARIANT = late(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
+
+# Leading words, language, job.
+PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("cargo", "test"), "rust", "test"),
+    (("cargo", "t"), "rust", "test"),
+    (("cargo", "build"), "rust", "build"),
+    (("cargo", "b"), "rust", "build"),
+    (("cargo", "clippy"), "rust", "lint"),
+    (("go", "test"), "go", "test"),
+    (("go", "build"), "go", "build"),
+    (("go", "vet"), "go", "lint"),
+    (("deno", "test"), "node", "test"),
+    (("deno", "task", "test"), "node", "test"),
+    (("deno", "lint"), "node", "lint"),
+    (("hatch", "test"), "python", "test"),
+    *(((each, "test"), "java", "test") for each in ("gradle", "./gradlew", "mvn", "./mvnw")),
+    *(((each, "build"), "java", "build") for each in ("gradle", "./gradlew")),
+    *(((each, "package"), "java", "build") for each in ("mvn", "./mvnw")),
+    (("mix", "test"), "elixir", "test"),
+    (("mix", "compile"), "elixir", "build"),
+    (("dotnet", "test"), "dotnet", "test"),
+    (("dotnet", "build"), "dotnet", "build"),
+    (("ctest", "--test-dir", "build"), "c", "test"),
+    (("ctest",), "c", "test"),
+    (("cmake", "--build", "build"), "c", "build"),
+)
+PYTHON_TOOLS = ((("pytest",), "test"), (("py.test",), "test"), (("ruff", "check"), "lint"))
+NODE_TOOLS = ((("tsc",), "build"), (("playwright", "test"), "e2e"), (("cypress", "run"), "e2e"))
+
+# Arguments that mean "all of it", so that leaving them out selects nothing more and nothing less.
+WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "python": (".",), "lint": (".",)}
+INERT = ("--version", "--help", "-h", "-V", "help", "--collect-only", "--co", "--fixtures", "--list", "-c", "--watch")
+
+
+class Typed(Struct, frozen=True):
+    """A recognised command. Word numbers are those of the command."""
+
+    family: str
+    action: str
+    tool_at: int  # where the tool itself begins, after a runner such as `uv run`
+    arguments_at: int
+    arguments: tuple[str, ...]
+    is_variant: bool = False  # a script such as `test:unit`, which is a part of the job
+
+    @property
+    def is_whole(self) -> bool:
+        """Does it ask for the whole job, and nothing in particular?"""
+        neutral = (*WHOLE.get(self.family, ()), *WHOLE.get(self.action, ()))
+        return not self.is_variant and all(each in neutral for each in self.arguments)
+
+
+def typed(words: Sequence[str]) -> Typed | None:
+    """What these words ask for; None when it is none of the jobs we know."""
+    lowered = tuple(word.lower() for word in words[:4])
+    found = _python(lowered) or _node(lowered) or _plain(lowered)
+    if not found or any(each in INERT for each in words[found.arguments_at :]):
+        return None  # with those it asks about the tool, or for something that a whole run is not
+    return replace(found, arguments=tuple(words[found.arguments_at :]))
+
+
+def _plain(words: tuple[str, ...]) -> Typed | None:
+    for start, family, action in PLAIN:
+        if words[: len(start)] == start:
+            return Typed(family, action, 0, len(start), ())
+    return None
+
+
+def _python(words: tuple[str, ...]) -> Typed | None:
+    at = next((len(runner) for runner in RUNNERS if words[: len(runner)] == runner), 0)
+    for tool, action in PYTHON_TOOLS:
+        if words[at : at + len(tool)] == tool:
+            return Typed("python", action, at, at + len(tool), ())
+    return None
+
+
+def _node(words: tuple[str, ...]) -> Typed | None:
+    if words[:1] and words[0] in MANAGERS:
+        at = 2 if words[1:2] in (("run",), ("run-script",)) else 1
+        is_own_runner = words[:2] == ("bun", "test")  # not the script of that name
+        # `yarn SCRIPT` and the like run a script; only `test` is a command of npm itself
+        script = words[at] if words[at : at + 1] and not is_own_runner else ""
+        whole = script if script in SCRIPTS else _VARIANT.split(script)[0]
+        if whole in SCRIPTS:
+            return Typed("node", SCRIPTS[whole], 0, at + 1, (), is_variant=whole != script)
+    for start in NPX:
+        for tool, action in NODE_TOOLS:
+            if words[: len(start) + len(tool)] == (*start, *tool):
+                return Typed("node", action, 0, len(start) + len(tool), ())
+    return None

@@ -1,0 +1,85 @@
+"""In which folder each command of a line runs, as far as its `cd`s tell."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from snell.shell.reader import Command, CommandLine
+from snell.system.lazy_regex import late
+
+MOVES = ("cd", "pushd", "popd")
+_JOINTS = late(r"(?:[\s;&|(){}!]|then|else|do|done|fi|if|while|until)*")
+_ELSEWHERE = ("-C", "--chdir", "-D")  # with these `env` and `sudo` run a command in another folder
+
+_FOUND = {"-execdir", "-okdir"}
+
+Stack = list[str | None]
+
+
+def with_folders(line: CommandLine, cwd: str) -> Iterator[tuple[Command, str | None]]:
+    """The commands that are no `cd`, each with its folder; None, or no row, where that cannot be told."""
+    has_inner_moves = any(command.depth and command.program in MOVES for command in line.commands)
+    is_scoped = has_inner_moves and _is_flat(line)
+    scopes: list[Stack] = [[cwd]]
+    end = 0
+    move: Command | None = None
+    for command in line.commands:
+        if command.depth and has_inner_moves and not is_scoped:
+            continue  # how far a `cd` in there reaches is hard to say
+        joint = line.line[end : command.start] if end <= command.start else ""
+        if is_scoped:
+            _enter_and_leave(joint, scopes)
+        is_other_way = move is not None and _is_other_way(joint, scopes[-1])
+        end, move = max(end, command.end), command if command.program in MOVES else None
+        if move:
+            _move(move, scopes[-1])
+        elif not is_other_way and not _runs_elsewhere(command, line):
+            yield command, scopes[-1][-1]
+
+
+def _is_flat(line: CommandLine) -> bool:
+    """Do the commands stand one after the other, with nothing but operators between them?"""
+    edges = [0, *(edge for command in line.commands for edge in (command.start, command.end)), len(line.line)]
+    if edges != sorted(edges) or any(command.embedded for command in line.commands):
+        return False
+    gaps = (line.line[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return all(_JOINTS.fullmatch(gap) for gap in gaps)
+
+
+def _enter_and_leave(joint: str, scopes: list[Stack]) -> None:
+    """A `cd` in parentheses counts in them."""
+    for bracket in re.findall(r"[()]", joint):
+        if bracket == "(":
+            scopes.append(list(scopes[-1]))
+        elif len(scopes) > 1:
+            scopes.pop()
+
+
+def _is_other_way(joint: str, stack: Stack) -> bool:
+    """Does what follows a `cd` run where that failed? In a pipe or in the background it moves nobody."""
+    words = re.findall(r"&&|\|\||[|&]", joint)
+    if words[:1] in (["|"], ["&"]):
+        stack[-1] = None
+    return words[:1] == ["||"]
+
+
+def _move(command: Command, stack: Stack) -> None:
+    if command.program == "popd" and len(command.words) == 1 and len(stack) > 1:
+        stack.pop()
+        return
+    known = len(command.words) == 2 and all(command.literal) and command.words[1] != "-"
+    folder = os.path.expanduser(command.words[1]) if known and command.program != "popd" else None
+    here = stack[-1]
+    there = None if folder is None or here is None else os.path.normpath(os.path.join(here, folder))
+    if command.program == "pushd":
+        stack.append(there)
+    else:
+        stack[-1] = there
+
+
+def _runs_elsewhere(command: Command, line: CommandLine) -> bool:
+    """Does what wraps a command, or the `find` that runs it, change its folder?"""
+    wrapping = command.words[: len(command.words) - len(command.unwrapped.words)]
+    finds = (each for each in line.commands if command.depth and "find" in (each.program, each.unwrapped.program))
+    is_found = any(each.start < command.start and command.end <= each.end and _FOUND & {*each.words} for each in finds)
+    return is_found or any(word.startswith(_ELSEWHERE) for word in wrapping)

@@ -1,0 +1,1 @@
+"""Decisions, the ledger, the audit chain and retention: rows and files of what happened."""

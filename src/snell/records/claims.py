@@ -1,0 +1,147 @@
+"""
+Who holds a key. In durable mode a call is claimed before its answer leaves, so that whatever happens next, the same
+side effect is not had twice; its receipt is written before the answer to its end leaves.
+
+    claim (prepared) -> the tool runs -> receipt -> settled: succeeded, failed or denied
+                                      \\-> nobody knows: abandoned_on_resume
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from snell.model.protocols import Database, Transaction
+from snell.records.lost_ledger import LOST
+
+Held = Literal["prepared", "succeeded", "abandoned_on_resume"]
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    run_id: str
+    key: str
+    tool_call_id: str
+    tool: str = ""
+    decision_id: str = ""
+    at: int = 0
+    status: str = "prepared"
+    preview: str = ""
+    place: str = ""  # the directory of a shell call: elsewhere the same line is another call
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What a tool brought, until its call is settled."""
+
+    tool_call_id: str
+    run_id: str
+    at: int
+    status: str  # succeeded or failed
+    body: str  # the first characters, redacted
+
+
+_FIELDS = "run_id, idempotency_key, tool_call_id, tool, decision_id, at, status, preview, place"
+_ONCE = "ON CONFLICT (run_id, idempotency_key) DO NOTHING"
+_CLAIM = f"INSERT INTO tool_claims ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {_ONCE}"
+_UNLESS_LOST = (
+    f"INSERT INTO tool_claims ({_FIELDS}) SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT), 'prepared', '', ?"
+    f" WHERE NOT EXISTS (SELECT 1 FROM meta WHERE name = '{LOST}')"
+)
+_CLAIM_ALONE = f"{_UNLESS_LOST} {_ONCE}"
+_NOR_HELD = "AND NOT EXISTS (SELECT 1 FROM tool_claims WHERE run_id = ? AND idempotency_key = ?)"
+_CLAIM_IN_A_PLACE = f"{_UNLESS_LOST} {_NOR_HELD} {_ONCE}"
+
+
+def claim_alone(database: Database, wanted: Claim, key_in_place: str = "") -> bool:
+    """
+    Take a key, in a transaction of its own; returns whether it is ours now. Somebody waits for this.
+
+    Not after a loss of the ledger, and not while the same call holds a key of its place: then there is more to ask.
+    """
+    values = (wanted.run_id, wanted.key, wanted.tool_call_id, wanted.tool, wanted.decision_id, wanted.at, wanted.place)
+    if key_in_place:
+        return database.do(_CLAIM_IN_A_PLACE, *values, wanted.run_id, key_in_place) == 1
+    return database.do(_CLAIM_ALONE, *values) == 1
+
+
+def claim(tx: Transaction, wanted: Claim) -> Claim | None:
+    """Take a key. None when it is ours now, else who holds it."""
+    if tx.do(_CLAIM, *_values(wanted)) == 1:
+        return None
+    return holder(tx, wanted.run_id, wanted.key)
+
+
+def holder(tx: Transaction, run_id: str, key: str) -> Claim | None:
+    found = tx.rows(f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND idempotency_key = ?", run_id, key)
+    return Claim(**dict(zip(Claim.__struct_fields__, found[0], strict=True))) if found else None
+
+
+def take_over(tx: Transaction, wanted: Claim) -> None:
+    """Take a key from a call that ended without having done anything, or of which a person decides."""
+    release(tx, wanted.run_id, wanted.key)
+    claim(tx, wanted)
+
+
+def release(tx: Transaction, run_id: str, key: str, tool_call_id: str = "") -> None:
+    """Let go of a key; of this call's only, when one is named."""
+    owner, values = (" AND tool_call_id = ?", [tool_call_id]) if tool_call_id else ("", [])
+    tx.do(f"DELETE FROM tool_claims WHERE run_id = ? AND idempotency_key = ?{owner}", run_id, key, *values)
+
+
+def settle(tx: Transaction, run_id: str, key: str, status: Held, preview: str = "") -> None:
+    sql = "UPDATE tool_claims SET status = ?, preview = ? WHERE run_id = ? AND idempotency_key = ?"
+    tx.do(sql, status, preview, run_id, key)
+
+
+def put_receipt(database: Database | Transaction, receipt: Receipt) -> None:
+    """One statement, so that it need not be told that it is a transaction. Somebody waits for this."""
+    sql = "INSERT INTO tool_receipts (tool_call_id, run_id, created_at, status, body) VALUES (?, ?, ?, ?, ?)"
+    values = (receipt.tool_call_id, receipt.run_id, receipt.at, receipt.status, receipt.body)
+    database.do(f"{sql} ON CONFLICT (tool_call_id) DO NOTHING", *values)
+
+
+def receipt_of(tx: Transaction, tool_call_id: str) -> Receipt | None:
+    sql = "SELECT tool_call_id, run_id, created_at, status, body FROM tool_receipts WHERE tool_call_id = ?"
+    found = tx.rows(sql, tool_call_id)
+    return Receipt(**dict(zip(Receipt.__struct_fields__, found[0], strict=True))) if found else None
+
+
+def clear_receipt(tx: Transaction, tool_call_id: str) -> None:
+    tx.do("DELETE FROM tool_receipts WHERE tool_call_id = ?", tool_call_id)
+
+
+def unsettled(tx: Transaction, run_id: str) -> list[Claim]:
+    """Claims of a run whose calls have not been heard of again."""
+    sql = f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND status = 'prepared' ORDER BY at, idempotency_key"
+    return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in tx.rows(sql, run_id)]
+
+
+def without_a_row(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
+    """The newest claims, of one run or of all, whose calls are not written down yet."""
+    missing = "NOT EXISTS (SELECT 1 FROM tool_calls t WHERE t.tool_call_id = tool_claims.tool_call_id)"
+    of_run, values = ("run_id = ? AND ", [run_id]) if run_id else ("", [])
+    where = f"{of_run}status = 'prepared' AND {missing}"
+    found = tx.rows(f"SELECT {_FIELDS} FROM tool_claims WHERE {where} ORDER BY at DESC LIMIT ?", *values, limit)
+    return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in found]
+
+
+def of_nobody(tx: Transaction, limit: int = 100) -> list[str]:
+    """Calls for which a success is claimed and that are not there, or that never held this key."""
+    own = "t.tool_call_id = c.tool_call_id AND t.idempotency_key IN ('', c.idempotency_key)"
+    sql = (
+        "SELECT c.tool_call_id FROM tool_claims c WHERE c.status = 'succeeded' AND NOT EXISTS"
+        f" (SELECT 1 FROM tool_calls t WHERE {own}) ORDER BY c.at, c.idempotency_key LIMIT ?"
+    )
+    return [str(row[0]) for row in tx.rows(sql, limit)]
+
+
+def _values(each: Claim) -> tuple[Any, ...]:
+    return (
+        each.run_id,
+        each.key,
+        each.tool_call_id,
+        each.tool,
+        each.decision_id,
+        each.at,
+        each.status,
+        each.preview,
+        each.place,
+    )

@@ -1,0 +1,266 @@
+"""
+The ledger: every tool call once, as a row.
+
+What happens before a call and what happens after it may be written in any order; either way the row ends up the same.
+A row that has ended never changes again, which is what the audit chain relies on. Of an abandoned one the end is not
+known: when it comes after all, it counts.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.protocols import Transaction
+
+OPEN = ("prepared", "running")
+ENDED = ("succeeded", "failed", "denied", "abandoned_on_resume")
+SETTLED = ("succeeded", "failed", "denied")  # for good
+PREVIEW = 500  # characters of a receipt that are shown for it
+LONGEST_BODY = 262_144
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """One tool call. Times are milliseconds since 1970; for people, never for order."""
+
+    tool_call_id: str
+    run_id: str = ""
+    step_id: str = ""
+    created_at: int = 0
+    updated_at: int = 0
+    raw_tool_name: str = ""
+    tool_name: str = ""
+    tool_namespace: str = ""
+    side_effect_class: str = "external"
+    replay_policy: str = "REPLAY_EXACT"
+    replay_status: str = ""
+    policy_matched: int = 0
+    policy_rule_id: str = ""
+    normalized_args_hash: str = ""
+    idempotency_key: str = ""
+    status: str = "prepared"
+    attempt: int = 1
+    request_ref: str = ""
+    response_ref: str = ""
+    external_correlation_id: str = ""
+    error_code: str = ""
+    error_detail: str = ""
+    session_id: str = ""
+    agent_id: str = ""
+    client: str = ""
+    effort: str = ""
+    decision_id: str = ""
+    started_at: int = 0
+    finished_at: int = 0
+    duration_ms: int = 0
+    intent: str = "[]"  # paths that it was expected to create or change
+    confirmed: str = "[]"  # those that were there afterwards
+    revision: int = 0  # given by the store
+
+    @property
+    def has_side_effects(self) -> bool:
+        return self.side_effect_class != "read_only"
+
+
+class End(Struct, frozen=True, kw_only=True):
+    """How a call ended."""
+
+    status: str
+    at: int
+    duration_ms: int | None = None  # as the client measured it; else from beginning to end
+    response_ref: str = ""
+    external_correlation_id: str = ""
+    error_code: str = ""
+    error_detail: str = ""
+    confirmed: str = "[]"
+
+
+FIELDS = tuple(name for name in Call.__struct_fields__ if name != "revision")
+_NEXT = "(SELECT COALESCE(MAX(revision), 0) + 1 FROM tool_calls)"
+_INSERT = (
+    f"INSERT INTO tool_calls ({', '.join(FIELDS)}, revision) VALUES ({', '.join('?' for _ in FIELDS)}, {_NEXT})"
+    " ON CONFLICT (tool_call_id) DO NOTHING"
+)
+_SELECT = f"SELECT {', '.join(FIELDS)}, revision FROM tool_calls"
+# What the client called it, behind the name of its session; spelled as in the index, or that would not be used.
+_NUMBER = {
+    "sqlite": "substr(tool_call_id, instr(tool_call_id, '/') + 1)",
+    "postgres": "(substr(tool_call_id, strpos(tool_call_id, '/') + 1) COLLATE \"C\")",
+}
+
+
+def begin(tx: Transaction, call: Call) -> bool:
+    """Write a call down before it runs, or what was not known of it when its end was written first."""
+    if tx.do(_INSERT, *(getattr(call, name) for name in FIELDS)) == 1:
+        return True
+    known = find(tx, call.tool_call_id)
+    if known is None or known.status not in OPEN:
+        return False
+    changing: tuple[str, ...] = ("status", "updated_at")
+    if not known.normalized_args_hash and not _is_chained(tx, call.tool_call_id):
+        changing = FIELDS  # it was written from its decision, which knows no details
+    changes = {name: getattr(call, name) for name in changing}
+    # INVARIANT: a call gets another revision only when something changes, or the audit takes that for tampering.
+    if any(getattr(known, name) != value for name, value in changes.items()):
+        _update(tx, call.tool_call_id, changes)
+    return True
+
+
+def finish(tx: Transaction, call: Call, end: End) -> bool:
+    """Write the end of a call down; `call` is what the end knows of its beginning, in case that was never written."""
+    begin_unless_known(tx, call)
+    known = find(tx, call.tool_call_id)
+    if known is None or known.status in SETTLED or (known.status not in OPEN and end.status not in SETTLED):
+        return False
+    took = end.duration_ms if end.duration_ms is not None else max(0, end.at - known.started_at)
+    changes: dict[str, Any] = {
+        "status": end.status,
+        "updated_at": end.at,
+        "finished_at": end.at,
+        "duration_ms": max(0, took),
+        "response_ref": end.response_ref,
+        "external_correlation_id": end.external_correlation_id,
+        "error_code": end.error_code,
+        "error_detail": end.error_detail,
+        "confirmed": end.confirmed,
+    }
+    _update(tx, call.tool_call_id, changes)
+    return True
+
+
+def begin_unless_known(tx: Transaction, call: Call) -> None:
+    tx.do(_INSERT, *(getattr(call, name) for name in FIELDS))
+
+
+def find(tx: Transaction, tool_call_id: str) -> Call | None:
+    found = tx.rows(f"{_SELECT} WHERE tool_call_id = ?", tool_call_id)
+    return _call(found[0]) if found else None
+
+
+def find_like(tx: Transaction, wanted: str) -> list[Call]:
+    """Calls whose id is this, or whose number is this or begins like this; or the last of all. Two are enough."""
+    if wanted == "last":
+        return [_call(row) for row in tx.rows(f"{_SELECT} ORDER BY created_at DESC, tool_call_id DESC LIMIT 1")]
+    exact = find(tx, wanted)
+    if exact:
+        return [exact]
+    number = _NUMBER[tx.dialect]
+    found = tx.rows(f"{_SELECT} WHERE {number} = ? LIMIT 2", wanted)
+    if not found:
+        # Numbers are plain ASCII, so everything that begins like this lies before this end.
+        found = tx.rows(f"{_SELECT} WHERE {number} >= ? AND {number} < ? LIMIT 2", wanted, f"{wanted}\x7f")
+    return [_call(row) for row in found]
+
+
+def open_calls(tx: Transaction, run_id: str) -> list[Call]:
+    """Calls of a run that have not ended, as far as anybody knows."""
+    where = "run_id = ? AND status IN ('prepared', 'running')"
+    return [_call(row) for row in tx.rows(f"{_SELECT} WHERE {where} ORDER BY revision", run_id)]
+
+
+def newest_open(tx: Transaction, run_id: str, raw_tool_name: str, args_hash: str) -> Call | None:
+    """For clients that do not number their calls: the last one like this that has not ended."""
+    fitting = (
+        call
+        for call in reversed(open_calls(tx, run_id))
+        if call.raw_tool_name == raw_tool_name and call.normalized_args_hash == args_hash
+    )
+    return next(fitting, None)
+
+
+def recent(
+    tx: Transaction,
+    *,
+    session: str = "",
+    run: str = "",
+    tool: str = "",
+    status: str = "",
+    side_effects: str = "",
+    limit: int = 20,
+) -> list[Call]:
+    """The last calls, newest first."""
+    asked = {"session_id": session, "run_id": run, "raw_tool_name": tool, "status": status}
+    asked["side_effect_class"] = side_effects
+    where, values = _where(asked)
+    return [
+        _call(row)
+        for row in tx.rows(f"{_SELECT}{where} ORDER BY created_at DESC, tool_call_id DESC LIMIT ?", *values, limit)
+    ]
+
+
+def after(tx: Transaction, revision: int, limit: int) -> list[Call]:
+    """The next calls in the order in which they last changed."""
+    return [_call(row) for row in tx.rows(f"{_SELECT} WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)]
+
+
+def page(tx: Transaction, asked: Mapping[str, str], after: tuple[int, str], limit: int) -> list[Call]:
+    """Calls oldest first, a page at a time: `after` is the time and id of the last one on the page before."""
+    where, values = _where(asked)
+    glue = " AND" if where else " WHERE"
+    beyond = f"{glue} (created_at > ? OR (created_at = ? AND tool_call_id > ?))"
+    sql = f"{_SELECT}{where}{beyond} ORDER BY created_at, tool_call_id LIMIT ?"
+    return [_call(row) for row in tx.rows(sql, *values, after[0], after[0], after[1], limit)]
+
+
+class ToolStats(Struct, frozen=True):
+    """What a tool did: how often, how often in vain, for how long."""
+
+    tool: str
+    calls: int
+    failed: int
+    denied: int
+    total_ms: int
+    longest_ms: int
+
+
+def stats(tx: Transaction, *, session: str = "", run: str = "") -> list[ToolStats]:
+    """By tool, the busiest first."""
+    where, values = _where({"session_id": session, "run_id": run})
+    counts = (
+        "COUNT(*), SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), SUM(CASE WHEN status = 'denied' THEN"
+        " 1 ELSE 0 END)"
+    )
+    sums = "SUM(duration_ms), MAX(duration_ms)"
+    grouped = f"SELECT raw_tool_name, {counts}, {sums} FROM tool_calls{where} GROUP BY raw_tool_name"
+    found = [ToolStats(str(row[0]), *(int(each) for each in row[1:])) for row in tx.rows(grouped, *values)]
+    return sorted(found, key=lambda each: (-each.calls, each.tool))
+
+
+def put_body(tx: Transaction, text: str, *, at: int, size: int) -> str:
+    """Keep a redacted text; returns what to find it by, which is the hash of it."""
+    if not text:
+        return ""
+    ref = body_ref(text)
+    sql = "INSERT INTO tool_bodies (ref, created_at, size, body) VALUES (?, ?, ?, ?)"
+    tx.do(f"{sql} ON CONFLICT (ref) DO UPDATE SET created_at = excluded.created_at", ref, at, size, text)
+    return ref
+
+
+def body_ref(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def body(tx: Transaction, ref: str) -> tuple[str, int] | None:
+    """A text that was kept, and the size of what it was before it was cut."""
+    found = tx.rows("SELECT body, size FROM tool_bodies WHERE ref = ?", ref) if ref else []
+    return (str(found[0][0]), int(found[0][1])) if found else None
+
+
+def _is_chained(tx: Transaction, tool_call_id: str) -> bool:
+    return bool(tx.rows("SELECT 1 FROM audit_chain WHERE record_id = ? AND kind = 'opened'", tool_call_id))
+
+
+def _update(tx: Transaction, tool_call_id: str, changes: Mapping[str, Any]) -> None:
+    sets = ", ".join(f"{name} = ?" for name in changes)
+    tx.do(f"UPDATE tool_calls SET {sets}, revision = {_NEXT} WHERE tool_call_id = ?", *changes.values(), tool_call_id)
+
+
+def _where(asked: Mapping[str, str]) -> tuple[str, list[str]]:
+    given = {name: value for name, value in asked.items() if value}
+    clause = " AND ".join(f"{name} = ?" for name in given)
+    return (f" WHERE {clause}" if clause else ""), list(given.values())
+
+
+def _call(row: Sequence[Any]) -> Call:
+    return Call(**dict(zip((*FIELDS, "revision"), row, strict=True)))

@@ -1,0 +1,73 @@
+"""
+Rows that Snell never writes: without an id, with a number below 1, or with a value of another type.
+
+SQLite checks types only in part: a text may stand where a number belongs, and many a primary key may be NULL. Whoever
+edits the file can put such rows where no comparison looks.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.protocols import Transaction
+from snell.records import decisions, ledger
+from snell.records.decisions import Row, Trace
+from snell.records.ledger import Call
+
+_STORED = {int: "integer", str: "text", float: "real"}
+
+
+class Table(Struct, frozen=True):
+    name: str
+    id: str
+    number: str  # the column that orders its rows; empty where there is none
+    types: dict[str, Any]
+
+
+TABLES = (
+    Table("decisions", "id", "seq", {name: Row.__annotations__[name] for name in (*decisions.FIELDS, "seq")}),
+    Table("traces", "decision_id", "seq", Trace.__annotations__),
+    Table(
+        "tool_calls",
+        "tool_call_id",
+        "revision",
+        {name: Call.__annotations__[name] for name in (*ledger.FIELDS, "revision")},
+    ),
+    Table("tool_receipts", "tool_call_id", "", {"run_id": str, "created_at": int, "status": str, "body": str}),
+    Table("tool_claims", "tool_call_id", "", {"run_id": str, "idempotency_key": str, "at": int, "status": str}),
+    Table("tool_bodies", "ref", "", {"created_at": int, "size": int, "body": str}),
+    Table("audit_chain", "record_id", "seq", {"seq": int, "kind": str, "digest": str, "link": str, "record_id": str}),
+)
+_NEVER_EMPTY = ("kind", "digest", "link")
+
+
+class Odd(Struct, frozen=True):
+    """A row that Snell never writes."""
+
+    table: str
+    id: Any
+    number: Any
+    column: str
+
+    def __str__(self) -> str:
+        shown = "".join(char if char.isprintable() else "\ufffd" for char in f"{self.id!s:.80}")
+        which = f"`{shown}`" if self.id not in (None, "") else "without an id"
+        at = f", number {self.number!s:.40}" if self.number is not None else ""
+        return f"row {which} of `{self.table}`{at} was put in: Snell never writes such a `{self.column}`"
+
+
+def odd_rows(tx: Transaction) -> list[Odd]:
+    """All such rows; none where the database itself checks types."""
+    if tx.dialect != "sqlite":
+        return []
+    return [Odd(table.name, *row) for table in TABLES for row in tx.rows(_query(table))]
+
+
+def _query(table: Table) -> str:
+    wrong = [(name, f"typeof({name}) <> '{_STORED[type_]}'") for name, type_ in table.types.items()]
+    wrong += [(table.id, f"typeof({table.id}) <> 'text' OR {table.id} = ''")]
+    wrong += [(name, f"{name} = ''") for name in _NEVER_EMPTY if name in table.types and table.number]
+    wrong += [(table.number, f"{table.number} < 1")] if table.number else []
+    which = " ".join(f"WHEN {condition} THEN '{name}'" for name, condition in wrong)
+    columns = f"{table.id} AS id, {table.number or 'NULL'} AS number, CASE {which} END AS wrong"
+    return f"SELECT id, number, wrong FROM (SELECT {columns} FROM {table.name}) WHERE wrong IS NOT NULL"

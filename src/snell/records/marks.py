@@ -1,0 +1,33 @@
+"""Marks as rows: a small named value in a scope such as `session:ID`. Values are JSON, whatever the backend."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from snell.model.protocols import Transaction
+
+
+def get(tx: Transaction, scope: str, name: str) -> Any:
+    found = tx.rows("SELECT value FROM marks WHERE scope = ? AND name = ?", scope, name)
+    return msgspec.json.decode(found[0][0]) if found else None
+
+
+def put(tx: Transaction, scope: str, name: str, value: Any, at: int = 0) -> None:
+    change = "ON CONFLICT (scope, name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
+    text = msgspec.json.encode(value).decode()
+    now = at or time.time_ns() // 1_000_000
+    tx.do(f"INSERT INTO marks (scope, name, value, updated_at) VALUES (?, ?, ?, ?) {change}", scope, name, text, now)
+
+
+def drop(tx: Transaction, scope: str, name: str | None = None) -> int:
+    """Forget one mark, or all of a scope; returns how many there were."""
+    if name is None:
+        return tx.do("DELETE FROM marks WHERE scope = ?", scope)
+    return tx.do("DELETE FROM marks WHERE scope = ? AND name = ?", scope, name)
+
+
+def in_scope(tx: Transaction, scope: str) -> dict[str, Any]:
+    """All marks of a scope."""
+    found = tx.rows("SELECT name, value FROM marks WHERE scope = ?", scope)
+    return {name: msgspec.json.decode(value) for name, value in found}

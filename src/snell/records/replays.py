@@ -1,0 +1,62 @@
+"""
+Calls that a run has to make again before anything else: while one is queued, only the first of them may run.
+
+Each has two attempts; then a person is asked.
+"""
+
+from msgspec import Struct
+
+from snell.model.protocols import Transaction
+from snell.records import ledger
+from snell.work import runs
+
+ATTEMPTS = 2
+
+
+class Replay(Struct, frozen=True):
+    run_id: str
+    tool_call_id: str
+    position: int
+    raw_tool_name: str
+    normalized_args_hash: str
+    attempts: int
+    status: str
+
+
+_FIELDS = ", ".join(Replay.__struct_fields__)
+
+
+def queue(tx: Transaction, run_id: str, tool_call_id: str) -> bool:
+    """Have a call of this run made again; False when it is not known or stands in the queue already."""
+    call = ledger.find(tx, tool_call_id)
+    if call is None or call.run_id != run_id:
+        return False
+    position = int(tx.rows("SELECT COALESCE(MAX(position), 0) + 1 FROM run_replays WHERE run_id = ?", run_id)[0][0])
+    sql = (
+        f"INSERT INTO run_replays ({_FIELDS}) VALUES (?, ?, ?, ?, ?, 0, 'queued') ON CONFLICT (run_id,"
+        " tool_call_id) DO NOTHING"
+    )
+    return tx.do(sql, run_id, tool_call_id, position, call.raw_tool_name, call.normalized_args_hash) == 1
+
+
+def first(tx: Transaction, run_id: str) -> Replay | None:
+    """The call that has to be made now."""
+    sql = f"SELECT {_FIELDS} FROM run_replays WHERE run_id = ? AND status = 'queued' ORDER BY position LIMIT 1"
+    found = tx.rows(sql, run_id)
+    return Replay(*found[0]) if found else None
+
+
+def attempted(tx: Transaction, replay: Replay, now: int) -> bool:
+    """Count an attempt that was another call; False when that was the last, and a person is asked."""
+    attempts = replay.attempts + 1
+    status = "queued" if attempts < ATTEMPTS else "given_up"
+    sql = "UPDATE run_replays SET attempts = ?, status = ? WHERE run_id = ? AND tool_call_id = ?"
+    tx.do(sql, attempts, status, replay.run_id, replay.tool_call_id)
+    if status == "given_up":
+        runs.wait_for_human(tx, replay.run_id, now, f"`{replay.raw_tool_name}` could not be made again")
+    return status == "queued"
+
+
+def done(tx: Transaction, replay: Replay) -> None:
+    sql = "UPDATE run_replays SET status = 'done' WHERE run_id = ? AND tool_call_id = ?"
+    tx.do(sql, replay.run_id, replay.tool_call_id)

@@ -1,0 +1,134 @@
+"""
+What may a tool change, and may its call be made again? Policy files say it first, then what the tool's own kind or
+server says, then the verbs in its name; a tool that nobody knows changes the world.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from msgspec import Struct
+
+from snell.records.idempotency import Identity
+
+SideEffects = Literal["external", "memory", "local", "read_only"]
+Replay = Literal["REPLAY_EXACT", "RELAUNCH", "REPLAY_IDEMPOTENT"]
+
+PATTERN_SECONDS = 0.05
+
+_CHANGING = frozenset(
+    (
+        *("add", "cancel", "create", "delete", "execute", "insert", "patch", "post", "publish"),
+        *("push", "put", "remove", "reply", "send", "set", "submit", "update", "upload"),
+    )
+)
+_READING = frozenset(("fetch", "find", "get", "list", "read", "search"))
+_OF_KIND: Mapping[str, SideEffects] = {
+    "read": "read_only", "search": "read_only", "web": "read_only", "edit": "local", "write": "local",
+}  # fmt: skip
+_OF_OWN_TOOLS: Mapping[str, SideEffects] = {
+    "TodoWrite": "local", "TodoRead": "read_only", "AskUserQuestion": "read_only", "ExitPlanMode": "read_only",
+    "EnterPlanMode": "read_only", "TaskList": "read_only", "TaskGet": "read_only", "TaskCreate": "local",
+    "TaskUpdate": "local", "TaskStop": "local", "BashOutput": "read_only", "KillShell": "local", "Skill": "read_only",
+    "SlashCommand": "read_only", "ListMcpResources": "read_only", "ReadMcpResource": "read_only",
+}  # fmt: skip
+# Tools of well-known MCP servers; of all others nothing is known, and what they change is near.
+_OF_MCP: Mapping[str, SideEffects] = {
+    "read_local_file": "read_only", "list_directory": "read_only", "read_text_file": "read_only",
+    "read_file": "read_only", "get_file_info": "read_only", "directory_tree": "read_only",
+    "search_files": "read_only", "write_local_file": "local", "write_file": "local", "edit_file": "local",
+    "create_directory": "local", "move_file": "local", "upload_to_composio": "external", "send_email": "external",
+    "gmail_send_email": "external", "create_issue": "external", "create_pull_request": "external",
+    "core_memory_append": "memory", "core_memory_replace": "memory", "archival_memory_insert": "memory",
+    "archival_memory_search": "read_only", "remember": "memory", "create_entities": "memory",
+}  # fmt: skip
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule of a policy file. What it leaves open is found as without it."""
+
+    id: str
+    tool: str  # a pattern for the whole name
+    namespace: str = ""
+    side_effects: SideEffects | None = None
+    replay: Replay | None = None
+    only: SideEffects | None = None  # only while the call is found to be of this class
+
+
+class Found(Struct, frozen=True):
+    """What a call is."""
+
+    side_effects: SideEffects
+    replay: Replay
+    rule: str = ""
+
+
+def classify(
+    tool: Identity,
+    kind: str,
+    rules: Sequence[Rule] = (),
+    *,
+    shell: SideEffects | None = None,
+    hints: Mapping[str, object] | None = None,
+) -> Found:
+    """`shell`: what the command line of a shell call does. `hints`: what an MCP server says of its tool."""
+    first = _rule(tool, rules, None)
+    effects = (first and first.side_effects) or shell or _by_hints(hints) or known_class(tool, kind)
+    rule = first if first and first.side_effects else _rule(tool, rules, effects)
+    return Found(effects, replay_of(kind, effects, rule), rule.id if rule else "")
+
+
+def known_class(tool: Identity, kind: str) -> SideEffects:
+    """Without a policy: by kind, by well-known names, by verbs."""
+    if tool.namespace == "mcp":
+        return _OF_MCP.get(tool.name.lower()) or _by_verbs(tool.name) or "local"
+    return _OF_OWN_TOOLS.get(tool.name) or _OF_KIND.get(kind) or _by_verbs(tool.name) or "external"
+
+
+def replay_of(kind: str, effects: SideEffects, rule: Rule | None = None) -> Replay:
+    """Sub-agents start anew, a rule comes next; what changes nothing may be repeated, everything else happens once."""
+    if kind == "agent":
+        return "RELAUNCH"
+    if rule and rule.replay:
+        return rule.replay
+    return "REPLAY_IDEMPOTENT" if effects == "read_only" else "REPLAY_EXACT"
+
+
+def _rule(tool: Identity, rules: Sequence[Rule], effects: SideEffects | None) -> Rule | None:
+    """The first rule that names this tool; those that are for one class only wait until the class is known."""
+    for rule in rules:
+        if rule.namespace and rule.namespace != tool.namespace:
+            continue
+        if rule.only is not None and rule.only != effects:
+            continue
+        if _fits(rule.tool, tool.name) or _fits(rule.tool, tool.raw):
+            return rule
+    return None
+
+
+@lru_cache(maxsize=2_048)  # the same few tools come again and again
+def _fits(pattern: str, name: str) -> bool:
+    import regex  # slow to import, and not needed before the first answer
+
+    try:
+        return regex.fullmatch(pattern, name, regex.IGNORECASE, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError:
+        return False
+
+
+def _by_hints(hints: Mapping[str, object] | None) -> SideEffects | None:
+    """A server may call its tool read-only; what it may not do is to make us repeat a change."""
+    if not hints:
+        return None
+    if hints.get("destructiveHint") is True or hints.get("openWorldHint") is True:
+        return "read_only" if hints.get("readOnlyHint") is True else "external"
+    return "read_only" if hints.get("readOnlyHint") is True else None
+
+
+def _by_verbs(name: str) -> SideEffects | None:
+    words = {word.lower() for word in _WORDS.findall(name)}
+    if "memory" in words and words & _CHANGING:
+        return "memory"
+    return "external" if words & _CHANGING else "read_only" if words & _READING else None

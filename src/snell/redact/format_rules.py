@@ -1,0 +1,184 @@
+"""The known formats, ready to match. Patterns are compiled when their literal is first seen, not before."""
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+from random import Random
+
+from snell.redact.format_notation import Part, example_of, expanded, masked, parts_of, pattern_of
+from snell.redact.formats import rows
+from snell.redact.value_shape import is_random, is_sample_of
+
+Span = tuple[int, int, str]
+
+
+# How much of what follows a literal it takes to be rarely wrong: after a short literal, and from which length on less.
+ENOUGH, TELLING = 8, 4
+GLUED = 20  # characters after a literal that may directly follow a word
+BEFORE = 6  # characters of its class that stand in front of a literal in the middle
+
+
+class Format:
+    """One form of one kind of secret."""
+
+    def __init__(self, kind: str, form: str) -> None:
+        self.kind = kind
+        self.needs_random = form.startswith("~")
+        self.ends_there = form.endswith("!")
+        self.parts: tuple[Part, ...] = parts_of(form.removeprefix("~").removesuffix("!"))
+        self.literal, before = _literal(self.parts)
+        self.before = sum(each.most or len(each.literal) for each in before)  # characters in front of the literal
+        self.after = self.parts[len(before) + 1 :]
+        self.most = sum(each.most or len(each.literal) for each in self.parts)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """For the text from the beginning of the secret on."""
+        return re.compile(pattern_of(self.parts, ends_there=self.ends_there))
+
+    @cached_property
+    def _allowed(self) -> frozenset[str]:
+        """The characters in front of the literal."""
+        return frozenset("".join(part.chars + part.literal for part in self.parts[: -len(self.after) - 1]))
+
+    def match(self, text: str, at: int) -> Span | None:
+        """The secret whose literal stands here."""
+        for start in self._starts(text, at):
+            is_free = stands_free(text, start)
+            found = self.pattern.match(text, start) if is_free or self.is_glued else None
+            if not found or found.end() <= at or not self._is_secret(text, start, found.end()):
+                continue
+            if is_free or _is_glued_secret(found[0][len(self.literal) :]):
+                return start, found.end(), self.kind
+        return None
+
+    @cached_property
+    def is_glued(self) -> bool:
+        """Can it be told from a word that stands directly before it, as in `tokenghp_...`?"""
+        is_sign = len(self.literal) >= TELLING and self.literal[-1] in "_-" and self.literal[0].isalpha()
+        return is_sign and bool(self.after) and self.after[0].least >= GLUED
+
+    def example(self, random: Random) -> str:
+        return example_of(self.parts, random)
+
+    def mask(self) -> str:
+        return masked(self.parts)
+
+    def _starts(self, text: str, at: int) -> Iterator[int]:
+        if not self.before:
+            yield at
+            return
+        start = at
+        while start > max(0, at - self.before) and text[start - 1] in self._allowed:
+            start -= 1
+        yield from range(start, at)
+
+    def is_sample(self, secret: str) -> bool:
+        """Of that format, but from a page of documentation."""
+        body = secret if self.before else secret[len(self.literal) :]
+        return is_sample_of(body) or (self.needs_random and (body.isdigit() or not is_random(body, 20)))
+
+    def _is_secret(self, text: str, start: int, end: int) -> bool:
+        if self.is_sample(text[start:end]) or _FILE_ENDING.match(text, end):
+            return False
+        before = _HASH_BEFORE if len(self.literal) >= TELLING else _HASH_OR_BLOCK_BEFORE
+        return not before.search(text, max(0, start - _LONGEST_LINE), start)
+
+
+def _is_glued_secret(body: str) -> bool:
+    """Of several kinds of characters, all mixed up: no end of an identifier."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    return is_random(body, GLUED) and all(any(map(kind, body)) for kind in kinds)
+
+
+def stands_free(text: str, at: int) -> bool:
+    """Nothing before it that it could be the end of; an escape such as `\\n` or `%3D` is not part of a word."""
+    if at == 0 or not (before := text[at - 1]).isalnum() or not before.isascii():
+        return True
+    return bool(_ESCAPE_BEFORE.search(text, max(0, at - 8), at))
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Longer literals first: the most specific format names the kind."""
+    made = [Format(kind, each) for kind, form in rows() for each in expanded(form)]
+    return tuple(sorted(made, key=lambda each: -len(each.literal)))
+
+
+@cache
+def by_literal() -> dict[str, tuple[Format, ...]]:
+    table: dict[str, tuple[Format, ...]] = {}
+    for each in formats():
+        table[each.literal] = (*table.get(each.literal, ()), each)
+    return table
+
+
+@cache
+def _lengths() -> dict[str, tuple[int, ...]]:
+    """The first two characters, and how long the literals are that begin with them, the longest first."""
+    table: dict[str, set[int]] = {}
+    for literal in by_literal():
+        table.setdefault(literal[:2], set()).add(len(literal))
+    return {start: tuple(sorted(lengths, reverse=True)) for start, lengths in table.items()}
+
+
+def known_format(text: str, at: int) -> Span | None:
+    """The secret of a known format whose literal stands here; the longest, if there are several."""
+    best: Span | None = None
+    for each in formats_at(text, at):
+        span = each.match(text, at)
+        if span and (best is None or span[1] - span[0] > best[1] - best[0]):
+            best = span
+    return best
+
+
+def formats_at(text: str, at: int) -> Iterator[Format]:
+    """The formats whose literal stands here."""
+    table = by_literal()
+    for length in _lengths().get(text[at : at + 2], ()):
+        yield from table.get(text[at : at + length], ())
+
+
+def known_around(text: str, at: int) -> Span | None:
+    """The secret of a format whose literal is in its middle, a few characters from here."""
+    return next((span for each, place in formats_around(text, at) if (span := each.match(text, place))), None)
+
+
+def formats_around(text: str, at: int) -> Iterator[tuple[Format, int]]:
+    """The formats whose literal is in their middle and stands a few characters from here, and where."""
+    near = text[at : at + BEFORE + _longest_middle()]
+    for each in _with_middles():
+        place = near.find(each.literal, 0, BEFORE + len(each.literal))
+        if place >= 0:
+            yield each, at + place
+
+
+@cache
+def _with_middles() -> tuple[Format, ...]:
+    return tuple(each for each in formats() if each.before)
+
+
+@cache
+def _longest_middle() -> int:
+    return max(len(each.literal) for each in _with_middles())
+
+
+def _literal(parts: tuple[Part, ...]) -> tuple[str, tuple[Part, ...]]:
+    """The literal to look for, and what stands before it."""
+    if len(parts[0].literal) > 1:
+        return parts[0].literal, ()
+    index = max(range(1, len(parts)), key=lambda i: len(parts[i].literal))
+    return parts[index].literal, parts[:index]
+
+
+_FILE_ENDING = re.compile(r"\.(?:png|jpe?g|gif|svg|ico|webp|css|js|mjs|map|html?|woff2?|ttf|mp[34]|pdf)\b")
+_HASH = r"\b(?:sha(?:1|224|256|384|512)|md5|h1)[-=:][A-Za-z0-9+/_-]*\Z"
+_HASH_BEFORE = re.compile(_HASH)
+# Lines of base64, or a long run of it.
+_HASH_OR_BLOCK_BEFORE = re.compile(
+    _HASH + r"|[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,40}\Z|[A-Za-z0-9+/]{24,128}[+/]\Z"
+)
+_LONGEST_LINE = 128
+_ESCAPE_BEFORE = re.compile(
+    r"(?:\\[nrtbfv0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m|\\033\[[0-9;]*m)\Z"
+)

@@ -1,0 +1,197 @@
+"""
+A known format that was broken over lines: wrapped by a terminal, a mail, a quotation or a diff.
+
+A line may end anywhere in a secret, also in the part that it is recognised by. So the words on both sides of a break
+are put together, wherever they do not look like prose or code, and the formats are looked for in what that gives.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from snell.redact import scan
+from snell.redact.format_rules import Format, Span, formats_around, formats_at, stands_free
+from snell.redact.value_shape import changes, is_random
+
+_LONGEST, _LINES = 8_192, 24  # of a word on one line, and of one secret
+_LEAST = 11  # of all formats
+_SHORTEST = 18  # less than this is too easily a coincidence, unless it is very mixed
+_MORE = 8  # so long must a line be to be taken for more of a secret that is one without it
+_CHANGES = 0.25  # of the letters of a secret follow one of the other case
+_ESCAPE = 40  # characters that tell whether something stands before a secret
+_BACK = 200  # how far a secret may begin before the part that it is recognised by
+
+_IN_WORDS = rb"A-Za-z0-9$%+,./:=?@_|~-"
+_WORDS = bytes(ord("a" if re.match(b"[%b]" % _IN_WORDS, bytes([each])) else " ") for each in range(256))
+# What a mail, a diff, a comment or a listing puts before a line.
+_MARKS = rb"(?>[ \t]*(?:(?:[>|#*+-]|//|\d{1,6}[\t?:])[ \t]{0,8}){0,4})"
+_SAFE = rb"[ \t]*(?:(?:[>|#*]|//|\d{1,6}[\t?:])[ \t]{0,8}){0,4}"  # those that no secret begins with
+# Prose, or a name in code.
+_PLAIN = rb"[A-Za-z]?[a-z_.]*(?:[A-Z][a-z_.]+){0,6}[,;:!?)]{0,3}(?:[\s(\[{=\"'`<>\\]|\Z)"
+_DIGIT_BEFORE = b"|".join(rb"(?<=[0-9]%b)" % (b"." * width) for width in range(1, 9))
+_GOES_ON = rb"(?:%b(?=[%b])(?!%b)|(?:%b)%b(?=[%b]))" % (_MARKS, _IN_WORDS, _PLAIN, _DIGIT_BEFORE, _MARKS, _IN_WORDS)
+# Both begin with what `re` can look for. A sign that ends sentences or rows of tables is in the middle of a secret only
+# if what follows is long.
+_BEFORE = b"|".join(rb"(?<=[A-Za-z0-9]%b\n)" % each for each in (b"", b"[_+/=-]", rb"[\r \t]", rb"[_+/=-][\r \t=]"))
+_SIGN_BEFORE = rb"(?<=[A-Za-z0-9][.:|$?]\n)(?=%b[%b]{12})" % (_MARKS, _IN_WORDS)
+_BREAKS = (
+    re.compile(rb"(\n)(?<=[A-Za-z0-9_+/=.:|$?\r \t-]\n)(?:%b|%b)%b" % (_BEFORE, _SIGN_BEFORE, _GOES_ON), re.DOTALL),
+    re.compile(rb"(\\n)(?<=[\\A-Za-z0-9_+/=.-]..)%b" % _GOES_ON, re.DOTALL),
+)
+_ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail breaks a line
+# A sign may belong to the secret that goes on there: other readings of what stands before a line.
+_READINGS = re.compile(_SAFE), re.compile(rb"[+-]" + _SAFE)
+
+Break = tuple[int, int]  # where the word before it ends, and where the one after it begins
+
+
+class Word(NamedTuple):
+    """What stands on lines that may belong together, and where each of its pieces comes from."""
+
+    text: str
+    starts: list[int]  # where a piece begins in the word
+    places: list[int]  # and where in the text
+
+    def place(self, at: int) -> int:
+        index = bisect_right(self.starts, at) - 1
+        return self.places[index] + at - self.starts[index]
+
+    def is_on_one_line(self, start: int, end: int) -> bool:
+        return bisect_right(self.starts, start) == bisect_right(self.starts, end - 1)
+
+
+def joined(text: str, data: bytes) -> list[Span]:
+    """The secrets that lie across the ends of lines."""
+    found = sorted((each.start(), each.end(1), each.end()) for breaks in _BREAKS for each in breaks.finditer(data))
+    if not found:
+        return []
+    folded = data.translate(_WORDS)
+    endings = [_ENDING.search(data, max(0, start - 8), start) for start, _, _ in found]
+    ends = [start - _length(ending) for (start, _, _), ending in zip(found, endings, strict=True)]
+    places = list(zip(ends, (each[2] for each in found), strict=True))
+    words = {(word.places[0], word.text): word for word in _words(text, folded, places)}
+    signs = [end < start or data[after:last].strip() for end, (start, after, last) in zip(ends, found, strict=True)]
+    near = [n for n in range(len(found)) if any(signs[max(0, n - 1) : n + 2])]
+    for marks in _READINGS if near else ():
+        places = [_with_signs(data, found[n], ends[n], marks) for n in near]
+        words |= {(word.places[0], word.text): word for word in _words(text, folded, places)}
+    return _across(list(words.values()))
+
+
+def _with_signs(data: bytes, found: tuple[int, int, int], end: int, marks: re.Pattern[bytes]) -> Break:
+    start, after, last = found
+    other = marks.match(data, after, last)
+    return (start if data[end : end + 1] == b"=" else end), (other.end() if other else last)
+
+
+def _length(found: re.Match[bytes] | None) -> int:
+    return found.end() - found.start() if found else 0
+
+
+def _across(words: list[Word]) -> list[Span]:
+    firsts = [0]
+    for word in words:
+        firsts.append(firsts[-1] + len(word.text) + 1)
+    together = scan.encoded("\n".join(word.text for word in words))
+    found: list[Span] = []
+    beginnings, middles = scan.scans().formats(together)
+    beginnings = sorted({*beginnings, *_line_starts(words, firsts)})
+    for places, secret in ((beginnings, _begins), (middles, _around)):
+        end = 0
+        for at in places:
+            index = bisect_right(firsts, at) - 1
+            word, first = words[index], firsts[index]
+            span = secret(word, at - first) if at >= end else None
+            if span:
+                end = first + span[1]
+                found.append((word.place(span[0]), word.place(span[1] - 1) + 1, span[2]))
+    return found
+
+
+def _line_starts(words: list[Word], firsts: list[int]) -> Iterator[int]:
+    """Where a line begins like a secret: that stands free, whatever the line before ended with."""
+    for word, first in zip(words, firsts, strict=False):
+        yield from (first + at for at in word.starts[1:] if next(formats_at(word.text, at), None))
+
+
+def _words(text: str, folded: bytes, breaks: list[Break]) -> Iterator[Word]:
+    """The words at each break put together; those of several lines are one."""
+    pieces: list[tuple[int, int]] = []
+    for (end, after), following in zip(breaks, [*(each[0] for each in breaks[1:]), len(folded)], strict=True):
+        start = pieces[-1][0] if pieces else max(0, end - _LONGEST)
+        space = folded.rfind(b" ", start, end)
+        if space >= 0 or not pieces:
+            if sum(stop - first for first, stop in pieces) >= _LEAST:
+                yield _word(text, pieces)
+            pieces = [(max(space + 1, end - _LONGEST, 0), end)]
+        stop = folded.find(b" ", after, min(after + _LONGEST, following))
+        pieces.append((after, stop if stop >= 0 else min(after + _LONGEST, max(following, after))))
+    if sum(stop - first for first, stop in pieces) >= _LEAST:
+        yield _word(text, pieces)
+
+
+def _word(text: str, pieces: list[tuple[int, int]]) -> Word:
+    starts, size = [], 0
+    for start, end in pieces:
+        starts.append(size)
+        size += end - start
+    return Word("".join(text[start:end] for start, end in pieces), starts, [start for start, _ in pieces])
+
+
+def _begins(word: Word, at: int) -> Span | None:
+    """The secret whose literal stands here, if it needs more than one line to be one."""
+    is_first = at in word.starts[bisect_right(word.starts, at) - 1 :][:1]
+    if not is_first and not stands_free(word.text, at):
+        return None
+    low = at if is_first else max(0, at - _ESCAPE)
+    known = tuple(formats_at(word.text, at))
+    return _grown(word, low, at, known, at - low) if known else None
+
+
+def _around(word: Word, at: int) -> Span | None:
+    """The same for a literal in the middle of a secret."""
+    near = word.starts[bisect_right(word.starts, at - _BACK) : bisect_right(word.starts, at)]
+    for known, place in formats_around(word.text, at):
+        for low in (max(0, at - _BACK), *near):
+            if span := _grown(word, low, place, (known,), place - low):
+                return span
+    return None
+
+
+def _grown(word: Word, low: int, at: int, known: tuple[Format, ...], place: int) -> Span | None:
+    """One line after the other is added until it is a secret, and as long as it is one."""
+    best: Span | None = None
+    longest = max(each.most for each in known)
+    begins = at  # of the line that was added last
+    first = bisect_right(word.starts, at)
+    for end in [*word.starts[first : first + _LINES], len(word.text)][: _LINES + 1]:
+        span = max((_match(each, word.text, low, place, end) for each in known), key=_size)
+        if not best and span:
+            if not _is_secret(word.text[span[0] : span[1]], known):
+                return None
+            best = span
+        elif best and span and span[1] > begins and is_random(word.text[begins : span[1]], _MORE):
+            best = span
+        if begins - at > longest or (best and begins > at and best[1] < end):
+            break
+        begins = end
+    return best if best and not word.is_on_one_line(best[0], best[1]) else None
+
+
+def _match(known: Format, text: str, low: int, place: int, end: int) -> Span | None:
+    span = known.match(text[low:end], place)
+    return (low + span[0], low + min(span[1], span[0] + known.most), known.kind) if span else None
+
+
+def _size(span: Span | None) -> int:
+    return span[1] - span[0] if span else 0
+
+
+def _is_secret(secret: str, known: tuple[Format, ...]) -> bool:
+    """Two words on two lines are none."""
+    body = secret if known[0].before else secret[len(known[0].literal) :]
+    is_mixed = body != body.lower() and body != body.upper()
+    if len(secret) < _SHORTEST and not (is_mixed and re.search("[0-9]", body) and changes(body) * 3 >= len(body)):
+        return False
+    return is_random(body, _MORE) or (len(secret) >= _SHORTEST and changes(body) >= _CHANGES * len(body))

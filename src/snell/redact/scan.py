@@ -1,0 +1,300 @@
+"""
+Where a secret may begin: one pass over the text for all formats, and one for all surroundings.
+
+With google-re2 a pass costs less than a hundredth of one search per rule; without it the same places are found by the
+standard library, with patterns that share their beginnings. Whatever is found here is only a place to look at, so both
+ways lead to the same secrets.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from snell.redact.format_notation import Part
+from snell.redact.format_rules import BEFORE, ENOUGH, TELLING, Format, formats
+from snell.redact.unescape import ESCAPES
+
+Scan = Callable[[bytes], list[int]]
+MORE = 20  # and after one: `pygments.lexers.templates` is no token
+
+# Words that a name holds, programs that are given passwords, and signs of a place where secrets stand.
+_SAYS_SO, _MAY_SAY = "pass|pwd|secret|token|psk", "key|cred|auth|salt|api[_-]?hash"
+_WORD = f"{_SAYS_SO}|{_MAY_SAY}"
+_NAME, _GAP = "[A-Za-z0-9_.-]", "[ \\t]"
+_PROGRAMS = (
+    "mysql|mysqldump|mysqladmin|mariadb|sshpass|redis-cli|curl|wget|sqlcmd|mongosh?|htpasswd|ldapsearch|ldapadd|smbclient"
+    "|openssl|unzip|zip|7z|docker|podman|sqlplus|isql|bcp|lftp|keytool|rabbitmqctl|requirepass|masterauth|mongodump"
+    "|mongorestore|mongoexport|mongoimport|http -a|az login|twine|cargo login|vault login|net use"
+    "|snmpwalk|snmpget|snmpgetnext|snmpset|snmpbulkget|snmpbulkwalk|snmptable|snmptrap|snmpinform|snmpusm"
+)
+_SIGN = rf"[\"'`\\\]]{{0,6}}{_GAP}{{0,8}}(?:[?]?[=:>]|,{_GAP}{{0,3}}\\{{0,3}}[\"'`])"
+_PART = "[^ \\t\\r\\n\"'`,;()]"
+_NEXT = "(?:,[ \\t\\r\\n]{0,24}|[ \\t\\r\\n]{1,24})"
+_PAIR = rf"\\{{0,3}}[\"']{_GAP}{{0,3}}:{_GAP}{{0,3}}\\{{0,3}}[\"']"
+_FLAGS = rf"(?:[/-][a-z-]{{1,12}}{_GAP}{{1,3}}){{0,3}}"
+SURROUNDINGS = (
+    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_SIGN}",
+    rf"(?:{_SAYS_SO})[a-z0-9_]{{0,24}}\({_GAP}{{0,3}}\\{{0,3}}[\"'`]",
+    r"@(?:tcp|unix)\(",
+    rf"authorization[\"'\\]{{0,4}}{_GAP}{{0,3}}[:=,]",
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"'\\]{{0,4}}{_NEXT}\\?[\"']?value[\"'\\]{{0,4}}{_GAP}?[=:]",
+    rf"--[a-z0-9-]{{0,30}}(?:{_WORD})[a-z0-9-]{{0,20}}{_GAP}{{1,3}}[^ \t-]",
+    rf"(?:name|key){_PAIR}{_NAME}{{0,60}}(?:{_WORD}){_NAME}{{0,24}}[\\\"']",
+    rf"setx?{_GAP}{_FLAGS}[A-Za-z0-9_.:/-]{{0,60}}(?:{_WORD})[a-z_.-]{{0,16}}{_GAP}{{1,3}}[^ \t]",
+    rf"(?:{_WORD}){_NAME}{{0,24}}[\"']?{_GAP}{{1,3}}-value{_GAP}",
+    rf"(?:env|arg){_GAP}{{1,3}}[A-Za-z0-9_]{{0,60}}(?:{_WORD})[A-Za-z0-9_]{{0,24}}{_GAP}{{1,3}}[^ \t=]",
+    rf"(?:password|passphrase|secret|token|key){_GAP}(?:is|was){_GAP}",
+    rf"with{_GAP}{{1,3}}(?:the{_GAP})?(?:password|passphrase|passwd|pwd){_GAP}{{1,3}}[^ \t]",
+    rf"a[ks]ia[a-z0-9]{{16}}[\"']?[,;:|]{_GAP}{{0,3}}[\"']?[A-Za-z0-9+/]{{40}}",
+    # Without any sign between them only what is quoted, or long.
+    rf"(?:{_WORD}){_NAME}{{0,24}}{_GAP}{{1,3}}(?:\\{{0,3}}[\"'`]{_PART}{{6}}|{_PART}{{20}})",
+    rf"-[a-z]{{0,16}}(?:{_SAYS_SO})[a-z]{{0,8}}{_GAP}{{1,3}}[^ \t-]",
+    rf"(?:{_SAYS_SO}){_NAME}{{0,24}}{_GAP}[a-z&*][a-z.<>]{{0,20}}{_GAP}{{1,2}}={_GAP}{{1,2}}[\"'`]",
+    rf"variable{_GAP}{{1,3}}\"{_NAME}{{0,60}}(?:{_SAYS_SO})",
+    rf"secrets?{_GAP}{{1,3}}(?:set|put|add|create){_GAP}",
+    rf"env{_GAP}{{1,3}}add{_GAP}",
+    r"type=\\?[\"']?password\\?[\"']?[^<>]{1,160}value=",
+    rf"auth{_GAP}?=?{_GAP}?\({_GAP}{{0,3}}[\"']",
+    r"(?:getconnection|networkcredential)\(",
+    rf"identified{_GAP}{{1,3}}by{_GAP}",
+    r"(?:mnemonic|phrase)[\"'\\]{0,4}[ \t]{0,3}[:=]",
+    r"\|[ \t]{0,3}(?:sudo[ \t]{1,3})?chpasswd",
+    r"-asplaintext",
+    r"://[^ \t\r\n/?#\"'<>]{1,512}@",
+    r"bearer[ \t]{1,3}[a-z0-9]",
+    r"cookie[\"'\\]{0,4}[ \t]{0,2}:",
+    rf"(?:{_PROGRAMS})[ \t]",
+    r"machine[ \t]{1,3}[a-z0-9.-]{1,200}[ \t\r\n]",
+    r":(?:5432|5433|6432):[^: \t\r\n]{1,64}:[^: \t\r\n]{1,64}:[^ \t\r\n]{3}",
+    r"jdbc:oracle:",
+    r"sig(?:nature)?(?:=|%3d)[A-Za-z0-9%+/_-]{16}",
+    r"kind[\"']?:[ \t]{0,3}[\"']?secret",
+    r"-----begin[a-z0-9 _-]{0,100}private key",
+    r"-----end[a-z0-9 _-]{0,100}private key",
+    r"putty-user-key-file-",
+    r"--password-stdin",
+    r"--from-literal[= ]",
+)
+# `key: str` and `key = other.key` are in every program: what follows these words has to look like a value.
+MAYBE = rf"(?:{_MAY_SAY}){_NAME}{{0,24}}{_SIGN}"
+LIKE_A_VALUE = rf"[ \t\r\n\"'`\\]{{0,9}}(?:{_PART}{{18}}|{_PART}{{0,18}}?[0-9!\#$%^&*+=~@])"
+_REACH = 60  # characters at the end of a match that may hold another
+# What is written so that it has to be read once more: escapes, and strings in several pieces.
+REWRITTEN = (
+    r"%[2-7][0-9a-fA-F]",
+    r"\\u00[2-7][0-9a-fA-F]",
+    r"\\x[2-7][0-9a-fA-F]",
+    r"\\/",
+    r"&#x?[0-9a-fA-F]{2,3};",
+    r"\x1b\[[0-9;:?]{0,40}[A-Za-z]",
+    r"\\(?:u001[bB]|x1[bB]|033|e)\[[0-9;:?]{0,40}[A-Za-z]",
+    r"\\u(?:200[b-fB-F]|2060|[fF][eE][fF][fF])",
+    r"[A-Za-z0-9_.-][\"'`][ \t]{0,3}[+.&~]{0,2}[ \t]{0,3}(?:\\?\r?\n[ \t]{0,40}[+.&]?[ \t]{0,3})?[\"'`][A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\\\r?\n[ \t]{0,40}[A-Za-z0-9_.-]",
+    r"[A-Za-z0-9_.-]\$?\{?[\"']{2}\}?[A-Za-z0-9_.-]",
+)
+_SHORTEST_RUN = 22
+
+
+class Scans(NamedTuple):
+    """One way of looking: with google-re2, or with the standard library."""
+
+    worth: Callable[[bytes], Sequence[int]]  # which of the following can find anything, in one pass
+    formats: Callable[[bytes], tuple[list[int], list[int]]]  # where a literal begins, and near one in the middle
+    surroundings: Scan
+    rewritten: Callable[[bytes, int], int]  # the next place from here on, or -1
+
+
+EVERYTHING = FORMATS, SURROUNDED, READ_AGAIN, ENCODED = tuple(range(4))
+
+
+@cache
+def scans() -> Scans:
+    try:
+        return _fast() if _wanted else _plain()
+    except ImportError:
+        return _plain()
+
+
+def use_re2(wanted: bool) -> None:
+    """For comparisons: switch google-re2 off and on again."""
+    global _wanted
+    _wanted = wanted
+    scans.cache_clear()
+
+
+_wanted = True
+
+
+def _fast() -> Scans:
+    import re2  # type: ignore[import-untyped]  # it has no types
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.max_mem = 64 << 20
+    options.log_errors = False
+    starts = [_start(each) for each in formats() if not each.before]
+    patterns = (
+        _FREE + "(" + "|".join(_grouped(start for start in starts if start[0][0].isalnum())) + ")"
+        "|(" + "|".join(_grouped(start for start in starts if not start[0][0].isalnum())) + ")"
+        "|[A-Za-z0-9](" + "|".join(_grouped(_start(each) for each in formats() if each.is_glued)) + ")"
+        "|" + "|".join(sorted({_around(each, look_behind=False) for each in formats() if each.before})),
+        "(?i:" + _unbounded(f"{MAYBE}{LIKE_A_VALUE}|" + "|".join(SURROUNDINGS)) + ")",
+        _unbounded("|".join(REWRITTEN)),
+        f"[A-Za-z0-9+/_-]{{{_SHORTEST_RUN}}}",
+    )
+    together = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        together.Add(pattern.encode())
+    together.Compile()
+
+    known, around, again = (re2.compile(pattern.encode(), options) for pattern in patterns[:ENCODED])
+
+    def worth(data: bytes) -> Sequence[int]:
+        return (together.Match(data) or ()) if len(data) <= _SHORT else EVERYTHING  # a long text has a bit of all
+
+    return Scans(
+        worth,
+        lambda data: _split(_overlapping(known.search, data)),
+        lambda data: list(_steps(around.search, data)),
+        lambda data, at: _next(again.search, data, at),
+    )
+
+
+_SHORT = 4_096
+
+
+def _overlapping(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[Any]:
+    """Also those inside an earlier one, which may turn out to be nothing."""
+    at = 0
+    while found := search(data, at):
+        yield found
+        at = found.start() + 1
+
+
+def _split(hits: Iterator[Any]) -> tuple[list[int], list[int]]:
+    """A literal at the beginning hides one in the middle that is found from the same place."""
+    beginnings, middles = [], []
+    for found in hits:
+        middles.append(found.start())
+        if found.lastindex:
+            beginnings.append(found.start(found.lastindex))
+    return beginnings, middles
+
+
+def _steps(search: Callable[[bytes, int], Any], data: bytes) -> Iterator[int]:
+    """One after the other, also where one begins before the last has ended."""
+    at = 0
+    while found := search(data, at):
+        yield found.start()
+        at = max(found.start() + 1, found.end() - _REACH)
+
+
+def _next(search: Callable[[bytes, int], Any], data: bytes, at: int) -> int:
+    found = search(data, at)
+    return int(found.start()) if found else -1
+
+
+def runs(data: bytes) -> Iterator[int]:
+    """Where a run begins that is long enough to be an encoding."""
+    folded = data.translate(_RUNS)  # with all of its characters made one, a run can be looked for like a word
+    at = folded.find(_RUN)
+    while at >= 0:
+        yield at
+        end = folded.find(b" ", at)
+        at = folded.find(_RUN, end) if end >= 0 else -1
+
+
+_RUNS = bytes(ord("a" if re.match("[A-Za-z0-9+/_-]", chr(each)) else " ") for each in range(256))
+_RUN = b"a" * _SHORTEST_RUN
+
+
+def _unbounded(pattern: str) -> str:
+    """Counting costs an automaton a state for every number; the limits are for the standard library alone."""
+    return re.sub(r"\{(0|1),\d{2,3}\}", lambda limit: "*" if limit[1] == "0" else "+", pattern)
+
+
+def _plain() -> Scans:
+    def scan(pattern: str) -> Scan:
+        search = re.compile(pattern.encode())
+        return lambda data: [found.start() for found in search.finditer(data)]
+
+    def literals(words: list[str]) -> Scan:
+        free = re.compile(("(?<![A-Za-z0-9])" + any_of(words)).encode())
+        escaped = re.compile((_ESCAPES + f"(?={any_of(words)})").encode())
+        glued = re.compile(any_of(sorted({each.literal for each in formats() if each.is_glued})).encode())
+
+        def found(data: bytes) -> list[int]:
+            starts = {each.start() for each in _overlapping(free.search, data)}
+            starts.update(each.start() for each in _overlapping(glued.search, data))
+            return sorted(starts.union(each.end() for each in escaped.finditer(data)))
+
+        return found
+
+    def lowered(patterns: Iterable[str]) -> Scan:
+        # One after the other: each has a beginning that `re` can look for, all together have none.
+        searches = [re.compile(pattern.replace("A-Z", "").encode()) for pattern in patterns]
+
+        def found(data: bytes) -> list[int]:
+            small = data.lower()
+            return sorted({each.start() for search in searches for each in search.finditer(small)})
+
+        return found
+
+    again = re.compile(ESCAPES.encode())
+    beginnings = literals(sorted({each.literal for each in formats() if not each.before}))
+    middles = scan("|".join(sorted({_around(each, look_behind=True) for each in formats() if each.before})))
+    return Scans(
+        lambda _data: EVERYTHING,
+        lambda data: (beginnings(data), middles(data)),
+        lowered((f"{MAYBE}(?={LIKE_A_VALUE})", *SURROUNDINGS)),
+        lambda data, at: _next(again.search, data, at),
+    )
+
+
+_ESCAPES = r"(?:\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|033\[[0-9;]*m)|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
+_FREE = rf"(?:\b|_|{_ESCAPES})"  # what may stand directly before a secret, or that nothing does
+
+
+def any_of(words: list[str]) -> str:
+    """A pattern for these words that shares their beginnings, several times faster than one alternative each."""
+    by_letter: dict[str, list[str]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    is_whole = by_letter.pop("", None) is not None
+    branches = [re.escape(letter) + (any_of(rest) if any(rest) else "") for letter, rest in by_letter.items()]
+    return f"(?:{'|'.join(branches)}){'?' if is_whole else ''}"
+
+
+def _start(each: Format) -> tuple[str, str]:
+    """The literal, and as much of what follows as it takes to be rarely wrong."""
+    after = each.after[0] if each.after else Part()
+    enough = ENOUGH if len(each.literal) < TELLING else 3
+    return each.literal, f"[{after.of}]{{{min(after.least, enough)}}}" if after.chars else ""
+
+
+def _grouped(starts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """One alternative for all literals that are followed by the same."""
+    table: dict[str, list[str]] = {}
+    for literal, after in starts:
+        table.setdefault(after, []).append(literal)
+    for after, literals in table.items():
+        yield any_of(sorted(set(literals))) + after
+
+
+def _around(each: Format, *, look_behind: bool) -> str:
+    index = next(i for i, part in enumerate(each.parts) if part.literal == each.literal)
+    before = each.parts[index - 1]
+    follows = ""
+    for part in each.after[:3]:
+        follows += re.escape(part.literal) or f"[{part.of}]{{{min(part.least, MORE)}}}"
+        if part.least > MORE or part.least != part.most:
+            break
+    literal, front = re.escape(each.literal), f"[{before.of}]{{{min(before.least, BEFORE)}}}"
+    return f"{literal}(?<={front}{literal})(?={follows})" if look_behind else f"{front}{literal}{follows}"
+
+
+def encoded(text: str) -> bytes:
+    """One byte per character, so that places agree; what is not ASCII is in no format."""
+    return text.encode("ascii", "replace")

@@ -1,0 +1,28 @@
+"""What a person did to the house itself, as a record beside the decisions."""
+
+import os
+from contextlib import suppress
+
+from snell.model.errors import StoreError
+from snell.runtime.app import database_of
+from snell.runtime.database_journal import StoreJournal
+from snell.runtime.journal import new_id
+from snell.system.paths import Places
+
+
+def record_person(where: Places, event: str, told: str, session_id: str = "") -> str:
+    """Keep it in the journal; returns what kept it from being recorded."""
+    record = {"id": new_id(), "client": "person", "event": event, "verdict": "silent", "merge": [told]}
+    if session_id:
+        record["session_id"] = session_id
+    with suppress(OSError):
+        record["cwd"] = os.getcwd()
+    database = database_of(where)
+    journal = StoreJournal(database)
+    try:
+        journal.record(record)
+    except StoreError as error:
+        return str(error)
+    finally:
+        database.close()
+    return journal.problem

@@ -1,0 +1,175 @@
+"""
+Functions of an agent builder as hooks, registered as event, matcher and list:
+
+    hooks={"PreToolUse": [HookMatcher(matcher="*", hooks=[look]), HookMatcher(matcher="Bash", hooks=[judge])]}
+
+A function names what it wants (`event`, `call`, `prompt`, ...) and returns effects, as everywhere; or it has the form
+that claude-agent-sdk gives to callbacks: it takes the payload, the id of the tool call and a context, and returns the
+fields of an answer. Both forms may be coroutines. Matchers of that library are understood as they are.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.errors import HookError
+from snell.model.events import Event
+from snell.model.hooks import DEFAULT_TIMEOUT, Hook, Inline, OnFailure, Scope, Source
+from snell.sdk.decorators import SUPPLIES, caller_for, declarations, hook_for, kinds_of
+
+if TYPE_CHECKING:
+    from inspect import Parameter
+
+Function = Callable[..., Any]
+
+
+class HookMatcher(Struct, frozen=True):
+    """Which tools (or sources, agents, ...) these functions are for; `*` and None stand for all."""
+
+    matcher: str | None = None
+    hooks: Sequence[Function | Hook] = ()
+    timeout: float | None = None  # seconds for each of them; a plain function cannot be ended by it
+    on_failure: OnFailure | None = None  # what it means that one of them fails: allow, ask or block
+    waits: bool = False  # for files, programs or the network: in a loop they then run in threads
+
+
+class AnyMatcher(Protocol):
+    """What has these two is a matcher, whoever wrote its class."""
+
+    matcher: Any
+    hooks: Any
+
+
+Registration = Mapping[str, Iterable[AnyMatcher]]
+
+
+def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[Hook]:
+    """The hooks of a registration, in the order in which they are written."""
+    callers: dict[Function, Callable[[Event], Any]] = {}  # a function that is named twice runs once for an event
+    found = []
+    for name, matchers in registered.items():
+        event = event_named(name)
+        for each in checked(name, matchers):
+            found += [_hook(event, each, function, callers, scope) for function in each.hooks]
+    return found
+
+
+def event_named(name: str) -> str:
+    """The canonical name; one that there is not is an error with the nearest."""
+    event = canonical(name)
+    if event not in CATALOGUE:
+        near = nearest(name)
+        raise HookError(f"there is no event `{name}`", advice=f"did you mean `{near}`?" if near else "")
+    return event
+
+
+def checked(name: str, matchers: Any) -> Sequence[AnyMatcher]:
+    """The matchers that are registered under a name; raises when they are not what they should be."""
+    if _is_matcher(matchers) or not isinstance(matchers, Iterable):
+        wrong = f"hooks for `{name}` are one {type(matchers).__name__}, not a list of matchers"
+        raise HookError(wrong, advice='write [HookMatcher(matcher="*", hooks=[function])]')
+    found = list(matchers)
+    for each in found:
+        if not _is_matcher(each):
+            wrong = f"hooks for `{name}` hold {type(each).__name__}, not a matcher"
+            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+        if not isinstance(each.hooks, list | tuple):
+            wrong = f"a matcher for `{name}` has {type(each.hooks).__name__}, not a list, as its hooks"
+            raise HookError(wrong, advice='write HookMatcher(matcher="*", hooks=[function])')
+    return found
+
+
+def _is_matcher(given: Any) -> bool:
+    return hasattr(given, "matcher") and hasattr(given, "hooks")
+
+
+def _hook(event: str, given: AnyMatcher, function: Function | Hook, callers: dict[Function, Any], scope: Scope) -> Hook:
+    said = _said(given)
+    if isinstance(function, Hook):
+        return replace(function, event=event, matcher=given.matcher, **said)
+    if not callable(function):
+        raise HookError(f"hooks for `{event}` hold {type(function).__name__}, not a function")
+    if function not in callers:
+        callers[function] = caller_of(function)
+    name = getattr(function, "__name__", type(function).__name__)
+    declared = next((each for each in declarations(function) if each.event == event), None)
+    handler = Inline(callers[function], waits=getattr(given, "waits", False) or bool(declared and declared.waits))
+    if declared:
+        matcher = declared.matcher if given.matcher in (None, "", "*") else given.matcher
+        return replace(hook_for(declared, handler, name, scope, "run time"), matcher=matcher, **said)
+    hook = Hook(id=name, event=event, handler=handler, scope=scope, matcher=given.matcher, source=Source("run time"))
+    return replace(hook, kinds=kinds_of(function, {}), **{"timeout": DEFAULT_TIMEOUT, **said})
+
+
+def _said(given: Any) -> dict[str, Any]:
+    """What a matcher says about all of its hooks, which counts before what each of them says."""
+    timeout, on_failure = getattr(given, "timeout", None), getattr(given, "on_failure", None)
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise HookError(f"`{timeout}` is not a time limit", advice="write a number of seconds over 0")
+    if on_failure not in (None, *get_args(OnFailure)):
+        raise HookError(f"`{on_failure}` is not known", advice=f"on_failure is {', '.join(get_args(OnFailure))}")
+    both = {"timeout": timeout, "on_failure": on_failure}
+    return {name: value for name, value in both.items() if value is not None}
+
+
+def caller_of(function: Function) -> Callable[[Event], Any]:
+    """A function of the event that calls this one, whichever of the two forms it has."""
+    call = caller_for(function) if _names_what_it_wants(function) else _with_payload(function)
+
+    def called(event: Event) -> Any:
+        answer = call(event)
+        return _later(answer, event) if isinstance(answer, Awaitable) else effects_of(answer, event)
+
+    return called
+
+
+def effects_of(answer: Any, event: Event) -> Any:
+    """What a function returned, with the fields of an answer read as effects."""
+    if not isinstance(answer, Mapping):
+        return answer
+    from snell.engine.hook_output import outcome_of_object
+
+    fields = {key.rstrip("_"): value for key, value in answer.items()}  # `continue_`, since Python keeps the word
+    outcome = outcome_of_object(fields, event)
+    if outcome.failure and not outcome.effects:
+        raise HookError(outcome.failure.message, advice="see the output fields of this event")
+    return outcome.effects
+
+
+async def _later(answer: Awaitable[Any], event: Event) -> Any:
+    return effects_of(await answer, event)
+
+
+def _names_what_it_wants(function: Function) -> bool:
+    if declarations(function):
+        return True
+    wanted = [each for each in _parameters(function) if each.default is each.empty]
+    named = [each for each in wanted if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return all(each.name in SUPPLIES for each in named)
+
+
+def _parameters(function: Function) -> "list[Parameter]":
+    from inspect import signature  # slow to import, and a daemon registers no functions
+
+    return list(signature(function).parameters.values())
+
+
+def _with_payload(function: Function) -> Callable[[Event], Any]:
+    """Payload, id of the tool call and context, as many of them as the function takes."""
+    parameters = _parameters(function)
+    places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    if len([each for each in places if each.default is each.empty]) > 3:
+        raise HookError(
+            f"hook `{getattr(function, '__name__', function)}` takes more than payload, tool_use_id and context",
+            advice="or name what it wants: event, call, prompt, ...",
+        )
+    takes = 3 if any(each.kind is each.VAR_POSITIONAL for each in parameters) else min(len(places), 3)
+
+    def call(event: Event) -> Any:
+        given = ({**event.payload, "hook_event_name": event.name}, event.tool_use_id or None, {"signal": None})
+        return function(*given[:takes])
+
+    return call

@@ -1,0 +1,149 @@
+"""
+Marks that survive a restart. Everything is written through to the database and read from memory, so that a hook's
+question costs a look-up.
+
+INVARIANT: one process at a time answers for a session, so what is in memory is what is in the database.
+"""
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from snell.model.errors import StoreError
+from snell.model.events import same
+from snell.model.protocols import Database, Transaction
+from snell.records import marks
+from snell.system.json_values import plain
+
+SCOPES = 1_024
+UNSAVED = 10_000
+SIGN = " #"  # between a name without its secret and what keeps it apart from others
+LONGEST_PLAIN = 24  # characters; no key that is known by its form alone is as short and has only small letters
+_PLAIN = re.compile(r"[a-z_]+(?:/[a-z_]+)?")
+
+Change = Callable[[Transaction], object]
+
+
+class StoredMarks:
+    """A `Store`. A database that cannot be written costs nobody an answer: `problem` says so, and it is tried again."""
+
+    def __init__(self, database: Database, redactor: Callable[[Any], Any] | None = None) -> None:
+        self.problem = ""
+        self._database = database
+        self._redactor = redactor or _redacted
+        self._scopes: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._hiding: set[str] = set()  # scopes whose marks came back under names with something left out
+        self._unsaved: list[Change] = []
+        # Late hooks finish in threads of their own. INVARIANT: whoever holds this lock never waits for the database:
+        # who is in the middle of a transaction may be waiting for a mark.
+        self._lock = threading.Lock()
+
+    def get(self, scope: str, name: str) -> Any:
+        with self._lock:  # once, and without a call: answers wait for this
+            known = self._scopes.get(scope)
+            if known is not None and scope not in self._hiding:
+                self._scopes.move_to_end(scope)
+                return known.get(name)
+        known = self._scope(scope)
+        with self._lock:
+            return known.get(name, known.get(self._kept_name(name)) if scope in self._hiding else None)
+
+    def put(self, scope: str, name: str, value: Any) -> None:
+        self.change(scope, name, lambda _: value)
+
+    def change(self, scope: str, name: str, change: Callable[[Any], Any]) -> None:
+        known = self._scope(scope)
+        with self._lock:
+            value = plain(change(known.get(name)))  # as it would come back after a restart
+            if name in known and same(known[name], value):
+                return
+            known[name] = value
+            self._scopes[scope] = known
+            self._unsaved.append(lambda tx: marks.put(tx, scope, self._kept_name(name), self._kept_value(value)))
+        self._save()
+
+    def drop(self, scope: str, name: str | None = None) -> None:
+        known = {} if name is None else self._scope(scope)
+        with self._lock:
+            if name is None:
+                self._scopes[scope] = known
+            else:
+                known.pop(name, None)
+                if scope in self._hiding:
+                    known.pop(self._kept_name(name), None)
+            self._unsaved.append(lambda tx: marks.drop(tx, scope, name and self._kept_name(name)))
+        self._save()
+
+    def _scope(self, scope: str) -> dict[str, Any]:
+        with self._lock:
+            known = self._scopes.get(scope)
+            if known is not None:
+                self._scopes.move_to_end(scope)
+                return known
+        loaded = self._loaded(scope)
+        if loaded is None:
+            return {}  # asked again next time
+        with self._lock:
+            if any(SIGN in name for name in loaded):
+                self._hiding.add(scope)
+            known = self._scopes.setdefault(scope, loaded)  # another thread may have been faster
+            # What is not saved yet is nowhere but here.
+            while len(self._scopes) > SCOPES and not self._unsaved:
+                self._hiding.discard(self._scopes.popitem(last=False)[0])
+            return known
+
+    def _kept_name(self, name: str) -> str:
+        """As it is written down: a secret in it is left out, and a few letters keep two such names apart."""
+        if is_plain(name):
+            return name
+        kept = str(self._redactor(name))
+        if kept == name:
+            return name
+        return f"{kept}{SIGN}{hashlib.blake2b(name.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+
+    def _kept_value(self, value: Any) -> Any:
+        return value if value is None or isinstance(value, bool | int | float) else self._redactor(value)
+
+    def _loaded(self, scope: str) -> dict[str, Any] | None:
+        try:
+            return self._database.run(lambda tx: marks.in_scope(tx, scope), only_reads=True)
+        except StoreError as error:
+            self.problem = f"marks could not be read: {error}"
+            return None
+
+    def _save(self) -> None:
+        done: list[Change] = []
+
+        def save(tx: Transaction) -> None:
+            with self._lock:
+                done[:] = self._unsaved
+            for each in done:
+                each(tx)
+
+        try:
+            self._database.run(save)
+        except StoreError as error:
+            self.problem = f"marks could not be written: {error}"
+            with self._lock:
+                del self._unsaved[:-UNSAVED]
+        else:
+            self.problem = ""
+            with self._lock:
+                self._unsaved = [each for each in self._unsaved if each not in done]
+
+
+def is_plain(name: str) -> bool:
+    """
+    Whether the redactor need not see this name, such as `harness/began`: a session's first answer would wait for its
+    patterns to be compiled. INVARIANT: the redactor leaves every such name as it is.
+    """
+    return len(name) <= LONGEST_PLAIN and _PLAIN.fullmatch(name) is not None
+
+
+def _redacted(value: Any) -> Any:
+    from snell.redact import redacted  # slow to import, and not needed before the first mark
+
+    return redacted(value)

@@ -1,0 +1,307 @@
+"""
+How a hook is written: a function, one decorator for its role, and the arguments it wants by name.
+
+    @judges("PreToolUse", kind="shell")
+    def no_force_push(call: ShellCall) -> Deny | None: ...
+
+The function stays an ordinary function. What it may ask for (`event`, `call`, `prompt`, ...) and what it declares is
+checked when it is loaded, not when the first event comes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, TypeVar
+
+from msgspec import Struct, ValidationError, convert
+
+from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.errors import HookError
+from snell.model.events import Event
+from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Scope, Source
+from snell.model.tools import ALL_KINDS
+from snell.sdk.pack_context import HERE
+from snell.sdk.subjects import call_of, shell_call_of, subject_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Supplies = Mapping[str, Callable[[Event], Any]]
+
+GATE_TIMEOUT = 5.0
+
+
+class Declaration(Struct, frozen=True, kw_only=True):
+    """What a decorator says about a function, for one event."""
+
+    role: Role
+    event: str
+    kinds: tuple[str, ...] = ()  # only for these kinds of tool; `kind="shell"` is short for one
+    matcher: str | None = None  # which tools, sources, ... of the event; absent = all
+    matcher_type: str | None = None  # all, exact, wildcard, or, regex; guessed from the matcher when absent
+    condition: str | None = None  # a permission rule such as `Bash(git push *)` that must hold
+    once: bool = False  # at most one successful run a session
+    timeout: float = GATE_TIMEOUT  # time limit in seconds
+    on_failure: OnFailure | None = None  # what a failure means: allow, ask or block; absent = allow (policy: block)
+    status_message: str = ""  # what to show while the hook runs
+    when: dict[str, Any] = {}  # of a built-in pack: only while these options of the pack have these values
+    waits: bool = False  # it waits for files, programs or the network; a daemon then goes on with others
+    batches: bool = False  # of a built-in pack: all it does is write rows, so several events' runs share a commit
+
+
+def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
+    """The same subject for all hooks of an event; the last event is enough to remember."""
+    last: tuple[Event | None, Any] = (None, None)
+
+    def supply(event: Event) -> Any:
+        nonlocal last
+        known, subject = last
+        if known is not event:
+            subject = make(event)
+            last = (event, subject)
+        return subject
+
+    return supply
+
+
+_call = _made_once(call_of)
+_shell_call = _made_once(shell_call_of)
+_subject = _made_once(subject_of)
+
+# What a function may ask for, by the name of its parameter.
+SUPPLIES: Supplies = {
+    "event": lambda event: event,
+    "payload": lambda event: event.payload,
+    "cwd": lambda event: event.cwd,
+    "session_id": lambda event: event.session_id,
+    "here": lambda _event: HERE.get(),
+    "call": _call,
+    "subject": _subject,
+    "prompt": _subject,
+    "session": _subject,
+    "turn": _subject,
+    "agent": _subject,
+    "notification": _subject,
+    "compaction": _subject,
+    "task": _subject,
+    "file": _subject,
+}
+
+# A parameter annotated with one of these says for which kind of tool the hook is.
+_KIND_OF_ANNOTATION = {
+    "ShellCall": "shell",
+    "EditCall": "edit",
+    "WriteCall": "write",
+    "ReadCall": "read",
+    "SearchCall": "search",
+    "WebCall": "web",
+    "McpCall": "mcp",
+    "AgentCall": "agent",
+    "SkillCall": "skill",
+}
+
+
+def rewrites(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that may change what will happen."""
+    return _declaring("rewrites", events, options)
+
+
+def judges(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that allows, asks, defers or denies."""
+    return _declaring("judges", events, options)
+
+
+def informs(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that only adds notes for the model or the user."""
+    return _declaring("informs", events, options)
+
+
+def watches(*events: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that runs after the answer and can only record."""
+    return _declaring("watches", events, options)
+
+
+def declarations(function: Callable[..., Any]) -> tuple[Declaration, ...]:
+    """What the decorators of this function declared."""
+    return getattr(function, "__snell__", ())
+
+
+def declared_in(namespace: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+    """The functions of a module that are hooks, by name, in the order of the file."""
+    return {name: value for name, value in namespace.items() if callable(value) and declarations(value)}
+
+
+def hooks_of(
+    functions: Iterable[Callable[..., Any]],
+    *,
+    scope: Scope = Scope.SESSION,
+    pack: str = "",
+    layer: str = "run time",
+    supplies: Supplies | None = None,
+) -> list[Hook]:
+    """Hooks for functions that run in this process; `supplies` go before what everybody may ask for."""
+    callers = {function: caller_for(function, {**SUPPLIES, **(supplies or {})}) for function in functions}
+    return [
+        hook_for(each, _inline(caller, each), hook_id(pack, function.__name__, each, function), scope, layer)
+        for function, caller in callers.items()
+        for each in declarations(function)
+    ]
+
+
+def _inline(caller: Callable[[Event], Any], declaration: Declaration) -> Inline:
+    return Inline(caller, waits=declaration.waits, batches=declaration.batches)
+
+
+def hook_for(
+    declaration: Declaration, handler: Any, id_: str, scope: Scope, layer: str, file: str = "", line: int = 0
+) -> Hook:
+    """One declaration as a hook."""
+    return Hook(
+        id=id_,
+        event=declaration.event,
+        handler=handler,
+        scope=scope,
+        role=declaration.role,
+        matcher=declaration.matcher,
+        matcher_type=declaration.matcher_type,
+        kinds=declaration.kinds,
+        condition=declaration.condition,
+        once=declaration.once,
+        timeout=declaration.timeout,
+        on_failure=declaration.on_failure,
+        status_message=declaration.status_message,
+        source=Source(layer, file, line),
+    )
+
+
+def hook_id(pack: str, name: str, declaration: Declaration, function: Callable[..., Any] | None = None) -> str:
+    """`pack/hook`; with the event where one function reacts to several."""
+    several = function is not None and len(declarations(function)) > 1
+    base = f"{pack}/{name}" if pack else name
+    return f"{base}:{declaration.event}" if several else base
+
+
+def caller_for(function: Callable[..., Any], supplies: Supplies = SUPPLIES) -> Callable[[Event], Any]:
+    """A function of the event that calls this one with the arguments it names."""
+    names = _parameters(function)
+    if names == ["event"]:
+        return function
+    if not names:
+        return lambda _event: function()
+    suppliers = [(name, supplies[name]) for name in names]
+    if _is_for_shells(function):
+        suppliers = [(name, _shell_call if supply is _call else supply) for name, supply in suppliers]
+    match suppliers:  # every event pays for each of its hooks, so the usual numbers are written out
+        case [(one, first)]:
+            return lambda event: function(**{one: first(event)})
+        case [(one, first), (two, second)]:
+            return lambda event: function(**{one: first(event), two: second(event)})
+        case [(one, first), (two, second), (three, third)]:
+            return lambda event: function(**{one: first(event), two: second(event), three: third(event)})
+    return lambda event: function(**{name: supply(event) for name, supply in suppliers})
+
+
+def _is_for_shells(function: Callable[..., Any]) -> bool:
+    declared = declarations(function)
+    return bool(declared) and all(each.kinds == ("shell",) for each in declared)
+
+
+def _declaring(role: Role, events: tuple[Any, ...], options: dict[str, Any]) -> Callable[[F], F]:
+    if events and callable(events[0]):
+        raise _wrong(events[0], f'@{role} needs to know the event: write @{role}("PreToolUse")')
+
+    def declare(function: F) -> F:
+        kinds = kinds_of(function, options)
+        rest = {key: value for key, value in options.items() if key not in ("kind", "kinds")}
+        _check(function, role, events, kinds, rest)
+        added = tuple(_declaration(function, role, canonical(event), {"kinds": kinds, **rest}) for event in events)
+        function.__snell__ = (*added, *declarations(function))  # type: ignore[attr-defined] # functions take attributes
+        return function
+
+    return declare
+
+
+def _declaration(function: Callable[..., Any], role: Role, event: str, options: dict[str, Any]) -> Declaration:
+    try:
+        return convert({"role": role, "event": event, **options}, Declaration)
+    except ValidationError as error:
+        raise _wrong(function, f"@{role}: {error}") from None
+
+
+def _check(
+    function: Callable[..., Any], role: str, events: tuple[Any, ...], kinds: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    if not events:
+        raise _wrong(function, f'name the event: @{role}("PreToolUse")')
+    for event in events:
+        if canonical(str(event)) not in CATALOGUE:
+            raise _wrong(function, f"there is no event `{event}`{_or(nearest(str(event)))}")
+    for kind in kinds:
+        if kind not in ALL_KINDS:
+            near = _or(nearest(str(kind), ALL_KINDS))
+            raise _wrong(function, f"there is no tool kind `{kind}`, only {', '.join(ALL_KINDS)}{near}")
+    known = [field for field in Declaration.__struct_fields__ if field not in ("role", "event", "kinds")]
+    for option in options:
+        if option not in known:
+            raise _wrong(function, f"@{role} has no option `{option}`{_or(nearest(option, [*known, 'kind']))}")
+    _check_values(function, role, options)
+    _parameters(function)
+
+
+def _check_values(function: Callable[..., Any], role: str, options: dict[str, Any]) -> None:
+    """What would switch a hook off, or never let it finish, without a word."""
+    timeout, condition = options.get("timeout", GATE_TIMEOUT), options.get("condition")
+    if isinstance(timeout, int | float) and not 0 < timeout <= LONGEST_TIMEOUT:
+        raise _wrong(function, f"@{role}: a timeout is more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+    try:
+        if isinstance(condition, str):
+            from snell.sdk.permission_rules import check as check_rule  # slow to import, and few hooks have a condition
+
+            check_rule(condition)
+    except ValueError as error:
+        raise _wrong(function, f"@{role}: the condition is not a rule: {error}") from None
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The parameters that must be supplied; raises when one of them cannot be."""
+    names = []
+    for name, has_default in _named_parameters(function):
+        if name in SUPPLIES:
+            names.append(name)
+        elif not has_default:
+            raise _wrong(function, f"there is nothing called `{name}` to hand over{_or(nearest(name, SUPPLIES))}")
+    return names
+
+
+def _named_parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
+    """Each one, and whether it may be left out."""
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        code = function.__code__  # as `inspect` would find it, which is slow to import
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        needed = code.co_argcount - len(function.__defaults__ or ())
+        with_default = {*names[needed : code.co_argcount], *(function.__kwdefaults__ or ())}
+        return [(name, name in with_default) for name in names]
+    import inspect
+
+    found = inspect.signature(function).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [(each.name, each.default is not each.empty) for each in found if each.kind not in several]
+
+
+def kinds_of(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """For which kinds of tool a function is: declared, or by the type that it says its `call` has."""
+    given = options.get("kinds") or options.get("kind")
+    if given:
+        return (given,) if isinstance(given, str) else tuple(given)
+    annotation = getattr(function, "__annotations__", {}).get("call", "")
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    kind = _KIND_OF_ANNOTATION.get(name.rpartition(".")[2])
+    return (kind,) if kind else ()
+
+
+def _wrong(function: Callable[..., Any], message: str) -> HookError:
+    code = getattr(function, "__code__", None)
+    where = f"{code.co_filename}:{code.co_firstlineno}" if code else ""
+    return HookError(f"hook `{getattr(function, '__name__', function)}`: {message}", where=where)
+
+
+def _or(name: str) -> str:
+    return f"; did you mean `{name}`?" if name else ""

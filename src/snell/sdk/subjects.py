@@ -1,0 +1,254 @@
+"""
+Typed subjects: what an event is about, as a hook author wants to read it.
+
+One type per tool kind and per sort of event. A field that the client left out, or sent with the wrong type, is empty;
+nothing here raises.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from snell.model.command_folders import folders_of
+from snell.model.events import Event, text_in
+from snell.model.tools import mcp_parts
+
+# Reading a line as a shell would takes twenty modules, and not every hook asks for that.
+if TYPE_CHECKING:
+    from snell.shell.reader import CommandLine
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """Any tool call; the types below add what their kind of tool has."""
+
+    tool: str = ""
+    kind: str = ""
+    input: Mapping[str, Any] = {}
+    id: str = ""
+    cwd: str = ""
+    response: Any = None  # PostToolUse
+    error: str = ""  # PostToolUseFailure
+
+
+class ShellCall(ToolCall, frozen=True, kw_only=True):
+    command: str = ""
+    description: str = ""
+
+    @property
+    def line(self) -> "CommandLine":
+        """The command line, read: every command that is visible in it."""
+        return _read(self.command)
+
+    @property
+    def is_escaped(self) -> bool:
+        """The command begins with Snell's own `!word` escape."""
+        from snell.shell.reader import escaped
+
+        return escaped(self.command)
+
+    def runs(self, program: str, *words: str) -> bool:
+        """Does some command of this line run the program with these words? `runs("git", "push", "--force")`"""
+        return self.line.runs(program, *words)
+
+
+class EditCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+    old: str = ""
+    new: str = ""
+
+
+class WriteCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+    content: str = ""
+
+
+class ReadCall(ToolCall, frozen=True, kw_only=True):
+    path: str = ""
+
+
+class SearchCall(ToolCall, frozen=True, kw_only=True):
+    pattern: str = ""
+    path: str = ""
+
+
+class WebCall(ToolCall, frozen=True, kw_only=True):
+    url: str = ""
+    query: str = ""
+
+
+class McpCall(ToolCall, frozen=True, kw_only=True):
+    server: str = ""
+    method: str = ""
+
+
+class AgentCall(ToolCall, frozen=True, kw_only=True):
+    prompt: str = ""
+    agent_type: str = ""
+
+
+class SkillCall(ToolCall, frozen=True, kw_only=True):
+    skill: str = ""
+    args: str = ""
+
+
+class Prompt(Struct, frozen=True):
+    text: str = ""
+    command: str = ""  # UserPromptExpansion
+
+
+class Session(Struct, frozen=True):
+    id: str = ""
+    source: str = ""  # SessionStart: startup, resume, clear, compact, fork; Setup: its trigger
+    reason: str = ""  # SessionEnd
+
+
+class Turn(Struct, frozen=True):
+    """Stop and StopFailure."""
+
+    last_message: str = ""
+    is_continuation: bool = False
+    error: str = ""
+
+
+class AgentRun(Struct, frozen=True):
+    """SubagentStart, SubagentStop, TeammateIdle."""
+
+    id: str = ""
+    type: str = ""
+    transcript: str = ""
+    last_message: str = ""
+
+
+class Notification(Struct, frozen=True):
+    type: str = ""
+    message: str = ""
+    title: str = ""
+
+
+class Compaction(Struct, frozen=True):
+    trigger: str = ""
+    instructions: str = ""
+    summary: str = ""
+
+
+class Task(Struct, frozen=True):
+    id: str = ""
+    subject: str = ""
+    description: str = ""
+
+
+class FileEvent(Struct, frozen=True):
+    """FileChanged, InstructionsLoaded, CwdChanged, DirectoryAdded."""
+
+    path: str = ""
+    change: str = ""
+
+
+@lru_cache(maxsize=64)  # several hooks ask about the same line
+def _read(command: str) -> "CommandLine":
+    from snell.shell.reader import read
+
+    return read(command)
+
+
+def call_of(event: Event) -> ToolCall:
+    """The tool call of an event, typed by its kind."""
+    type_, fields = _CALLS.get(event.kind, (ToolCall, {}))
+    given = event.tool_input
+    own = {name: _first_text(given, keys) for name, keys in fields.items()}
+    if event.kind == "shell":
+        own["command"] = event.command
+    elif event.kind == "mcp":
+        own["server"], own["method"] = mcp_parts(event.tool)
+    return _call(type_, event, own)
+
+
+def shell_call_of(event: Event) -> ToolCall:
+    """The same for a hook that is for shell calls alone: a tool of an MCP server may be one as well."""
+    if event.kind == "shell" or "shell" not in event.kinds:
+        return call_of(event)
+    return _call(ShellCall, event, {"command": event.command, "description": text_in(event.tool_input, "description")})
+
+
+def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCall:
+    return type_(
+        tool=event.tool,
+        kind=event.kind,
+        input=event.tool_input,
+        id=event.tool_use_id,
+        cwd=_folder_of(event) if type_ is ShellCall else event.cwd,
+        response=event.tool_response,
+        error=text_in(event.payload, "error"),
+        **own,
+    )
+
+
+def _folder_of(event: Event) -> str:
+    """The folder in which a shell call runs: the one that its input names, else the event's."""
+    return folders_of(event.tool_input, event.cwd, os.path.expanduser("~"), event.client, event.tool)[0]
+
+
+def subject_of(event: Event) -> Any:
+    """What the event is about; the event itself where there is no type for it."""
+    build = _SUBJECTS.get(event.row.subject)
+    return build(event) if build else event
+
+
+def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next((given[key] for key in keys if isinstance(given.get(key), str)), "")
+
+
+def _from_payload(type_: Callable[..., Any], **fields: str) -> Callable[[Event], Any]:
+    def build(event: Event) -> Any:
+        return type_(**{name: _first_text(event.payload, tuple(keys.split())) for name, keys in fields.items()})
+
+    return build
+
+
+def _turn(event: Event) -> Turn:
+    payload = event.payload
+    return Turn(text_in(payload, "last_assistant_message"), event.is_continuation, text_in(payload, "error"))
+
+
+# Tool kind -> type and, for each of its fields, the input keys that hold it in one client or another.
+_CALLS: dict[str, tuple[type[ToolCall], dict[str, tuple[str, ...]]]] = {
+    "shell": (ShellCall, {"description": ("description",)}),
+    "edit": (
+        EditCall,
+        {
+            "path": ("file_path", "path", "notebook_path"),
+            "old": ("old_string", "old_str"),
+            "new": ("new_string", "new_str", "new_source"),
+        },
+    ),
+    "write": (WriteCall, {"path": ("file_path", "path"), "content": ("content", "text", "file_text")}),
+    "read": (ReadCall, {"path": ("file_path", "path", "notebook_path")}),
+    "search": (SearchCall, {"pattern": ("pattern", "query"), "path": ("path",)}),
+    "web": (WebCall, {"url": ("url",), "query": ("query",)}),
+    "mcp": (McpCall, {}),
+    "agent": (AgentCall, {"prompt": ("prompt",), "agent_type": ("subagent_type", "agent_type")}),
+    "skill": (SkillCall, {"skill": ("skill", "name"), "args": ("args",)}),
+}
+
+_SUBJECTS: dict[str, Callable[[Event], Any]] = {
+    "tool": call_of,
+    "prompt": _from_payload(Prompt, text="prompt", command="command_name"),
+    "session": _from_payload(Session, id="session_id", source="source trigger", reason="reason"),
+    "turn": _turn,
+    "agent": _from_payload(
+        AgentRun,
+        id="agent_id",
+        type="agent_type teammate_name",
+        transcript="agent_transcript_path",
+        last_message="last_assistant_message",
+    ),
+    "notification": _from_payload(Notification, type="notification_type", message="message", title="title"),
+    "compaction": _from_payload(
+        Compaction, trigger="trigger", instructions="custom_instructions", summary="compact_summary"
+    ),
+    "task": _from_payload(Task, id="task_id", subject="task_subject", description="task_description"),
+    "file": _from_payload(FileEvent, path="file_path new_cwd directory", change="event load_reason source"),
+}

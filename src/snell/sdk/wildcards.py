@@ -1,0 +1,118 @@
+"""
+Match text and paths against simple wildcards, in time that grows with the text and never explodes.
+
+In text `*` is any run of characters, and `\\*` is an asterisk. In paths `*` and `?` stay within one folder or file
+name, and `**` is any number of folders.
+"""
+
+from collections.abc import Callable, Sequence
+from posixpath import normpath
+
+from snell.system.lazy_regex import late
+
+_STAR = late(r"\\[*\\]|\*")
+_DRIVE = late(r"[A-Za-z]:[\\/]")
+
+
+def text_matches(pattern: str, text: str) -> bool:
+    """The whole text is what the pattern describes."""
+    first, *rest = _between_stars(pattern)
+    if not rest:
+        return text == first
+    last = rest.pop()
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in rest:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def path_matches(pattern: str, path: str, *, cwd: str = "", home: str = "") -> bool:
+    """
+    The path, or a folder it is in, is what the pattern describes.
+
+    A pattern without a slash names a file or folder anywhere. `//x` is absolute, `~/x` is in the home folder, and
+    `/x`, `./x` and `a/x` are in the working folder. Where that folder is not known, the pattern may start anywhere.
+    """
+    given = _segments(_absolute(path, cwd, home))
+    base, wanted = _anchored(pattern.strip(), cwd, home)
+    if wanted and ("*" not in wanted[-1] and "?" not in wanted[-1]):
+        wanted = [*wanted, "**"]
+    if base is None:
+        return _row_matches(["**", *wanted], given, _segment_matches)
+    return given[: len(base)] == base and _row_matches(wanted, given[len(base) :], _segment_matches)
+
+
+def _between_stars(pattern: str) -> list[str]:
+    parts, done = [""], 0
+    for star in _STAR.finditer(pattern):
+        parts[-1] += pattern[done : star.start()]
+        done = star.end()
+        if star[0] == "*":
+            parts.append("")
+        else:
+            parts[-1] += star[0][1]
+    parts[-1] += pattern[done:]
+    return parts
+
+
+def _absolute(path: str, cwd: str, home: str) -> str:
+    path, cwd, home = _with_slashes(path), _with_slashes(cwd), _with_slashes(home)
+    if path.startswith("~/") and home:
+        path = f"{home}/{path[2:]}"
+    elif cwd and not path.startswith("/") and not _DRIVE.match(path):
+        path = f"{cwd}/{path}"
+    return normpath(path)
+
+
+def _with_slashes(path: str) -> str:
+    return path.replace("\\", "/") if _DRIVE.match(path) else path
+
+
+def _anchored(pattern: str, cwd: str, home: str) -> tuple[list[str] | None, list[str]]:
+    """The folder that the pattern starts from (None: any) and the pattern's own segments."""
+    if pattern.startswith("//"):
+        return [], _segments(pattern)
+    if pattern.startswith("~/"):
+        return (_segments(_with_slashes(home)) if home else None), _segments(pattern[2:])
+    if "/" not in pattern.rstrip("/"):
+        return None, _segments(pattern)
+    wanted = _segments(pattern)
+    if not cwd:
+        return None, [segment for segment in wanted if segment != ".."]
+    base = _segments(normpath(_with_slashes(cwd)))
+    while wanted and wanted[0] == "..":
+        base, wanted = base[:-1], wanted[1:]
+    return base, wanted
+
+
+def _segments(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment not in ("", ".")]
+
+
+def _segment_matches(pattern: str, name: str) -> bool:
+    return _row_matches(pattern, name, lambda wanted, given: wanted in ("?", given), many="*")
+
+
+def _row_matches(
+    pattern: Sequence[str], row: Sequence[str], matches: Callable[[str, str], bool], many: str = "**"
+) -> bool:
+    """Compare piece by piece; on a miss, the last `many` swallows one piece more. Nothing else is ever retried."""
+    at = place = 0
+    retry_at, retry_place = -1, 0
+    while place < len(row):
+        if at < len(pattern) and pattern[at] == many:
+            retry_at, retry_place = at, place
+            at += 1
+        elif at < len(pattern) and matches(pattern[at], row[place]):
+            at, place = at + 1, place + 1
+        elif retry_at >= 0:
+            retry_place += 1
+            at, place = retry_at + 1, retry_place
+        else:
+            return False
+    return all(piece == many for piece in pattern[at:])

@@ -1,0 +1,99 @@
+"""
+A pack: a folder of hooks with a `pack.toml` that says what it is for.
+
+    name    = "tidy"
+    purpose = "keep the working tree clean"
+    enabled = true                 # whether its hooks run where nobody decided otherwise
+    [options]                      # whatever its hooks want to be told
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.errors import SettingsError
+from snell.settings.problems import WrongError
+from snell.settings.read_toml import read_toml
+from snell.settings.schema import Key, Spellings
+from snell.settings.value_check import value_of
+from snell.settings.value_tree import Node, text_of
+from snell.system.files import FileError, read_capped
+
+MANIFEST = "pack.toml"
+LONGEST_MANIFEST = 1_000_000
+
+PACK_KEYS: tuple[Key, ...] = (
+    Key("name", "text", "what the pack is called; its hooks are `name/hook`", is_required=True),
+    Key("purpose", "text", "one line on what the pack is for", default=""),
+    Key("enabled", "flag", "whether its hooks run where nobody decided otherwise", default=True),
+    Key("options", "table", "what its hooks want to be told"),
+    Key("choices", "table", "what an option of Snell's own packs may be; any other value counts as the last of these"),
+)
+
+_KEYS = Spellings(PACK_KEYS)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+class Pack(Struct, frozen=True):
+    """What a `pack.toml` says, and the files of the hooks beside it."""
+
+    name: str
+    purpose: str = ""
+    enabled: bool = True
+    options: dict[str, Any] = {}
+    choices: dict[str, list[str]] = {}
+    files: tuple[Path, ...] = ()
+
+
+def read_pack(folder: Path) -> Pack:
+    """The pack in this folder. Raises SettingsError with file and line."""
+    path = folder / MANIFEST
+    try:
+        values = _values(_table(path), folder)
+    except WrongError as wrong:
+        raise SettingsError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
+    return Pack(**values, files=hook_files(folder))
+
+
+def hook_files(folder: Path) -> tuple[Path, ...]:
+    """The Python files of a folder that may hold hooks, by name; `_shared.py` and the like are not among them."""
+    try:
+        found = [path for path in folder.iterdir() if path.suffix == ".py" and not path.name.startswith(("_", "."))]
+    except OSError as error:
+        raise SettingsError(f"the folder cannot be read: {error.strerror}", where=f"`{folder}`") from None
+    return tuple(sorted(path for path in found if path.is_file()))
+
+
+def _table(path: Path) -> Node:
+    try:
+        data = read_capped(path, LONGEST_MANIFEST)
+    except (FileNotFoundError, NotADirectoryError):
+        advice = "`snell new pack NAME` writes one"
+        raise SettingsError(f"there is no {MANIFEST} in `{path.parent}`", advice=advice) from None
+    except (OSError, FileError) as error:
+        raise WrongError(f"the file cannot be read: {error}", 1, "check what it is and its permissions") from None
+    return read_toml(text_of(data)) or Node({}, 1)
+
+
+def _values(table: Node, folder: Path) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for spelled, node in table.value.items():
+        key = _KEYS.find(spelled)
+        if key is None:
+            raise WrongError(f"`{spelled[:80]}` is not a key of a pack", node.line, _KEYS.nearest(spelled))
+        if key.name in values:
+            raise WrongError(f"`{key.name}` is given twice", node.line, "keep one of them")
+        values[key.name] = value_of(key, node, spelled)
+        if key.name == "name":
+            _check_name(values["name"], node.line)
+    if "name" not in values:
+        raise WrongError("the pack has no `name`", 1, f'add name = "{folder.resolve().name}", for example')
+    return values
+
+
+def _check_name(name: str, line: int) -> None:
+    if not _NAME.fullmatch(name):
+        advice = "use letters, digits, `_` and `-`, and begin with a letter"
+        raise WrongError(f"`{name[:80]}` cannot be the name of a pack", line, advice)

@@ -1,0 +1,132 @@
+"""
+What a project brings, each thing with one digest over everything that decides what it does:
+
+    the definition   canonical, so that comments and spelling do not matter
+    the project      real path, device and inode of its root
+    the programs     real paths of interpreters
+    the files        bytes of every local file that the command names
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from snell.model.hooks import Command, Hook
+from snell.settings.command_files import Named, named_by
+from snell.settings.digests import digest_of
+from snell.settings.file_digests import FileDigests
+from snell.settings.locate import NOTES, Project
+from snell.settings.parse_types import Declared, Value
+from snell.settings.pins import Pin
+
+Kind = Literal["hook", "python", "settings", "notes"]
+
+
+class Item(Struct, frozen=True):
+    kind: Kind
+    file: str  # relative to the root
+    line: int
+    title: str
+    digest: str
+    definition: dict[str, Any] = {}
+    programs: tuple[str, ...] = ()
+    files: dict[str, str] = {}
+    hook: Hook | None = None
+    named: Named = Named()
+    cannot: str = ""  # why it can never be approved as it is
+
+    @property
+    def pin(self) -> Pin:
+        return Pin(self.kind, self.file, self.title, self.definition, self.programs, self.files)
+
+
+class Workshop(Struct, frozen=True):
+    """What is needed to make items of one project."""
+
+    project: Project
+    digests: FileDigests
+    env: Mapping[str, str]
+
+    @property
+    def root(self) -> Path:
+        return self.project.root
+
+    def hook_item(self, declared: Declared, file: str) -> Item:
+        hook = declared.hook
+        named = named_by(hook.handler, self.root, self.env)
+        files = self._digests_of(named)
+        return self._item(
+            "hook", file, hook.source.line, hook.id, declared.definition, named.programs, files, hook, named
+        )
+
+    def python_item(self, path: Path) -> Item:
+        name = _relative(str(path), self.root)
+        return self._item("python", name, 1, path.stem, files={name: self.digests.of(str(path))})
+
+    def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
+        """Everything in a settings file that is not a hook, as one thing."""
+        definition = {value.name: value.value for value in values}
+        tables = (value for value in definition.values() if isinstance(value, dict))
+        commands = [str(table["command"]) for table in tables if table.get("command")]
+        named = named_by(Command("\n".join(commands)), self.root, self.env) if commands else Named()
+        files = self._digests_of(named)
+        line, title = min(value.line for value in values), ", ".join(definition)
+        return self._item("settings", file, line, title, definition, named.programs, files, named=named)
+
+    def notes_item(self) -> Item:
+        """Notes for the model: whoever trusts them trusts what they will say tomorrow, too, so no bytes are covered."""
+        what = "its text is given to the model, between fences and as information, whatever it says from now on"
+        return self._item("notes", NOTES, 1, NOTES, {"notes": what})
+
+    def _digests_of(self, named: Named) -> dict[str, str]:
+        return {_relative(path, self.root): self.digests.of(path) for path in named.files}
+
+    def _item(
+        self,
+        kind: Kind,
+        file: str,
+        line: int,
+        title: str,
+        definition: dict[str, Any] | None = None,
+        programs: tuple[str, ...] = (),
+        files: dict[str, str] | None = None,
+        hook: Hook | None = None,
+        named: Named = Named(),  # noqa: B008 - frozen, so one is as good as many
+    ) -> Item:
+        covers = {
+            "kind": kind,
+            "file": file,
+            "definition": definition or {},
+            "root": str(self.root),
+            "identity": self.project.identity,
+            "programs": programs,
+            "files": files or {},
+        }
+        return Item(
+            kind=kind,
+            file=file,
+            line=line,
+            title=title,
+            digest=digest_of(covers),
+            definition=definition or {},
+            programs=programs,
+            files=files or {},
+            hook=hook,
+            named=named,
+            cannot=_why_never(named, files or {}),
+        )
+
+
+def _why_never(named: Named, files: Mapping[str, str]) -> str:
+    if named.is_too_much:
+        return "its command names more words or files than can be vouched for"
+    bad = next((name for name, digest in files.items() if digest.startswith("<")), "")
+    return f"`{bad}` is {files[bad].strip('<>')}" if bad else ""
+
+
+def _relative(path: str, root: Path) -> str:
+    """A name that stays readable: relative to the root where the file is inside it."""
+    return os.path.relpath(path, root) if Path(path).is_relative_to(root) else path

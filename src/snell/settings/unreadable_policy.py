@@ -1,0 +1,77 @@
+"""A policy that cannot be read blocks: each unreadable part becomes a hook whose running is a failure."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from snell.engine.match import compiled
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical, row_of
+from snell.model.errors import PatternError
+from snell.model.hooks import Broken, Hook, Role, Scope, Source
+from snell.settings.parse_types import Fault
+
+
+def standing_in(faults: Sequence[Fault], file: str) -> list[Hook]:
+    """Hooks that fail in place of what could not be read."""
+    anywhere = [fault for fault in faults if not _event(fault)][:1]  # one that blocks everything is enough
+    known = [fault for fault in faults if _event(fault)]
+    return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
+
+
+def standing_in_for_guards(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
+    """The same outside the policy, for entries, and files with entries, that were to block or to ask when they fail."""
+    promised = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
+    guards = [fault for fault in promised if fault.is_file or _event(fault)]
+    return [_of_layer(hook, layer) for hook in standing_in(guards, file)]
+
+
+def _of_layer(hook: Hook, layer: str) -> Hook:
+    name = hook.id.replace("policy-", f"{layer}-")
+    return replace(hook, id=name, scope=Scope.SESSION, source=replace(hook.source, layer=layer))
+
+
+def _hooks(fault: Fault, file: str, number: int) -> Iterator[Hook]:
+    if fault.definition.get("enabled") is False:
+        return
+    known = _event(fault)
+    for each in [known] if known else _DENIABLE:
+        pattern, kind = _matcher(fault, each) if known else (None, None)
+        yield Hook(
+            id=f"policy-unreadable-{number}-{each}",
+            event=each,
+            handler=Broken(fault.reason),
+            scope=Scope.POLICY,
+            role=_role(fault),
+            matcher=pattern,
+            matcher_type=kind,
+            on_failure=fault.definition.get("on_failure"),
+            source=Source("policy", file, fault.line),
+        )
+
+
+def _event(fault: Fault) -> str:
+    event = canonical(fault.event)
+    return event if event in CATALOGUE else ""
+
+
+_DENIABLE = tuple(name for name, row in CATALOGUE.items() if "deny" in row.can and name not in NEVER_BLOCKED_BY_FAILURE)
+
+
+def _role(fault: Fault) -> Role:
+    """What could only watch or inform does not block by failing either."""
+    role: Role = fault.definition.get("role") or "judges"
+    return role
+
+
+def _matcher(fault: Fault, event: str) -> tuple[str | None, str | None]:
+    """The entry's own matcher, if that much of it could be read; else none, which matches everything."""
+    found = fault.definition.get("matcher")
+    if not isinstance(found, tuple) or not row_of(event).matches:
+        return None, None
+    pattern, kind = found
+    kind = fault.definition.get("matcher_type", kind)
+    try:
+        compiled(pattern, kind, row_of(event))
+    except PatternError:
+        return None, None
+    return pattern or None, kind

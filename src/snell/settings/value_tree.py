@@ -1,0 +1,81 @@
+"""Values that know their line: what every reader makes of a file, whatever its syntax."""
+
+from bisect import bisect_right
+from datetime import date, time
+from typing import Any
+
+from msgspec import Struct
+
+from snell.settings.problems import WrongError
+
+DEEPEST = 100
+
+
+class Node(Struct, frozen=True):
+    """A value and the line where it (or its key) stands; tables are `dict[str, Node]`, lists `list[Node]`."""
+
+    value: Any
+    line: int
+
+    @property
+    def is_table(self) -> bool:
+        return isinstance(self.value, dict)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.value, list)
+
+
+class Lines:
+    """Line numbers of positions in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0]
+        position = text.find("\n")
+        while position >= 0:
+            self._starts.append(position + 1)
+            position = text.find("\n", position + 1)
+
+    def at(self, position: int) -> int:
+        return bisect_right(self._starts, position)
+
+
+def plain(node: Node) -> Any:
+    """The value without lines, as JSON could hold it."""
+    if isinstance(node.value, dict):
+        return {key: plain(each) for key, each in node.value.items()}
+    if isinstance(node.value, list):
+        return [plain(each) for each in node.value]
+    return node.value.isoformat() if isinstance(node.value, date | time) else node.value
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file: UTF-8, with or without a byte order mark."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise WrongError("the file is not valid UTF-8", line, "save it as UTF-8") from None
+
+
+def check_depth(depth: int, line: int) -> None:
+    if depth > DEEPEST:
+        raise WrongError(f"values are nested more than {DEEPEST} deep", line, "flatten them")
+
+
+def noun(value: Any) -> str:
+    """What a value is called in a message."""
+    for kind, name in _NOUNS:
+        if isinstance(value, kind):
+            return name
+    return "nothing" if value is None else "a date or time"
+
+
+_NOUNS: tuple[tuple[type, str], ...] = (
+    (bool, "true or false"),
+    (int, "a number"),
+    (float, "a number"),
+    (str, "text"),
+    (dict, "a table"),
+    (list, "a list"),
+)

@@ -1,0 +1,1 @@
+"""Install Snell in other programs: plan, edit, write, undo."""

@@ -1,0 +1,72 @@
+"""Ask the MCP servers that clients are configured with what their tools take."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from snell.clients.installs import install_of
+from snell.settings.load import load
+from snell.settings.locate import project_at
+from snell.setup.client_mcp_servers import Configured, servers_of
+from snell.setup.plan import Site, found_here
+from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.mcp_client import McpError, list_tools
+from snell.system.mcp_tool_schemas import LearnedServer, LearnedTool, keep
+from snell.system.paths import make_private, places
+
+LARGEST_SCHEMA_BYTES = 200_000
+
+
+class Asked(Struct, frozen=True):
+    """What became of the question to one server."""
+
+    server: Configured
+    tools: int = 0
+    problem: str = ""
+
+
+def configured(env: Mapping[str, str], cwd: Path, client: str = "") -> list[Configured]:
+    """The servers of one client, or of all that are on this machine; each of them once for each client."""
+    project = project_at(cwd).root
+    site = Site.here(env, project)
+    is_trusted = load(places(env), cwd, env).is_trusted
+    installs = [install_of(client.replace("-", "_"))] if client else found_here(site)
+    return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
+
+
+def learn(env: Mapping[str, str], servers: list[Configured], seconds: float) -> Iterator[Asked]:
+    """Ask one after the other, and keep what each says as soon as it has said it."""
+    state = places(env).state
+    make_private(state)
+    said: dict[str, Asked | LearnedServer] = {}
+    for each in servers:
+        # Several clients often have the same server; it is started once.
+        key = repr(each.server)
+        if key not in said:
+            said[key] = _asked(each, env, seconds)
+        answer = said[key]
+        if isinstance(answer, Asked):
+            yield Asked(each, problem=answer.problem)
+            continue
+        row = LearnedServer(each.client, each.name, each.project, time.time(), answer.tools)
+        keep(state, [row])
+        yield Asked(each, len(row.tools))
+
+
+def _asked(each: Configured, env: Mapping[str, str], seconds: float) -> Asked | LearnedServer:
+    try:
+        found = list_tools(each.server, env, Patience(seconds))
+    except McpError as error:
+        return Asked(each, problem=str(error))
+    except (OutOfTimeError, CancelledError):
+        return Asked(each, problem=f"did not answer within {seconds:g} s")
+    return LearnedServer(each.client, each.name, tools={str(tool["name"]): _tool(tool) for tool in found})
+
+
+def _tool(said: Mapping[str, Any]) -> LearnedTool:
+    schema, hints = said.get("inputSchema"), said.get("annotations")
+    fits = isinstance(schema, dict) and len(repr(schema)) <= LARGEST_SCHEMA_BYTES
+    return LearnedTool(schema if fits and isinstance(schema, dict) else {}, hints if isinstance(hints, dict) else {})

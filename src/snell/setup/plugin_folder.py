@@ -1,0 +1,174 @@
+"""
+A folder that Claude Code takes as a plugin: manifest, hooks, a skill, and scripts that find Snell by themselves.
+
+It carries no path of this machine, so it can be shared. Where Snell is not installed it says so once, and stays out of
+the way.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from snell.clients.installs import install_of
+from snell.model.errors import SetupError
+from snell.setup.plan import WORKTREE_EVENTS, Options
+from snell.system.files import write_atomically
+
+ROOT = "${CLAUDE_PLUGIN_ROOT}"
+# Who is also set up in the settings is called by two commands, which are told apart by this.
+FROM_HERE = "--plugin"
+# There, a plugin's SessionStart hook freezes the terminal, whatever it does.
+FREEZES_ON_WINDOWS = "SessionStart"
+
+
+def plugin_files(options: Options | None = None, *, platform: str = sys.platform) -> dict[str, str]:
+    """The plugin's files by name. What depends on its maker's hooks is as `options` say: worktrees, late refusals."""
+    is_windows = platform == "win32"
+    return {
+        ".claude-plugin/plugin.json": _json(_manifest()),
+        "hooks/hooks.json": _json(_hooks(is_windows, options or Options())),
+        "skills/snell/SKILL.md": SKILL,
+        "scripts/snell-hook.sh": SHIM_SH,
+        "scripts/find_python.sh": FIND_SH,
+        "scripts/snell-hook.cmd": SHIM_CMD.replace("\n", "\r\n"),
+        "scripts/find_python.cmd": FIND_CMD.replace("\n", "\r\n"),
+    }
+
+
+def write_plugin(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the plugin; a folder that holds something else is refused."""
+    if folder.exists() and not folder.is_dir():
+        raise SetupError("is not a folder", where=f"`{folder}`", advice="name another one")
+    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder / ".claude-plugin" / "plugin.json"):
+        raise SetupError("holds something else", where=f"`{folder}`", advice="name an empty or a new folder")
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text.encode(), 0o755 if name.endswith(".sh") else 0o644)
+
+
+def _is_ours(manifest: Path) -> bool:
+    """Other people's plugins have a manifest too."""
+    try:
+        found = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("name") == _manifest()["name"]
+
+
+def _manifest() -> dict[str, object]:
+    return {
+        "name": "snell",
+        "version": version("snell"),
+        "description": "Runs Snell's hooks: one set of guards and helpers for every coding agent.",
+        "author": {"name": "Snell contributors"},
+    }
+
+
+def _hooks(is_windows: bool, options: Options) -> dict[str, object]:
+    install = install_of("claude_code")
+    left_out = {FREEZES_ON_WINDOWS} if is_windows or not options.session_start else set()
+    script = f"{ROOT}\\scripts\\snell-hook.cmd" if is_windows else f"{ROOT}/scripts/snell-hook.sh"
+    words = ["--client", "claude-code", FROM_HERE]
+    entry: dict[str, object] = {"type": "command", "command": script, "args": words}
+    late = {**entry, "args": [*words, "--rewake"], "asyncRewake": True}
+    hooks = {}
+    for event in (*install.events, *(WORKTREE_EVENTS if options.worktrees else ())):
+        if event not in left_out:
+            limit = {"timeout": install.timeouts.get(event, install.timeout)}
+            entries = [entry, late] if event in options.rewakes else [entry]
+            hooks[event] = [{"hooks": [{**each, **limit}]} for each in entries]
+    return {"description": "Every event goes to snell-hook, which asks Snell.", "hooks": hooks}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + os.linesep.replace("\r\n", "\n")
+
+
+SKILL = """---
+name: snell
+description: Explains why a tool call was refused or changed. Use it when a hook's reason is not clear.
+---
+
+# When a hook refused or changed something
+
+1. Read the reason in the refusal. When it names another way, take that way.
+2. To learn more, run `snell why last`: it shows every hook that was asked, what it said, and how the answers added up.
+3. When the refusal seems wrong, tell the user what you wanted and what `snell why last` says. They decide.
+
+Do not reword a refused command, do not edit hooks or settings to get around a refusal, and do not run `snell trust`,
+`snell pause` or `snell setup`: those are for the user.
+"""
+
+SHIM_SH = """#!/bin/sh
+# Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
+# No cat, no sed: with an empty PATH this must still end well. Nothing is taken from the working directory, which is
+# whatever repository is open: no relative path, and Python runs isolated (-I).
+for shim in "$(command -v snell-hook 2>/dev/null)" "$HOME/.local/bin/snell-hook" \\
+    "$HOME"/Library/Python/3.*/bin/snell-hook /usr/local/bin/snell-hook; do
+    case $shim in /*) [ -x "$shim" ] && exec "$shim" "$@" ;; esac
+done
+here=${0%/*}
+python=$("$here/find_python.sh" 2>/dev/null) && [ -n "$python" ] && exec "$python" -I -m snell hook "$@"
+mark="${CLAUDE_PLUGIN_DATA:-${TMPDIR:-/tmp}}/snell-not-installed-${USER:-user}"
+if [ ! -e "$mark" ]; then
+    { : >"$mark"; } 2>/dev/null
+    printf '%s\\n' '{"systemMessage": "Snell plugin does nothing: Snell is not installed; its README says how"}'
+fi
+exit 0
+"""
+
+FIND_SH = """#!/bin/sh
+# Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
+# Isolated (-I), or a folder `snell` in the working directory would be taken for it.
+for python in ${SNELL_PYTHON:+"$SNELL_PYTHON"} python3 python python3.14 python3.13 python3.12 python3.11; do
+    path=$(command -v "$python" 2>/dev/null) || continue
+    case $path in /*) ;; *) continue ;; esac
+    "$path" -I -c 'import sys, snell; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue
+    printf '%s\\n' "$path"
+    exit 0
+done
+exit 1
+"""
+
+SHIM_CMD = """@echo off
+rem Finds snell-hook, else a Python that has Snell, else says once what to install and lets everything pass.
+rem Only in PATH: `where`, and the command processor itself, look into the working directory first otherwise.
+setlocal
+set NoDefaultCurrentDirectoryInExePath=1
+set SNELL_FOUND=
+for /f "delims=" %%p in ('%SystemRoot%\\System32\\where.exe $PATH:snell-hook.exe 2^>nul') do (
+    if not defined SNELL_FOUND set "SNELL_FOUND=%%p"
+)
+if defined SNELL_FOUND (
+    "%SNELL_FOUND%" %*
+    exit /b
+)
+for /f "delims=" %%p in ('call "%~dp0find_python.cmd" 2^>nul') do set "SNELL_FOUND=%%p"
+if defined SNELL_FOUND (
+    "%SNELL_FOUND%" -I -m snell hook %*
+    exit /b
+)
+if not exist "%TEMP%\\snell-not-installed" (
+    echo.>"%TEMP%\\snell-not-installed"
+    echo {"systemMessage": "Snell plugin does nothing: Snell is not installed; its README says how"}
+)
+exit /b 0
+"""
+
+FIND_CMD = """@echo off
+rem Prints the first Python 3.11 or newer that has Snell; prints nothing, and fails, where there is none.
+rem Only in PATH, and isolated (-I), or what lies in the working directory would be taken for it.
+for %%n in (python.exe python3.exe py.exe) do (
+    for /f "delims=" %%p in ('%SystemRoot%\\System32\\where.exe $PATH:%%n 2^>nul') do (
+        "%%p" -I -c "import sys, snell; sys.exit(sys.version_info < (3, 11))" >nul 2>nul && (
+            echo %%p
+            exit /b 0
+        )
+    )
+)
+exit /b 1
+"""

@@ -1,0 +1,200 @@
+"""How clients stand on this machine: found, installed, current, and what set-up would change."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.clients import CLIENTS, client_named
+from snell.clients.installs import install_names, install_of
+from snell.model.errors import SnellError
+from snell.model.installs import Install
+from snell.model.protocols import Capabilities, tier_of
+from snell.settings.load import load
+from snell.setup.apply_edits import taken_out
+from snell.setup.disabled_hooks import switched_off
+from snell.setup.file_changes import Change, foreign, planned, planned_removal
+from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_our_server
+from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan
+from snell.system.paths import Places, places
+
+Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
+
+
+class ClientState(Struct, frozen=True):
+    """One client at one scope."""
+
+    install: Install
+    found: Found
+    changes: tuple[Change, ...] = ()
+    foreign: tuple[str, ...] = ()  # hooks of others beside ours
+    problem: str = ""
+    off: str = ""  # the setting that keeps the client from running them
+
+    @property
+    def installed(self) -> Installed:
+        if self.problem:
+            return "cannot tell"
+        if not self.changes:
+            return "nothing to install"
+        if not any(change.changes for change in self.changes):
+            return "off" if self.off else "yes"
+        return "outdated" if any(_holds_ours(change) for change in self.changes) else "no"
+
+
+def state_of(install: Install, options: Options, site: Site) -> ClientState:
+    """What is there, and what set-up would change. A file that cannot be edited is the state's problem."""
+    found = find(install, site)
+    try:
+        files = plan(install, options, site)
+        changes = tuple(planned(file) for file in files)
+        others = tuple(name for file in files if "hooks" in file.purpose for name in foreign(file))
+    except SnellError as error:
+        return ClientState(install, found, problem=str(error))
+    return ClientState(install, found, changes, others, off=switched_off(install, site))
+
+
+def removal_of(
+    install: Install, options: Options, site: Site, where: Places, leaving: Collection[str] = ()
+) -> ClientState:
+    """
+    What taking everything of ours out of this client's files would change, whatever was chosen at set-up; `leaving`
+    are the clients that go with it, which may share a file.
+    """
+    found = find(install, site)
+    everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
+    try:
+        files = plan(install, everything, site)
+        changes = tuple(planned_removal(file, {install.name, *leaving}, where.state) for file in files)
+    except SnellError as error:
+        return ClientState(install, found, problem=str(error))
+    return ClientState(install, found, changes)
+
+
+def client_rows(env: Mapping[str, str], project: Path) -> list[dict[str, Any]]:
+    """The table of clients, as data."""
+    site = Site.here(env, project)
+    return [_row(state_of(install_of(name), Options(), site)) for name in install_names()]
+
+
+def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str, str, str]]:
+    """For `doctor`: name, status (`ok`, `warn`, `fail`), detail and advice of every client on this machine."""
+    try:
+        site = Site.here(env, project)
+    except SnellError as error:
+        return [("clients", "fail", str(error), "")]
+    rows: list[tuple[str, str, str, str]] = []
+    for name in install_names():
+        install = install_of(name)
+        if find(install, site).is_here:
+            rows += _checks(state_of(install, Options(), site))
+            rows += _mcp_checks(install, site)
+    if site.programs.is_windows:
+        detail = "on Windows, configuration is written, but hooks do not run yet"
+        rows.append(("clients: windows", "warn", detail, "use WSL"))
+    return rows
+
+
+def fitted(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
+    """With what the hooks of this place need: to be asked for worktrees, or to wake an agent later."""
+    hooks = [hook for hook in load(where, cwd, env).hooks if hook.enabled]
+    worktrees = any(hook.event == "WorktreeCreate" for hook in hooks)
+    return replace(options, worktrees=worktrees, rewakes=tuple(sorted({hook.event for hook in hooks if hook.rewakes})))
+
+
+def default_options(env: Mapping[str, str], cwd: Path) -> Options:
+    return fitted(Options(), places(env), cwd, env)
+
+
+def _holds_ours(change: Change) -> bool:
+    return change.before is not None and taken_out(change.before, change.file) != change.before
+
+
+def _row(state: ClientState) -> dict[str, Any]:
+    can, install = capabilities_of(state.install), state.install
+    return {
+        "client": install.name.replace("_", "-"),
+        "title": install.title,
+        "tier": tier_of(can),
+        "found": state.found.is_here,
+        "programs": list(state.found.programs),
+        "folders": list(state.found.folders),
+        "block": can.hooks and can.deny,
+        "rewrite": can.hooks and can.rewrite,
+        "inject": can.hooks and can.note,
+        "stop": can.hooks and can.stop,
+        "mcp": can.mcp,
+        "rules": can.rules,
+        "installed": state.installed,
+        "off": state.off,
+        "problem": state.problem,
+    }
+
+
+def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
+    install, dashed = state.install, state.install.name.replace("_", "-")
+    name = f"client: {dashed}"
+    if state.problem:
+        return [(name, "fail", state.problem, f"then `snell setup {dashed}`")]
+    rows = [(name, *_standing(state, dashed))]
+    if len(state.found.programs) > 1:
+        seen = ", ".join(state.found.programs)
+        rows.append((name, "warn", f"several versions on PATH: {seen}", "the first one is what your shell runs"))
+    elif not state.found.programs and install.programs:
+        seen = ", ".join(state.found.folders)
+        rows.append((name, "warn", f"{seen} is there, but no program on PATH", "finish installing it"))
+    if state.foreign:
+        rows.append((name, "ok", f"hooks of others beside ours: {len(state.foreign)}", ""))
+    if missing := _cannot(install):
+        rows.append((name, "ok", f"cannot {missing}", ""))
+    return rows
+
+
+def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
+    if has_mcp() or not names_our_server(install, site):
+        return []
+    name = f"client: {install.name.replace('_', '-')}"
+    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", mcp_advice())]
+
+
+def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:
+    details = {
+        "yes": ("ok", "installed and current", ""),
+        "off": (
+            "warn",
+            f"installed, but the client runs no such hooks: {state.off} switches them off",
+            "change it there",
+        ),
+        "outdated": ("warn", "installed, but not as this version would write it", f"`snell setup {dashed}`"),
+        "no": ("warn", "found here, not set up", f"`snell setup {dashed}`"),
+        "nothing to install": ("ok", "has nothing to install for the user", "; ".join(state.install.after)),
+    }
+    return details[state.installed]
+
+
+def _cannot(install: Install) -> str:
+    can = capabilities_of(install)
+    if not can.hooks:
+        return "run hooks; it is reached by MCP and a rules file alone"
+    missing = ", ".join(text for name, text in _ABILITIES.items() if not getattr(can, name))
+    return f"{missing}; the nearest stricter answer is given where there is one" if missing else ""
+
+
+_ABILITIES = {
+    "deny": "refuse a call",
+    "ask": "ask about a call",
+    "rewrite": "change a call",
+    "note": "give the model text",
+    "stop": "keep the agent from stopping",
+    "prompt_block": "refuse a prompt",
+}
+
+
+def quirks_of(install: Install) -> Sequence[Any]:
+    """What is odd about this client, from its adapter."""
+    return getattr(client_named(install.name), "QUIRKS", ()) if install.name in CLIENTS else ()
+
+
+__all__ = ["Capabilities", "ClientState", "client_checks", "client_rows", "state_of"]

@@ -1,0 +1,1 @@
+"""The reader of command lines, and what commands do."""

@@ -1,0 +1,1 @@
+"""Replication of decisions, work, agents and memories to a shared server."""

@@ -1,0 +1,153 @@
+"""
+The way to a shared server. Everything is written to the local database first; from there it goes to the server in
+batches. While the server is away nothing is lost, and what was sent twice counts once.
+
+Decisions and their traces travel. Marks belong to one machine and stay there.
+"""
+
+import threading
+
+from msgspec import Struct
+
+from snell.model.errors import StoreError
+from snell.model.protocols import Database, Transaction
+from snell.records import decisions, marks
+from snell.records.decisions import Row, Trace
+from snell.store.postgres import RefusedRowError
+from snell.store.sqlite import SqliteDatabase
+
+ENOUGH = 50  # rows that are worth a journey
+EVERY = 2.0  # seconds after which fewer are, too
+LONGEST_WAIT = 15.0  # before the next attempt to reach a server that is away
+ROWS, TRACES = 500, 50  # in one transaction
+SCOPE, SERVER = "spool", "server"  # the mark that says how far it is
+
+
+class Fed(Struct, frozen=True):
+    """How far the server is: the last `seq` of each table that it has."""
+
+    decisions: int = 0
+    traces: int = 0
+
+
+class Batch(Struct, frozen=True):
+    rows: tuple[Row, ...] = ()
+    traces: tuple[Trace, ...] = ()
+
+    def after(self, fed: Fed) -> Fed:
+        return Fed(
+            decisions=self.rows[-1].seq if self.rows else fed.decisions,
+            traces=self.traces[-1].seq if self.traces else fed.traces,
+        )
+
+    def put(self, tx: Transaction) -> None:
+        for first in range(0, len(self.rows), 100):
+            decisions.add_many(tx, self.rows[first : first + 100])
+        decisions.put_traces(tx, self.traces)
+
+    def parts(self) -> list["Batch"]:
+        return [Batch(rows=(row,)) for row in self.rows] + [Batch(traces=(trace,)) for trace in self.traces]
+
+
+def position(tx: Transaction, name: str = SERVER) -> Fed:
+    """How far that server is."""
+    return Fed(*(marks.get(tx, SCOPE, name) or ()))
+
+
+class Spool:
+    """Feeds one server from one local database. `start` does so in a thread; `feed` does it once, here and now."""
+
+    def __init__(self, local: SqliteDatabase, server: Database, name: str = SERVER) -> None:
+        self.problem = ""
+        self.refused = 0
+        self._local = local
+        self._server = server
+        self._name = name
+        self._written = 0
+        self._wake = threading.Event()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def feed(self) -> int:
+        """Send what is waiting; returns how many rows went. Raises `StoreError` while the server cannot take them."""
+        sent = 0
+        while True:
+            fed, batch = self._local.run(self._next, only_reads=True)
+            if not batch.rows and not batch.traces:
+                return sent
+            self._deliver(batch)
+            self._remember(batch.after(fed))
+            sent += len(batch.rows) + len(batch.traces)
+
+    def fed(self) -> Fed:
+        """How far the server is. Retention must leave what comes after that."""
+        return self._local.run(lambda tx: position(tx, self._name), only_reads=True)
+
+    def waiting(self) -> int:
+        """How many decisions the server does not have yet."""
+        last = "SELECT COALESCE(MAX(seq), 0) FROM decisions"
+        newest, fed = self._local.run(lambda tx: (tx.rows(last)[0][0], position(tx, self._name)), only_reads=True)
+        return max(0, int(newest) - fed.decisions)
+
+    def written(self, rows: int = 1) -> None:
+        """Say that rows were written; enough of them wake the thread before its time."""
+        self._written += rows
+        if self._written >= ENOUGH:
+            self._wake.set()
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._keep_feeding, name="snell-spool", daemon=True)
+        self._thread.start()
+
+    def stop(self, wait: float = 5.0) -> bool:
+        """End the thread; returns whether it has ended. What did not go yet goes after the next start."""
+        self._ended.set()
+        self._wake.set()
+        if self._thread:
+            self._thread.join(wait)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _keep_feeding(self) -> None:
+        pause = EVERY
+        while not self._ended.is_set():
+            if pause == EVERY:
+                self._wake.wait(pause)
+            else:
+                self._ended.wait(pause)  # the server is away: more rows do not bring it back
+            self._wake.clear()
+            self._written = 0
+            if not self._ended.is_set():
+                pause = self._attempt(pause)
+
+    def _attempt(self, pause: float) -> float:
+        try:
+            self.feed()
+        except StoreError as error:
+            self.problem = f"rows wait on this machine: {error}"
+            return min(pause * 2, LONGEST_WAIT)
+        self.problem = f"{self.refused} rows were refused by the server" if self.refused else ""
+        return EVERY
+
+    def _next(self, tx: Transaction) -> tuple[Fed, Batch]:
+        fed = position(tx, self._name)
+        rows = tuple(decisions.after(tx, fed.decisions, ROWS))
+        # A trace follows its decision, so traces go only with the last rows there are.
+        traces = decisions.traces_after(tx, fed.traces, TRACES) if len(rows) < ROWS else ()
+        return fed, Batch(rows, tuple(traces))
+
+    def _remember(self, fed: Fed) -> None:
+        self._local.run(lambda tx: marks.put(tx, SCOPE, self._name, [fed.decisions, fed.traces]))
+
+    def _deliver(self, batch: Batch) -> None:
+        try:
+            self._server.run(batch.put)
+        except RefusedRowError:
+            # One row that the server will never have must not keep the others back.
+            for part in batch.parts():
+                self._deliver_one(part)
+
+    def _deliver_one(self, part: Batch) -> None:
+        try:
+            self._server.run(part.put)
+        except RefusedRowError:
+            self.refused += 1

@@ -1,0 +1,93 @@
+"""
+What machines share of the work layer, table by table: the columns that travel, and those that name another row.
+
+A number that names a row means nothing on another machine, so it travels as that row's `uid`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.protocols import Transaction
+
+Shared = dict[str, Any]  # a row as it travels: uid, rev, its columns, and uids for the rows that it names
+
+
+class Kind(Struct, frozen=True, kw_only=True):
+    """One table. `key` is what names a row on this machine; `needs` are the rows without which it cannot be."""
+
+    table: str
+    key: str = "id"
+    columns: tuple[str, ...]
+    names: Mapping[str, tuple[str, str]] = {}  # column -> (table, key) of the row it names
+    needs: tuple[str, ...] = ()
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        return (*self.columns, *self.names)
+
+
+_TASK, _EFFORT, _SESSION = ("tasks", "dir_path"), ("efforts", "id"), ("sessions", "id")
+
+# INVARIANT: a row comes after those that it names.
+KINDS = (
+    Kind(table="projects", columns=("name", "created_at")),
+    Kind(
+        table="tasks",
+        key="dir_path",
+        columns=("workspace", "title", "description", "keywords", "created_at"),
+        names={"project_id": ("projects", "id")},
+        needs=("project_id",),
+    ),
+    Kind(
+        table="efforts",
+        columns=(
+            *("skill", "mode", "ordinal", "lifecycle", "current_phase", "discovered_directives"),
+            *("discovered_directories", "loaded_files", "metadata", "created_at", "finished_at", "host"),
+        ),
+        names={"task_id": _TASK},
+        needs=("task_id",),
+    ),
+    Kind(
+        table="sessions",
+        columns=(
+            *("client_session_id", "subagent_id", "pid", "heartbeat_counter", "heartbeat_interval", "last_heartbeat"),
+            *("context_usage", "loaded_files", "preloaded_files", "discovered_directives", "discovered_directories"),
+            *("dehydration_payload", "rehydrated_at", "transcript_path", "cost", "created_at", "ended_at"),
+            *("end_reason", "host"),
+        ),
+        names={
+            "task_id": _TASK,
+            "effort_id": _EFFORT,
+            "prev_session_id": _SESSION,
+            "parent_session_id": _SESSION,
+        },
+        needs=("task_id", "effort_id"),
+    ),
+    Kind(
+        table="phase_history",
+        columns=("phase_label", "proof", "created_at"),
+        names={"effort_id": _EFFORT},
+        needs=("effort_id",),
+    ),
+    Kind(
+        table="messages",
+        columns=("role", "content", "tool_name", "timestamp"),
+        names={"session_id": _SESSION},
+        needs=("session_id",),
+    ),
+)
+
+
+def read(tx: Transaction, kind: Kind, rest: str, *values: Any) -> list[tuple[Any, Shared]]:
+    """Rows as they travel, each with its key here."""
+    named = [f"(SELECT o.uid FROM {table} o WHERE o.{key} = t.{name})" for name, (table, key) in kind.names.items()]
+    wanted = ", ".join([f"t.{kind.key}", "t.uid", "t.rev", *(f"t.{name}" for name in kind.columns), *named])
+    names = ("uid", "rev", *kind.all_columns)
+    found = tx.rows(f"SELECT {wanted} FROM {kind.table} t {rest}", *values)
+    return [(row[0], dict(zip(names, row[1:], strict=True))) for row in found]
+
+
+def blanks(values: Sequence[Any]) -> str:
+    return ", ".join("?" for _ in values)

@@ -1,0 +1,190 @@
+"""Questions to an MCP server, on stdin and stdout or over HTTP, through the `mcp` library."""
+
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TextIO, TypeVar
+
+from snell.system.child_environment import environment
+from snell.system.deadline import SLICE, CancelledError, OutOfTimeError, Patience
+from snell.system.handler_context import McpServer
+from snell.system.optional_packages import install_advice, missing_message
+
+MOST_TOOLS = 2_000
+T = TypeVar("T")
+
+
+class McpError(Exception):
+    """The tool could not be called; `kind` is a failure's."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def call_tool(
+    server: McpServer, tool: str, given: Mapping[str, Any], env: Mapping[str, str], patience: Patience
+) -> str:
+    """The text that the tool gives. Starts the server, and ends it afterwards."""
+
+    async def call(session: Any) -> str:
+        return _text(await session.call_tool(tool, dict(given)))
+
+    return _asked(server, call, env, patience)
+
+
+def list_tools(server: McpServer, env: Mapping[str, str], patience: Patience) -> list[dict[str, Any]]:
+    """What the server says of its tools, as it would say it to a client. Starts the server, and ends it afterwards."""
+
+    found: list[Any] = []
+
+    async def ask(session: Any) -> list[dict[str, Any]]:
+        from mcp.types import PaginatedRequestParams
+
+        cursor = None
+        while len(found) < MOST_TOOLS:
+            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+            if not page.next_cursor or page.next_cursor == cursor:
+                break
+            cursor = page.next_cursor
+        named = (each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str))
+        return [each for each in named if each["name"]][:MOST_TOOLS]
+
+    return _asked(server, ask, env, patience, lambda reading: _Overheard(reading, found))
+
+
+class _Overheard:
+    """
+    What a server sends, with its tools taken out of it and put aside.
+
+    The library refuses a whole list for one tool in it that is not as it should be; whoever asks wants the others.
+    """
+
+    def __init__(self, reading: Any, tools: list[Any]) -> None:
+        self._reading, self._tools = reading, tools
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reading, name)
+
+    async def __aenter__(self) -> "_Overheard":
+        await self._reading.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._reading.__aexit__(*error)
+
+    def __aiter__(self) -> "_Overheard":
+        return self
+
+    async def __anext__(self) -> Any:
+        item = await self._reading.__anext__()
+        result = getattr(getattr(item, "message", None), "result", None)
+        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+            self._tools += result["tools"][:MOST_TOOLS]
+            result["tools"] = []
+        return item
+
+
+def _asked(
+    server: McpServer,
+    question: Callable[[Any], Awaitable[T]],
+    env: Mapping[str, str],
+    patience: Patience,
+    heard: Callable[[Any], Any] = lambda reading: reading,
+) -> T:
+    try:
+        import anyio
+        import mcp
+    except ImportError:
+        raise McpError("launch", f"{missing_message('mcp')}; {install_advice('mcp')}") from None
+    _quieten()
+    found: list[T] = []
+
+    async def talk(nowhere: TextIO) -> None:
+        async with (
+            _streams(server, env, nowhere, patience) as (reading, writing),
+            mcp.ClientSession(heard(reading), writing) as session,
+        ):
+            await session.initialize()
+            found.append(await question(session))
+
+    async def within(nowhere: TextIO) -> None:
+        with anyio.move_on_after(patience.left()) as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_watch, patience.cancel, group.cancel_scope)
+                await talk(nowhere)
+                group.cancel_scope.cancel()
+        if scope.cancelled_caught:
+            raise OutOfTimeError
+
+    try:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            anyio.run(within, nowhere)
+    except (OSError, BaseExceptionGroup, mcp.MCPError) as error:
+        raise _plain(error, server) from None
+    if not found:
+        raise CancelledError
+    return found[0]
+
+
+def _quieten() -> None:
+    """Where nobody listens to logs, Python would print the library's tracebacks to the stderr of our caller."""
+    for library in map(logging.getLogger, ("mcp", "client")):  # it logs under both names
+        if not library.handlers:
+            library.addHandler(logging.NullHandler())
+
+
+@asynccontextmanager
+async def _streams(
+    server: McpServer, env: Mapping[str, str], nowhere: TextIO, patience: Patience
+) -> AsyncIterator[tuple[Any, Any]]:
+    import mcp
+
+    if server.url:
+        from httpx2 import AsyncClient
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with (
+            AsyncClient(headers=dict(server.headers), timeout=patience.left()) as client,
+            streamable_http_client(server.url, http_client=client) as streams,
+        ):
+            yield streams[0], streams[1]
+        return
+    parameters = mcp.StdioServerParameters(
+        command=server.command, args=list(server.args), env=environment(env, server.env)
+    )
+    async with mcp.stdio_client(parameters, errlog=nowhere) as streams:
+        yield streams[0], streams[1]
+
+
+async def _watch(cancel: threading.Event | None, scope: Any) -> None:
+    import anyio
+
+    # It is set from another thread, which knows nothing of this loop.
+    while cancel is None or not cancel.is_set():  # noqa: ASYNC110 - so it has to be looked at
+        await anyio.sleep(SLICE)
+    scope.cancel()
+
+
+def _text(result: Any) -> str:
+    text = "\n".join(part.text for part in result.content if getattr(part, "type", "") == "text")
+    if result.is_error:
+        raise McpError("output", f"the tool reports an error: {text[:300]}")
+    return text
+
+
+def _plain(error: BaseException, server: McpServer) -> Exception:
+    """The one error that matters, out of the groups in which the library wraps it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, McpError | OutOfTimeError | CancelledError):
+        return error
+    if isinstance(error, FileNotFoundError | PermissionError):
+        return McpError("launch", f"cannot start `{server.command}`: {error.strerror}")
+    if not isinstance(error, Exception):
+        raise error
+    if type(error).__name__ == "ValidationError":  # of the library's own library, and many lines long
+        return McpError("output", "the server failed: what it answers does not follow the protocol")
+    return McpError("crash", f"the server failed: {type(error).__name__}: {error}")

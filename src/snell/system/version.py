@@ -1,0 +1,43 @@
+"""Which version is running, and whether it should make room for another."""
+
+import contextlib
+import os
+import re
+import time
+from functools import cache
+from pathlib import Path
+
+from snell.system.distributions import version_of
+
+NOT_MORE_OFTEN = 60.0  # seconds between two hand-overs: two installations must not push each other out all the time
+
+
+@cache
+def our_version() -> str:
+    if found := version_of("snell"):
+        return found
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    try:
+        return version("snell")
+    except PackageNotFoundError:
+        return "0"
+
+
+def hand_over_to(build: str, run: Path) -> bool:
+    """Should this daemon leave, because a newer `snell-hook` has called? An older one is simply served."""
+    if build == our_version() or numbers(build) <= numbers(our_version()):
+        return False
+    stamp = run / "handed-over"
+    with contextlib.suppress(OSError):
+        # One from the future was written by a clock that was wrong.
+        if 0 <= time.time() - os.stat(stamp).st_mtime < NOT_MORE_OFTEN:
+            return False
+    with contextlib.suppress(OSError):
+        stamp.write_text(build, encoding="utf-8")
+    return True
+
+
+def numbers(build: str) -> tuple[int, ...]:
+    """The numbers of a version, for comparing: `0.10.2` is newer than `0.9`."""
+    return tuple(int(part) for part in re.findall(r"\d+", build.partition("+")[0])[:6])

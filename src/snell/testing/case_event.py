@@ -1,0 +1,142 @@
+"""
+An event as a hook author writes it, made into one that a client could have sent.
+
+    { on = "PreToolUse", kind = "shell", command = "git push --force" }
+
+`on` is the event in any spelling. A tool call has a `kind` (or a `tool`) and that kind's own fields, or a raw `input`.
+Every other key is a field of the payload, under the client's name or under the one that a hook reads it by.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
+from snell.model.events import Event
+from snell.model.tools import ALL_KINDS, KINDS, kind_of
+from snell.testing.case_errors import CaseError, did_you_mean, table_of, text_of
+from snell.testing.event_fields import ALSO_CALLED, KIND_FIELDS, PAYLOAD_FIELDS, WRAPPERS, KindFields
+
+
+class Given(Struct, frozen=True):
+    """One event, still without a place and a session."""
+
+    name: str
+    payload: dict[str, Any]
+    tool: str = ""
+    tool_name: str = ""  # the client's own name for the tool, where that differs
+    kind: str = ""
+    path_field: str = ""  # the input's field whose relative path is meant from the project
+
+    def happening(self, cwd: str, session_id: str, number: int = 1) -> Event:
+        """The event in a folder and a session."""
+        payload = {"session_id": session_id, "hook_event_name": self.name, **self.payload}
+        payload["cwd"] = cwd = os.path.join(cwd, str(payload.get("cwd", ""))).rstrip("/") or "/"
+        if self.tool:
+            payload = {"tool_use_id": f"call-{number}", **payload, "tool_name": self.tool}
+        if self.path_field:
+            payload["tool_input"] = self.completed(payload["tool_input"], cwd)
+        tool_name = self.tool_name or self.tool
+        return Event(name=self.name, payload=payload, tool=self.tool, tool_name=tool_name, kind=self.kind)
+
+    def completed(self, fields: dict[str, Any], cwd: str) -> dict[str, Any]:
+        """Clients send full paths, so a hook that only works with relative ones must not pass its cases."""
+        path = fields.get(self.path_field)
+        return {**fields, self.path_field: os.path.join(cwd, path)} if isinstance(path, str) and path else fields
+
+    def input_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Fields of the tool's input under the client's names."""
+        names = KIND_FIELDS[self.kind].inputs if self.kind in KIND_FIELDS else {}
+        return {names.get(name, name): value for name, value in fields.items()}
+
+
+def given_from(written: Mapping[str, Any]) -> Given:
+    """The event that these fields describe. Raises CaseError."""
+    fields = {WRAPPERS.get(key, key): value for key, value in written.items()}
+    row = _row(fields)
+    if row.matches == "tool_name":
+        return _tool_call(row, fields)
+    for key in ("kind", "tool", "input"):
+        if key in fields:
+            raise CaseError(f"{row.name} is not about a tool, so `{key}` means nothing", key=key, advice="remove it")
+    rest = {key: value for key, value in fields.items() if key != "on"}
+    return Given(row.name, _payload(row, rest, ("on",)))
+
+
+def _row(fields: Mapping[str, Any]) -> EventRow:
+    if "on" not in fields:
+        raise CaseError("the event has no `on`", advice='say which event it is: on = "PreToolUse"')
+    name = text_of(fields["on"], "on")
+    row = CATALOGUE.get(canonical(name))
+    if row is None:
+        near = nearest(name)
+        advice = f"did you mean `{near}`?" if near else "PreToolUse, PostToolUse, UserPromptSubmit and Stop are usual"
+        raise CaseError(f"there is no event `{name}`", key="on", advice=advice)
+    return row
+
+
+def _tool_call(row: EventRow, fields: dict[str, Any]) -> Given:
+    kind, tool, tool_name = _tool(row, fields)
+    of_kind = KIND_FIELDS.get(kind, KindFields())
+    own = {key: text_of(fields[key], key) for key in of_kind.inputs if key in fields}
+    known = ("on", "kind", "tool", "input", *(("server", "method") if kind == "mcp" else ()))
+    rest = {key: value for key, value in fields.items() if key not in known and key not in own}
+    payload = _payload(row, rest, (*known, *of_kind.inputs))
+    payload["tool_input"] = _input(kind, of_kind, own, fields)
+    return Given(row.name, payload, tool, tool_name, kind, of_kind.inputs["path"] if "path" in own else "")
+
+
+def _input(kind: str, of_kind: KindFields, own: dict[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:
+    raw = table_of(fields.get("input", {}), "input")
+    if "input" in fields and not own:
+        return raw
+    if "input" not in fields and of_kind.needs and own.keys().isdisjoint(of_kind.needs):
+        needed = of_kind.needs[0]
+        raise CaseError(f"this {kind} call has no `{needed}`", advice=f'add {needed} = "..."')
+    return {of_kind.inputs[key]: value for key, value in {**of_kind.defaults, **own}.items()} | raw
+
+
+def _tool(row: EventRow, fields: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Kind, Claude Code's name, and the client's own name where it is another."""
+    if "kind" not in fields and "tool" not in fields:
+        raise CaseError(f"{row.name} is about a tool call", advice='add kind = "shell" or tool = "Bash"')
+    named = text_of(fields.get("tool", ""), "tool")
+    if "kind" not in fields:
+        return kind_of(named, fields.get("input")), named, ""
+    kind = text_of(fields["kind"], "kind")
+    if kind not in ALL_KINDS:
+        advice = did_you_mean(kind, ALL_KINDS, f"use one of {', '.join(ALL_KINDS)}")
+        raise CaseError(f"there is no tool kind `{kind}`", key="kind", advice=advice)
+    is_known = named in KINDS or named.startswith("mcp__")
+    if is_known and kind_of(named) != kind:
+        raise CaseError(f"`{named}` is of kind {kind_of(named)}, not {kind}", key="kind", advice="keep one of the two")
+    usual = _usual_tool(kind, fields)
+    if named and not is_known and usual:
+        return kind, usual, named
+    if not named and not usual:
+        raise CaseError(f"a call of kind {kind} needs the tool's name", key="kind", advice=_TOOL_ADVICE[kind])
+    return kind, named or usual, ""
+
+
+def _usual_tool(kind: str, fields: Mapping[str, Any]) -> str:
+    if kind == "mcp" and "server" in fields and "method" in fields:
+        return f"mcp__{text_of(fields['server'], 'server')}__{text_of(fields['method'], 'method')}"
+    if kind == "web" and "query" in fields and "url" not in fields:
+        return "WebSearch"
+    return KIND_FIELDS[kind].tool if kind in KIND_FIELDS else ""
+
+
+_TOOL_ADVICE = {"mcp": 'add server = "..." and method = "..."', "other": 'add tool = "..."'}
+
+
+def _payload(row: EventRow, fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    """All other fields, under the client's names; a near miss of a known one is a mistake, not a new field."""
+    also = ALSO_CALLED.get(row.subject, {})
+    for key in fields:
+        if key in PAYLOAD_FIELDS or key in also:
+            continue
+        if near := did_you_mean(key, (*known, *also, "prompt"), cutoff=0.8):
+            raise CaseError(f"`{key}` is not known here", key=key, advice=near)
+    return {also.get(key, key): value for key, value in fields.items()}

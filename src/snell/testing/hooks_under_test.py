@@ -1,0 +1,101 @@
+"""The hooks that a case file is about, and nobody else's: no user settings, no policy, no other pack."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.engine.registry import Switches
+from snell.model.errors import HookError, SettingsError
+from snell.model.hooks import Hook, PythonFile, Scope
+from snell.runtime.python_hook_files import PythonFiles
+from snell.settings.builtin_packs import is_builtin, pack_hooks
+from snell.settings.locate import SettingsFile
+from snell.settings.pack_manifest import MANIFEST, read_pack
+from snell.settings.parse_types import Parsed
+from snell.settings.read_file import read_file
+
+LAYER = "test"
+
+
+class UnderTest(Struct, frozen=True):
+    hooks: tuple[Hook, ...]
+    switches: Switches = Switches()
+    project: str = ""  # where a settings file's commands expect to be; empty = each case in a folder of its own
+
+
+def under_test(subject: Path, files: PythonFiles) -> UnderTest:
+    """Load the hooks of a Python file, a settings file or a pack. Raises HookError or SettingsError."""
+    if is_builtin(subject):
+        return _from_builtin(subject)
+    if subject.is_dir():
+        pack = read_pack(subject)
+        return UnderTest(tuple(hook for path in pack.files for hook in _from_python(path, pack.name, files)))
+    if subject.suffix == ".py":
+        return UnderTest(_from_python(subject, _pack_name(subject), files))
+    return _from_settings(subject, files)
+
+
+def _from_builtin(subject: Path) -> UnderTest:
+    """Built-in packs run in the house itself, here as everywhere."""
+    folder = subject if subject.is_dir() else subject.parent
+    hooks = pack_hooks(read_pack(folder).name)
+    if subject.is_dir():
+        return UnderTest(hooks)
+    return UnderTest(tuple(hook for hook in hooks if Path(hook.source.file).stem == subject.stem))
+
+
+def _pack_name(path: Path) -> str:
+    """As the shelf names them: hooks of a project's own file go by the file."""
+    return read_pack(path.parent).name if path.with_name(MANIFEST).is_file() else path.stem
+
+
+def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
+    found = files.load(path.absolute(), scope=Scope.SESSION, layer=LAYER, pack=pack)
+    if found.problem:
+        raise HookError(found.problem)
+    return found.hooks
+
+
+def _from_settings(path: Path, files: PythonFiles) -> UnderTest:
+    path = path.absolute()
+    parsed = read_file(_settings_file(path))
+    for complaint in parsed.complaints:
+        if complaint.severity == "error":
+            where = f"{complaint.file}:{complaint.line}"
+            raise SettingsError(complaint.message, where=where, advice=complaint.advice)
+    hooks = tuple(_loaded(each.hook, files) for each in parsed.declared)
+    if not hooks:
+        raise SettingsError("the file has no hooks to test", where=str(path), advice="add one with [[hooks]]")
+    return UnderTest(hooks, _switches(parsed), str(_project_of(path)))
+
+
+def _settings_file(path: Path) -> SettingsFile:
+    """The file as Snell would read it: a policy is recognised by its name, a client's own file by its folder."""
+    if path.stem == "policy":
+        return SettingsFile(path, "policy", Scope.POLICY)
+    layer = "local" if path.stem.endswith(".local") else "project"
+    return SettingsFile(path, layer, is_foreign=path.parent.name == ".claude")
+
+
+def _loaded(hook: Hook, files: PythonFiles) -> Hook:
+    """A hook of a settings file that names a Python function, with the function loaded."""
+    handler = hook.handler
+    if not isinstance(handler, PythonFile):
+        return hook
+    for each in _from_python(Path(handler.path), "settings", files):
+        if isinstance(each.handler, PythonFile) and each.handler.function == handler.function:
+            return replace(hook, handler=each.handler)
+    message = f"`{handler.path}` has no hook `{handler.function}`"
+    raise SettingsError(message, where=str(hook.source), advice="name a function with @judges, @informs, ...")
+
+
+def _switches(parsed: Parsed) -> Switches:
+    values: dict[str, Any] = {value.name: value.value for value in parsed.values}
+    known = {name: values[name] for name in Switches.__struct_fields__ if name in values}
+    return Switches(**known)
+
+
+def _project_of(path: Path) -> Path:
+    return path.parent.parent if path.parent.name in (".snell", ".claude") else path.parent

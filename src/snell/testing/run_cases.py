@@ -1,0 +1,118 @@
+"""Run cases through a real house: the real child process, the real engine, the real commands."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from snell.handlers.worker.client import Worker
+from snell.model.decision import Decision, Skipped
+from snell.runtime.app import House
+from snell.runtime.python_hook_files import PythonFiles
+from snell.testing.case_errors import CaseError
+from snell.testing.case_files import case_files, subject_of
+from snell.testing.cases import Case, cases_in
+from snell.testing.compare import differences, hint, in_words
+from snell.testing.hooks_under_test import UnderTest, under_test
+
+
+class Result(Struct, frozen=True):
+    """How a case went; it passed when there are no differences."""
+
+    case: Case
+    decision: Decision
+    happened: str = ""
+    differences: tuple[str, ...] = ()
+    hint: str = ""  # for a failed case: who said nothing and why, or how it added up
+    not_run: tuple[Skipped, ...] = ()
+    problems: tuple[str, ...] = ()  # what is wrong with the hooks under test, such as a matcher that cannot be read
+
+    @property
+    def passed(self) -> bool:
+        return not self.differences
+
+
+def run_path(path: Path | str) -> list[Result]:
+    """
+    Run every case that a path stands for: a case file, a hook, a settings file or a folder.
+
+    Raises SnellError when a file cannot be read or a hook does not load.
+    """
+    return [result for file in case_files(Path(path)) for result in run_file(file)]
+
+
+def run_file(file: Path, wanted: Callable[[Case], bool] = lambda case: True) -> list[Result]:
+    """Run the cases of one file, or those that are wanted."""
+    cases = [case for case in cases_in(file) if wanted(case)]
+    if not cases:
+        return []
+    with _folder() as folder, _house_for(subject_of(file)) as (house, tested):
+        return [run_case(case, house, _place(case, folder / str(number), tested)) for number, case in enumerate(cases)]
+
+
+def run_case(case: Case, house: House, cwd: str = "") -> Result:
+    """Run one case in a session of its own; without a `cwd`, in a temporary folder with the case's files."""
+    if not cwd:
+        with _folder() as folder:
+            return run_case(case, house, _place(case, folder, None))
+    session = f"case-{os.urandom(4).hex()}"
+    for number, earlier in enumerate(case.before, 1):
+        house.decide(earlier.happening(cwd, session, number))
+    event = case.event.happening(cwd, session, len(case.before) + 1)
+    place = house.place_of(event)
+    not_run = tuple(place.book.considered(event, house.store))
+    decision = house.decide(event)
+    found = differences(case.expect, decision, event, case.event)
+    because = hint(decision, not_run) if found else ""
+    return Result(case, decision, in_words(decision, event), tuple(found), because, not_run, place.problems)
+
+
+@contextmanager
+def _house_for(subject: Path) -> Iterator[tuple[House, UnderTest]]:
+    worker = Worker(os.environ)
+    try:
+        tested = under_test(subject, PythonFiles(worker))
+        house = House(worker=worker, switches=tested.switches)
+        house.crew.around = replace(house.crew.around, project_dir=tested.project)
+        house.register(*tested.hooks)
+    except BaseException:
+        worker.close()
+        raise
+    try:
+        yield house, tested
+    finally:
+        house.close()
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="snell-test-")))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(case: Case, folder: Path, tested: UnderTest | None) -> str:
+    """Where a case happens: with `files` in a project made of them, else where the hooks under test belong."""
+    if tested and tested.project and not case.files:
+        return tested.project
+    folder.mkdir(exist_ok=True)
+    for name, text in case.files.items():
+        try:
+            _write(folder / name, text)
+        except OSError as error:
+            message = f"`{name}` of the case's files cannot be written: {error.strerror}"
+            advice = "rename it"
+            raise CaseError(message, where=f"{case.file}:{case.line}", advice=advice) from None
+    return str(folder)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

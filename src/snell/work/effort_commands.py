@@ -1,0 +1,110 @@
+"""Compound requests: begin or go on with an effort, and write into its log."""
+
+import os
+from typing import Any
+
+from snell.model.protocols import Transaction
+from snell.work import agents, artefacts, efforts, lookup, project_moves, projects, sessions, skills, tasks
+from snell.work.errors import WorkError, invalid
+from snell.work.rows import Record, now_ms
+
+
+def start_effort(
+    tx: Transaction,
+    cwd: str,
+    agent_id: str,
+    task_name: str,
+    skill: str,
+    mode: str | None = None,
+    metadata: dict[str, Any] | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    client_session_id: str | None = None,
+) -> Record:
+    """Project, task, effort and session, as far as they are missing. An active effort of the same skill goes on."""
+    if not task_name.strip() or not skill.strip():
+        raise invalid("taskName and skill: must not be empty")
+    project = projects.find_around(tx, cwd) or projects.upsert(tx, cwd, os.path.basename(cwd) or None)
+    folder = task_name if os.path.isabs(task_name) else tasks.folder_for(project["path"], task_name)
+    task = tasks.upsert(tx, folder, project["id"], title=title or task_name, description=description)
+    active = [each for each in efforts.list_(tx, task["dirPath"], "active") if each["skill"] == skill]
+    effort = (
+        active[-1]
+        if active
+        else efforts.start(tx, task["dirPath"], skill, mode, _described(tx, project, skill, metadata))
+    )
+    opened = _opened(tx, effort, agent_id, client_session_id)
+    return {**opened, "task": tasks.get(tx, task["dirPath"]), "resumed": bool(active)}
+
+
+def resume_effort(
+    tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, client_session_id: str | None = None
+) -> Record:
+    """Go on with an effort in a new session; the project that it belongs to may have been moved to here."""
+    project_moves.follow(tx, cwd)
+    if effort_id is not None:
+        project_moves.take_along(tx, tasks.get(tx, efforts.get(tx, effort_id)["taskId"]), cwd)
+    effort = (
+        efforts.get(tx, effort_id)
+        if effort_id is not None
+        else lookup.resolve(tx, cwd, agent_id, client_session_id or "").effort
+    )
+    if effort is None:
+        raise no_effort()
+    if effort_id is not None and agent_id in ("", "default"):
+        _freed(tx, effort_id)
+    found = _opened(tx, effort, agent_id, client_session_id)
+    return {**found, "task": tasks.get(tx, effort["taskId"]), "resumed": True}
+
+
+def log_place(
+    tx: Transaction, cwd: str, agent_id: str, effort_id: int | None = None, kind: str = "LOG", window: str = ""
+) -> Record:
+    """Where the log of an effort is. Whoever writes into it then starts the heartbeat anew."""
+    project_moves.follow(tx, cwd)
+    found = lookup.resolve(tx, cwd, agent_id, window)
+    effort = efforts.get(tx, effort_id) if effort_id is not None else found.effort
+    if effort is None:
+        raise no_effort()
+    project_moves.require_here(tx, effort, tasks.get(tx, effort["taskId"]))
+    return {"path": artefacts.path_of(effort, kind), "effortId": effort["id"]}
+
+
+def touch(tx: Transaction, effort_id: int) -> None:
+    """The agent wrote down what it does: its calls are counted from here."""
+    tx.do(
+        "UPDATE sessions SET heartbeat_counter = 0, last_edit = '', last_heartbeat = ?"
+        " WHERE effort_id = ? AND ended_at IS NULL",
+        *(now_ms(), effort_id),
+    )
+
+
+def no_effort() -> WorkError:
+    return WorkError(
+        "NO_ACTIVE_EFFORT", "no effort is active here", advice="`snell effort start TASK SKILL` begins one"
+    )
+
+
+def _freed(tx: Transaction, effort_id: int) -> None:
+    """Whoever asks for an effort by its number gets it from an agent that has no window any more."""
+    open_ = sessions.find(tx, effort_id)
+    if open_ is None or not open_["clientSessionId"]:
+        tx.do("UPDATE agents SET effort_id = NULL WHERE effort_id = ?", effort_id)
+
+
+def _opened(tx: Transaction, effort: Record, agent_id: str, client_session_id: str | None) -> Record:
+    if agent_id and agent_id != "default":
+        agents.take_up(tx, agents.find(tx, agent_id))
+        agents.register(tx, agent_id, effort_id=effort["id"])
+    open_ = sessions.find(tx, effort["id"])
+    is_here = open_ is not None and not open_["host"]
+    is_ours = open_ and is_here and (not client_session_id or open_["clientSessionId"] in (None, client_session_id))
+    session = open_ if is_ours else sessions.start(tx, effort["id"], client_session_id)
+    return {"effort": effort, "session": session}
+
+
+def _described(tx: Transaction, project: Record, skill: str, metadata: dict[str, Any] | None) -> dict[str, Any]:
+    """What the skill declares becomes the effort's own, so that a later change of the skill does not move it."""
+    known = skills.find(tx, project["id"], skill)
+    phases = known["phases"] if known and isinstance(known["phases"], list) else None
+    return {**({"phases": phases} if phases else {}), **(metadata or {})}

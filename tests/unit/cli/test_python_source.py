@@ -1,0 +1,58 @@
+"""A look at somebody's Python file, without running it."""
+
+from pathlib import Path
+
+import pytest
+
+from snell.cli.python_source import MOST_LINES, Look, look_at, visible
+
+
+def look(folder: Path, source: bytes | str) -> Look:
+    path = folder / "hook.py"
+    path.write_bytes(source if isinstance(source, bytes) else source.encode("utf-8"))
+    return look_at(path)
+
+
+def test_a_file_is_shown_with_the_hooks_it_declares(tmp_path):
+    source = (
+        "import snell\nfrom snell import *\n\n@judges('Stop')\n@snell.informs('SessionStart', 'Setup', once=True)\n"
+        "async def both(): ...\n\n@other\ndef none(): ...\n\n\n"
+    )
+    assert look(tmp_path, source) == Look(
+        lines=tuple(source.rstrip().split("\n")),
+        hooks=("both judges Stop", "both informs SessionStart, Setup"),
+    )
+
+
+def test_nothing_of_it_is_run(tmp_path):
+    look(tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit\n")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_long_file_is_cut_and_says_by_how_much(tmp_path):
+    found = look(tmp_path, "x = 1\r\n" * (MOST_LINES + 3))
+    assert (found.lines, found.further) == (("x = 1",) * MOST_LINES, 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("def x(:\n", "it cannot run: line 1: invalid syntax"),
+        ("\nreturn 1\n", "it cannot run: line 2: 'return' outside function"),
+        (b"x = '\xff'\n", "it cannot run: "),
+        (b"x = 1\0\n", "it cannot run: "),
+        ("(" * 100_000, "it cannot run: "),
+        ("x" + ".y" * 100_000, "it cannot run: "),
+    ],
+    ids=["syntax", "return", "encoding", "null", "nested", "deep"],
+)
+def test_a_file_that_cannot_run_says_so(tmp_path, source, problem):
+    assert look(tmp_path, source).problem.startswith(problem)
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path):
+    assert look_at(tmp_path / "gone.py").problem.startswith("it cannot be shown: ")
+
+
+def test_what_moves_the_cursor_or_turns_the_text_round_is_made_visible():
+    assert visible("a\x1b[2J\u202eb\x00\u200b é") == "a\\u001b[2J\\u202eb\\u0000\\u200b é"

@@ -1,0 +1,111 @@
+"""Very much to remember: a process beside the daemon takes it in, all of it and once."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from snell.daemon import memory_catch_up
+from snell.daemon.memory_catch_up import CatchUp, catch_up
+from snell.daemon.memory_timer import MemoryTimer
+from snell.memory import rows
+from snell.memory.service import memories_of
+from snell.memory.transcript_capture import bytes_unread, read_on
+from tests.unit.packs.remember_stage import Stage
+
+
+@pytest.fixture
+def stage(tmp_path: Path):
+    made = Stage(tmp_path, {})
+    yield made
+    made.house.close()
+
+
+def said(stage: Stage, number: int) -> list[str]:
+    texts = [f"We decided to use library_{each} for module_{each * 7919}.py." for each in range(number)]
+    stage.say(*(f"{text}\n\n{'filler words here. ' * 60}" for text in texts))
+    event = stage.event("Stop", transcript_path=str(stage.transcript))
+    read_on(event, stage.here, "session_end", seconds=0.0)
+    return sorted(texts)
+
+
+def remembered(stage: Stage) -> list[str]:
+    return sorted(each.content for each in memories_of(stage.house).run(lambda tx: list(rows.every(tx))))
+
+
+def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, monkeypatch) -> None:
+    monkeypatch.setattr(memory_catch_up, "LONG", 10_000)
+    texts = said(stage, 300)
+    assert bytes_unread(stage.where.state) > 10_000
+    timer = MemoryTimer(stage.house, every=0.0)
+    asyncio.run(timer.look())  # the first look is also the last one of a daemon, so it starts nothing
+    assert (timer._catch_up, timer.is_behind) == (None, False)
+    asyncio.run(timer.look())
+    assert (timer._catch_up.is_running, timer.is_behind) == (True, True)
+    until = time.monotonic() + 60
+    while timer.is_behind and time.monotonic() < until:
+        asyncio.run(timer.look())
+    assert (remembered(stage), timer.is_behind, timer.problems) == (texts, False, [])
+    assert (stage.inbox.count(), stage.inbox.count("unread"), bytes_unread(stage.where.state)) == (0, 0, 0)
+
+
+def test_little_is_left_to_the_daemon(stage: Stage) -> None:
+    said(stage, 3)
+    helper = CatchUp(stage.where, dict(os.environ))
+    assert (helper.started(waiting=10), helper.is_running, helper.problem) == (False, False, "")
+
+
+_CATCH_UP = """
+import os, sys
+from pathlib import Path
+from snell.system.paths import Places
+from snell.daemon.memory_catch_up import catch_up
+catch_up(Places(*map(Path, sys.argv[1:])), os.getppid())
+"""
+
+
+def test_one_that_is_killed_loses_nothing_and_repeats_nothing(stage: Stage) -> None:
+    texts = said(stage, 200)
+    places = [str(stage.where.config), str(stage.where.state), str(stage.where.run)]
+    for enough in (20, 90):
+        with subprocess.Popen([sys.executable, "-c", _CATCH_UP, *places]) as process:
+            while process.poll() is None and stage.inbox.count("processed") < enough:
+                os.sched_yield()
+            process.kill()
+    catch_up(stage.where, os.getppid())
+    assert (remembered(stage), stage.inbox.count(), os.listdir(stage.inbox.root / "quarantine")) == (texts, 0, [])
+
+
+def test_it_ends_with_its_daemon_and_leaves_the_rest(stage: Stage) -> None:
+    said(stage, 30)
+    waiting = stage.inbox.count()
+    catch_up(stage.where, parent=-1)
+    assert (remembered(stage), stage.inbox.count(), stage.inbox.count("unread")) == ([], waiting, 1)
+
+
+def test_it_stops_reading_when_capturing_was_switched_off(stage: Stage) -> None:
+    said(stage, 100)
+    stage.where.config.mkdir(exist_ok=True)
+    (stage.where.config / "snell.toml").write_text("[pack.remember]\ncapture = false\n")
+    waiting = stage.inbox.count()
+    catch_up(stage.where, os.getppid())
+    assert (len(remembered(stage)), stage.inbox.count("unread")) == (waiting, 0)
+
+
+def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, monkeypatch) -> None:
+    monkeypatch.setattr(memory_catch_up, "MANY", 1)
+    texts = said(stage, 2)
+    monkeypatch.setattr(memory_catch_up.sys, "executable", "/bin/false")
+    timer = MemoryTimer(stage.house, every=0.0)
+    timer._is_first = False
+    asyncio.run(timer.look())
+    assert timer.is_behind
+    timer._catch_up._process.wait(10)
+    for _ in range(2):  # it reads what is left, and then takes it in
+        asyncio.run(timer.look())
+    assert remembered(stage) == texts
+    assert timer.problems == ["memory: reading on in a process of its own ended with code 1; the daemon does it"]

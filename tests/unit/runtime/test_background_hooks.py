@@ -1,0 +1,179 @@
+"""Hooks in the background: pending, completed, expired, cancelled, collected."""
+
+import threading
+import time
+
+import pytest
+
+from snell import Note
+from snell.model.decision import Failure, Outcome
+from snell.model.effects import Tell
+from snell.model.hooks import Hook, Inline, Webhook
+from snell.runtime.app import House
+from snell.runtime.background_hooks import Tracker
+from snell.runtime.executor import IN_BACKGROUND
+from tests.helpers import call
+from tests.loopback import Answer, serving
+
+HANG_BOUND = 20
+
+
+def hook(id_: str = "h", handler=None, **fields) -> Hook:
+    return Hook(**{"id": id_, "event": "PreToolUse", "handler": handler or Inline(lambda event: None), **fields})
+
+
+@pytest.mark.proves("S1-160")
+@pytest.mark.parametrize(
+    ("outcome", "state", "is_wanted"),
+    [
+        (Outcome((Note("x"),)), "completed", True),
+        (Outcome(failure=Failure("crash", "x")), "completed", True),
+        (Outcome(failure=Failure("timeout", "x")), "expired", True),
+        (Outcome(failure=Failure("cancelled", "x")), "cancelled", False),
+    ],
+)
+def test_a_background_hook_ends_in_one_state_and_is_collected_once(outcome, state, is_wanted):
+    tracker, one, event = Tracker(), hook(), call()
+    tracker.begin(one, event)
+    assert ([each.state for each in tracker.pending("s1")], tracker.take("s1")) == (["pending"], ())
+    assert tracker.finish(one, event, outcome) is is_wanted
+    (ticket,) = tracker.take("s1")
+    assert (ticket.state, ticket.outcome, tracker.take("s1"), tracker.pending()) == (state, outcome, (), ())
+
+
+@pytest.mark.proves("S1-160")
+def test_the_end_of_a_session_cancels_what_it_has_in_the_background_and_nothing_else():
+    tracker = Tracker()
+    mine = tracker.begin(hook(), call())
+    other = tracker.begin(hook(), call(session_id="other"))
+    assert (tracker.cancel("s1"), mine.is_set(), other.is_set()) == (1, True, False)
+    assert [each.state for each in tracker.all()] == ["cancelled", "pending"]
+
+
+def test_what_a_cancelled_hook_still_says_is_not_wanted():
+    tracker, one, event = Tracker(), hook(), call()
+    tracker.begin(one, event)
+    tracker.cancel("s1")
+    assert (tracker.finish(one, event, Outcome((Note("late"),))), tracker.all()[0].state) == (False, "cancelled")
+
+
+def test_a_hook_that_was_never_in_the_background_is_wanted():
+    assert Tracker().finish(hook(), call(), Outcome()) is True
+
+
+def test_old_tickets_go_and_pending_ones_stay():
+    tracker = Tracker()
+    waiting = hook("waiting")
+    tracker.begin(waiting, call())
+    for _ in range(1_100):
+        one, event = hook(), call()
+        tracker.begin(one, event)
+        tracker.finish(one, event, Outcome())
+    assert (len(tracker.all()) <= 1_002, tracker.pending()[0].hook) == (True, waiting)
+
+
+@pytest.mark.proves("S1-160")
+def test_a_session_that_ends_stops_its_async_webhook():
+    arrived = threading.Event()
+
+    def slow(_sent) -> Answer:
+        arrived.set()
+        return Answer({"additionalContext": "late"}, before=HANG_BOUND)
+
+    with serving(slow) as server:
+        house = House.embedded(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
+        house.decide(call())
+        assert arrived.wait(HANG_BOUND)
+        house.decide(call(name="SessionEnd"))
+        house.close()
+        states = [(each.hook.id, each.state) for each in house.background.all()]
+    assert states == [("w", "cancelled")]
+
+
+def test_slow_background_hooks_hold_up_neither_each_other_nor_those_that_only_watch():
+    slow, release, watched = 8, threading.Event(), threading.Event()
+    together = threading.Barrier(slow)
+
+    def waiting() -> Inline:  # one each: the same function twice would be one hook
+        return Inline(lambda event: together.wait(HANG_BOUND) >= 0 and release.wait(HANG_BOUND) and None)
+
+    hooks = [hook(f"slow{number}", waiting(), is_async=True) for number in range(slow)]
+    quick = hook("quick", Inline(lambda event: Note("quick")), is_async=True)
+    watcher = hook("watcher", Inline(lambda event: watched.set()), role="watches")
+    with House.embedded(*hooks, quick, watcher) as house:
+        house.decide(call())
+        assert watched.wait(HANG_BOUND)
+        assert eventually(lambda: [each.hook.id for each in house.background.take("s1")], ["quick"])
+        assert eventually(lambda: house.decide(call("pwd", name="PostToolUse")).note, "quick")  # the others go on
+        assert (len(house.background.pending("s1")), house.crew.backlog) == (slow, 0)
+        release.set()
+    assert {each.state for each in house.background.all()} == {"completed"}
+
+
+def test_what_many_background_hooks_say_at_once_all_arrives():
+    together = threading.Barrier(24)
+
+    def says(number: int) -> Inline:
+        return Inline(lambda event: [Note(f"note {number}")] if together.wait(HANG_BOUND) >= 0 else None)
+
+    house = House.embedded(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
+    house.decide(call())
+    house.close()
+    house.unregister(layer="run time")
+    assert set(house.decide(call()).note.split("\n")) == {f"note {number}" for number in range(24)}
+
+
+def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
+    release, ran = threading.Event(), []
+    blocking = hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True)
+    behind = hook("behind", Inline(lambda event: ran.append(event.session_id)), is_async=True, matcher="Read")
+    house = House.embedded(blocking, behind)
+    for _ in range(IN_BACKGROUND):
+        house.decide(call(session_id="other"))
+    house.decide(call(tool="Read"))
+    house.decide(call(name="SessionEnd"))
+    release.set()
+    house.close()
+    assert (ran, {each.state for each in house.background.all("s1")}) == ([], {"cancelled"})
+
+
+def test_what_did_not_get_its_turn_before_the_end_is_cancelled_and_on_record(monkeypatch):
+    monkeypatch.setattr("snell.runtime.executor.LAST_WATCHERS", 0.0)
+    release = threading.Event()
+    house = House.embedded(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
+    for _ in range(IN_BACKGROUND + 3):
+        house.decide(call())
+    assert house.crew.backlog == 3
+    closing = threading.Thread(target=house.close)
+    closing.start()
+    assert eventually(lambda: len(house.background.pending()), IN_BACKGROUND)
+    release.set()
+    closing.join(HANG_BOUND)
+    states = [each.state for each in house.background.all()]
+    assert (states.count("completed"), states.count("cancelled")) == (IN_BACKGROUND, 3)
+
+
+def eventually(look, wanted) -> bool:
+    """Does it come to be so?"""
+    deadline = time.monotonic() + HANG_BOUND
+    while (found := look()) != wanted and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    return found == wanted
+
+
+def test_notes_and_messages_of_a_background_hook_reach_the_next_event():
+    release = threading.Event()
+
+    def slow(event):
+        release.wait(HANG_BOUND)
+        return [Note("red build"), Tell("look at it")]
+
+    house = House.embedded(hook("slow", Inline(slow), is_async=True))
+    house.decide(call())
+    release.set()
+    house.close()
+    house.unregister(layer="run time")
+    assert (house.decide(call()).note, [each.state for each in house.background.take("s1")]) == (
+        "red build\nlook at it",
+        ["completed"],
+    )

@@ -1,9 +1,0 @@
-"""The packs that come with Snell."""
-
-from snell.runtime.builtin_packs import FOLDER, builtin_packs
-from snell.settings.packs import read_pack
-
-
-def test_our_own_manifests_say_what_anybody_would_read_in_them():
-    assert builtin_packs() == {name: read_pack(FOLDER / name) for name in builtin_packs()}
-    assert "guard" in builtin_packs()

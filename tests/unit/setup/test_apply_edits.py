@@ -1,0 +1,289 @@
+"""Edits of other people's files: only what is ours changes, twice is once, and out again is as before."""
+
+import json
+import shlex
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snell.model.installs import Block, Entries, FileEdit, Format, Lists, Member, Whole, Wrapped
+from snell.settings.problems import WrongError
+from snell.settings.snell_commands import runs_shim, wrapped_command
+from snell.setup.apply_edits import foreign_hooks, is_our_file, put_in, taken_out
+from snell.setup.edit_json import JsonText
+from tests.unit.settings.awkward_files import AWKWARD
+
+SHIM = "exec '/opt/my tools/snell-hook' --client x"
+ENTRY = {"hooks": [{"type": "command", "command": "/opt/my tools/snell-hook", "args": ["--client", "claude-code"]}]}
+OURS = Lists(("hooks",), {"PreToolUse": (ENTRY,), "Stop": (ENTRY,)})
+SERVER = {"command": "/opt/snell", "args": ["mcp"]}
+HOOKS = Entries("hooks", ({"event": "Stop", "matcher": "", "command": SHIM, "timeout": 5},))
+EDITS: dict[Format, tuple[Any, ...]] = {
+    "json": (OURS, Member(("mcpServers", "snell"), SERVER), Wrapped(("statusLine",), "exec /opt/snell statusline")),
+    "jsonc": (OURS, Member(("mcpServers", "snell"), SERVER)),
+    "toml": (Member(("mcp_servers", "snell"), SERVER), HOOKS),
+    "yaml": (Member(("extensions", "snell"), {"type": "stdio", "cmd": "/opt/snell", "args": ["mcp"], "envs": {}}),),
+    "markdown": (Block("be careful\nand kind"),),
+}
+
+
+def file(format_: Format, *edits: Any) -> FileEdit:
+    return FileEdit("/somewhere", format_, edits or EDITS[format_], "hooks")
+
+
+@pytest.mark.parametrize(("kind", "name"), AWKWARD)
+def test_an_awkward_file_is_edited_once_and_given_back_as_it_was(kind: Format, name: str) -> None:
+    before = AWKWARD[kind, name].encode()
+    after = put_in(before, file(kind))
+    assert after != before
+    assert put_in(after, file(kind)) == after
+    left = taken_out(after, file(kind))
+    assert left is not None
+    # An empty list of an event, or a line without its end, is all that may be different without a record of before.
+    assert left == before or (kind, name) in ALMOST
+
+
+ALMOST = {("json", "snell as a word"), ("json", "blanks in the object")}
+
+
+def test_there_are_forty_awkward_files() -> None:
+    assert len(AWKWARD) >= 40
+
+
+@pytest.mark.parametrize(("kind", "name"), [each for each in AWKWARD if each[0] in ("json", "jsonc")])
+def test_every_line_that_was_there_is_there_still(kind: Format, name: str) -> None:
+    before = AWKWARD[kind, name]
+    after = put_in(before.encode(), file(kind)).decode()
+    for comment in ("// first", "// last", "/* head */", "/* one */", "/* after */", "/* tail */", "// nothing more"):
+        assert (comment in after) == (comment in before)
+    assert after.count("\r\n") == after.count("\n") or "\r\n" not in before
+    assert after.startswith("\ufeff") == before.startswith("\ufeff")
+    assert after[len(after.rstrip("\r\n")) :] == before[len(before.rstrip("\r\n")) :]
+
+
+def test_a_new_json_file_is_plain_json_with_a_final_newline() -> None:
+    after = put_in(None, FileEdit("/x", "json", (OURS,), "hooks", {"version": 1}))
+    assert json.loads(after) == {"version": 1, "hooks": {"PreToolUse": [ENTRY], "Stop": [ENTRY]}}
+    assert after.endswith(b"}\n")
+
+
+def test_another_version_of_ours_is_replaced_and_not_joined() -> None:
+    older = Lists(("hooks",), {"PreToolUse": ({**ENTRY, "matcher": "*"},), "SessionStart": (ENTRY,)})
+    before = put_in(b'{"a": 1}', file("json", older))
+    assert json.loads(put_in(before, file("json", OURS))) == {
+        "a": 1,
+        "hooks": {"PreToolUse": [ENTRY], "Stop": [ENTRY]},
+    }
+
+
+def test_a_hook_of_somebody_else_in_one_group_with_ours_stays() -> None:
+    mine = {"type": "command", "command": "./mine.sh"}
+    before = json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [mine, *ENTRY["hooks"]]}]}}).encode()
+    theirs = {"matcher": "Bash", "hooks": [mine]}
+    after = put_in(before, file("json", OURS))
+    assert json.loads(after)["hooks"]["PreToolUse"] == [theirs, ENTRY]
+    assert foreign_hooks(after, file("json", OURS)) == ["PreToolUse: ./mine.sh"]
+    assert json.loads(taken_out(before, file("json", OURS)) or b"") == {"hooks": {"PreToolUse": [theirs]}}
+
+
+def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
+    for command in ("echo snell-hook", "./log.sh && snell-hook --client x", "my-snell-hook-wrapper", "/x/snell-hooks"):
+        assert not runs_shim({"command": command})
+    for command in ("snell-hook", "exec '/a b/snell-hook' --client x", '"C:\\a b\\snell-hook.exe" --client x'):
+        assert runs_shim({"command": command})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "line", "says"),
+    [
+        ("json", '{\n  "a": 1\n  "b": 2\n}', 3, "a `,` or `}` is missing"),
+        ("json", '{\n  "a": 1,\n}', 2, "there is a `,` before `}`"),
+        ("json", '{\n  // no\n  "a": 1\n}', 2, "a comment that the client would not understand"),
+        ("json", '{"a": 1}\n{"b": 2}', 2, "text after the end"),
+        ("json", '{"a": 1,\n "a": 2}', 2, "given twice"),
+        ("json", '{"a": "x', 1, "a text does not end"),
+        ("json", "[1]", 1, "does not hold an object"),
+        ("json", '{\n"hooks": []}', 2, "`hooks` is not an object"),
+        ("json", '{"hooks": {"PreToolUse": 1}}', 1, "`hooks.PreToolUse` is not a list"),
+        ("jsonc", '{"a": 1 /* never', 1, "a comment that does not end"),
+        ("toml", "a = 1\nb = \n", 2, "not valid TOML"),
+        ("toml", "mcp_servers = 1\n", 1, "`mcp_servers.snell` is not a table"),
+        ("toml", 'a = 1\nmcp_servers = { other = { command = "x" } }\nb = 2\n', 2, "nothing can be added"),
+        ("yaml", "a: [1\n", 2, "not valid YAML"),
+        ("yaml", "extensions: {dev: {a: 1}}\n", 1, "written on one line"),
+        ("markdown", "<!-- snell: begin; written by `snell setup`, do not edit -->\nx", 1, "does not end"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_line(kind: Format, text: str, line: int, says: str) -> None:
+    with pytest.raises(WrongError) as caught:
+        put_in(text.encode(), file(kind))
+    assert (caught.value.line, says in caught.value.message) == (line, True), caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", " \r\n", "\ufeff", "\ufeff\n"])
+@pytest.mark.parametrize("kind", ["json", "jsonc", "toml", "yaml", "markdown"])
+def test_a_file_that_is_there_and_empty_is_like_none(kind: Format, text: str) -> None:
+    data = text.encode()
+    assert foreign_hooks(data, file(kind)) == []
+    assert taken_out(data, file(kind)) == data
+    full = put_in(data, file(kind))
+    assert put_in(full, file(kind)) == full != data
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b'{"a": "\xff"}', b"\x00"])
+def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
+    with pytest.raises(WrongError):
+        put_in(data, file("json"))
+
+
+def test_an_existing_status_line_is_wrapped_and_given_back() -> None:
+    wrapped = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    before = b'{"statusLine": {"type": "command", "command": "it\'s \\"mine\\" | cat", "padding": 0}}'
+    after = put_in(before, wrapped)
+    command = json.loads(after)["statusLine"]["command"]
+    assert wrapped_command(command) == 'it\'s "mine" | cat'
+    moved = file("json", Wrapped(("statusLine",), "exec /new/snell statusline"))
+    assert wrapped_command(json.loads(put_in(after, moved))["statusLine"]["command"]) == 'it\'s "mine" | cat'
+    assert taken_out(after, wrapped) == before
+
+
+@pytest.mark.parametrize("inner", ["echo hi", "my-line", "it's \"mine\" | cat; echo 'two'", "echo one\necho two # end"])
+def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inner: str) -> None:
+    ours = tmp_path / "my tools" / "snell"
+    test = f"[ -x {shlex.quote(str(ours))} ]"
+    wrapped = file("json", Wrapped(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
+    before = json.dumps({"statusLine": {"type": "command", "command": inner}}).encode()
+    older = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    after = put_in(before, wrapped)
+    command = json.loads(after)["statusLine"]["command"]
+    assert wrapped_command(command) == inner
+    assert put_in(after, wrapped) == put_in(put_in(before, older), wrapped) == after
+    assert taken_out(after, wrapped) == before
+    assert run_in_shell(command) == run_in_shell(inner)
+    ours.parent.mkdir()
+    ours.write_text('#!/bin/sh\necho ours "$@"\n', encoding="utf-8")
+    ours.chmod(0o755)
+    assert run_in_shell(command) == (0, f"ours statusline --then {inner}\n")
+
+
+def test_without_ours_a_status_line_that_was_ours_alone_is_nothing(tmp_path: Path) -> None:
+    gone = str(tmp_path / "snell")
+    wrapped = file("json", Wrapped(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
+    after = put_in(b"{}", wrapped)
+    command = json.loads(after)["statusLine"]["command"]
+    assert (wrapped_command(command), run_in_shell(command)) == ("", (0, ""))
+    assert taken_out(after, wrapped) == b"{}"
+
+
+def run_in_shell(command: str) -> tuple[int, str]:
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=30, check=False)
+    return done.returncode, done.stdout
+
+
+def test_a_file_suggestion_is_wrapped_only_where_there_is_one() -> None:
+    wrapped = file("json", Wrapped(("fileSuggestion",), "exec /opt/snell suggest-files", only_existing=True))
+    assert put_in(b"{}", wrapped) == b"{}"
+
+
+def test_a_whole_file_of_somebody_else_is_never_replaced() -> None:
+    whole = file("whole", Whole('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
+    assert is_our_file(put_in(None, whole))
+    assert taken_out(put_in(None, whole), whole) is None
+    with pytest.raises(WrongError, match="somebody else's file"):
+        put_in(b'{"hooks": {"Stop": [{"command": "mine"}]}}', whole)
+
+
+def test_toml_of_others_means_the_same_before_and_after() -> None:
+    before = AWKWARD["toml", "other hooks toml"]
+    after = tomllib.loads(put_in(before.encode(), file("toml")).decode())
+    assert after == {
+        "hooks": [{"event": "Stop", "command": "say done"}, dict(HOOKS.items[0])],
+        "ui": {"theme": "dark"},
+        "mcp_servers": {"snell": SERVER},
+    }
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(TEXT, VALUES, max_size=4), st.sampled_from([None, 1, 2, "\t"]), st.booleans())
+def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, ascii_: bool) -> None:
+    for name in ("hooks", "mcpServers", "statusLine"):
+        value.pop(name, None)
+    before = json.dumps(value, indent=indent, ensure_ascii=ascii_).encode("utf-8", "surrogatepass")
+    after = put_in(before, file("json"))
+    assert {**json.loads(after), "hooks": 0, "mcpServers": 0, "statusLine": 0} == {
+        **value,
+        "hooks": 0,
+        "mcpServers": 0,
+        "statusLine": 0,
+    }
+    assert taken_out(after, file("json")) == before
+
+
+def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> None:
+    entry = {"type": "command", "command": SHIM}
+    hooks = file("json", Lists(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
+    large = json.dumps({"allow": [f"Bash(run {number})" for number in range(6000)]}).encode()
+    installed = put_in(large, hooks)
+
+    def seconds(work: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    runs = [
+        [seconds(work) for work in (lambda: put_in(large, hooks), lambda: taken_out(installed, hooks))]
+        + [seconds(lambda: JsonText(installed.decode()))]
+        for _ in range(5)
+    ]
+    putting, taking, reading = (min(each) for each in zip(*runs, strict=True))
+    assert putting < 12 * reading
+    assert taking < 12 * reading
+    assert taken_out(installed, hooks) == large
+
+
+@pytest.mark.parametrize("kind", ["json", "toml", "yaml"])
+def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_taken_out(kind: Format) -> None:
+    top = {"json": "mcpServers", "toml": "mcp_servers", "yaml": "extensions"}[kind]
+    theirs = {
+        "json": b'{"mcpServers": {"snell": {"command": "/their/own", "args": []}}}',
+        "toml": b'[mcp_servers.snell]\ncommand = "/their/own"\n',
+        "yaml": b"extensions:\n  snell:\n    cmd: /their/own\n",
+    }[kind]
+    server = file(kind, Member((top, "snell"), {"command": "/opt/snell-hook", "args": ["--bridge", "mcp"]}))
+    with pytest.raises(WrongError):
+        put_in(theirs, server)
+    assert taken_out(theirs, server) == theirs
+
+
+def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
+    ours = file("json", Member(("snell",), {"Stop": [{"type": "command", "command": SHIM}]}))
+    theirs = b'{"snell": {"Stop": [{"type": "command", "command": "mine"}]}}'
+    with pytest.raises(WrongError, match="`snell` is there already, and it is not ours"):
+        put_in(theirs, ours)
+    assert taken_out(theirs, ours) == theirs
+    older = b'{"snell": {"Stop": [{"type": "command", "command": "exec /old/snell-hook --client x"}]}}'
+    assert taken_out(put_in(older, ours), ours) == b"{}"
+
+
+def test_yaml_in_braces_is_refused_with_what_to_do() -> None:
+    server = file("yaml", Member(("extensions", "snell"), {"cmd": "/opt/snell-hook"}))
+    for text in (b"{extensions: {}}\n", b"{other: 1}\n"):
+        with pytest.raises(WrongError, match="in braces, where nothing can be added"):
+            put_in(text, server)
+    with pytest.raises(WrongError, match="`extensions` is written on one line"):
+        put_in(b"extensions: {a: {cmd: x}}\n", server)

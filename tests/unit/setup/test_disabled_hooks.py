@@ -1,0 +1,75 @@
+"""Hooks that are there and do not run."""
+
+from pathlib import Path
+
+import pytest
+
+from snell.clients.installs import install_names, install_of
+from snell.model.installs import Install, Switch
+from snell.setup.disabled_hooks import switched_off
+from snell.setup.plan import Options
+from snell.setup.status import client_checks, state_of
+from tests.unit.runtime.runtime_helpers import set_up, site_in
+
+CASES = [
+    ("claude_code", "home/.claude/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+    ("claude_code", "project/.claude/settings.local.json", '{"disableAllHooks": true}', "disableAllHooks"),
+    ("gemini", "home/.gemini/settings.json", '{"hooksConfig": {"enabled": false}} // x', "hooksConfig.enabled"),
+    ("gemini", "project/.gemini/settings.json", '{"hooksConfig": {"disabled": ["snell"]}}', "hooksConfig.disabled"),
+    ("qwen", "home/.qwen/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+    ("copilot", "home/.copilot/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+    ("codex", "home/.codex/config.toml", "[features]\nhooks = false", "features.hooks"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "text", "setting"), CASES)
+def test_hooks_that_the_client_does_not_run_are_not_called_installed(
+    name: str, file: str, text: str, setting: str, tmp_path: Path
+) -> None:
+    site, path, client = site_in(tmp_path), tmp_path / file, install_of(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    set_up(client, Options(), site, tmp_path / "state")
+    state = state_of(client, Options(), site)
+    assert (state.installed, state.off) == ("off", f"`{setting}` in `{path}`")
+
+
+@pytest.mark.parametrize("name", install_names())
+def test_nothing_is_off_where_nobody_said_so(name: str, tmp_path: Path) -> None:
+    assert switched_off(install_of(name), site_in(tmp_path)) == ""
+
+
+def test_the_file_that_counts_first_decides(tmp_path: Path) -> None:
+    site = site_in(tmp_path)
+    for folder, value in (("home", "true"), ("project", "false")):
+        (tmp_path / folder / ".claude").mkdir()
+        (tmp_path / folder / ".claude" / "settings.json").write_text(
+            f'{{"disableAllHooks": {value}}}', encoding="utf-8"
+        )
+    assert switched_off(install_of("claude_code"), site) == ""
+
+
+def test_a_companys_files_count_whichever_of_them_says_it(tmp_path: Path) -> None:
+    (tmp_path / "managed.d").mkdir()
+    (tmp_path / "managed.d" / "10-hooks.json").write_text('{"onlyManaged": true}', encoding="utf-8")
+    (tmp_path / "managed.d" / "20-broken.json").write_text("{", encoding="utf-8")
+    switch = Switch(("onlyManaged",), True, (f"{tmp_path}/managed.d/*.json", f"{tmp_path}/none.json"))
+    client = Install(name="x", title="X", switches=(switch,))
+    assert switched_off(client, site_in(tmp_path)) == f"`onlyManaged` in `{tmp_path}/managed.d/10-hooks.json`"
+
+
+def test_doctor_says_that_they_are_off_and_where(tmp_path: Path) -> None:
+    site, tools = site_in(tmp_path), tmp_path / "bin"
+    tools.mkdir()
+    for name in ("snell-hook", "snell"):
+        (tools / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tools / name).chmod(0o755)
+    (site.home / ".codex").mkdir()
+    settings = site.home / ".codex" / "config.toml"
+    settings.write_text("[features]\nhooks = false\n", encoding="utf-8")
+    env = {"HOME": str(site.home), "PATH": str(tools)}
+    here = type(site).here(env, site.project)
+    set_up(install_of("codex"), Options(), here, tmp_path / "state")
+    row = next(row for row in client_checks(env, site.project) if row[0] == "client: codex")
+    assert row[1] == "warn"
+    assert f"`features.hooks` in `{settings}` switches them off" in row[2]
