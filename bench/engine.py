@@ -9,11 +9,11 @@ import pluggy
 
 from bench.measure import interleaved
 from snell.engine.decide import decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline
-from snell.runtime.decision_drivers import drive
-from snell.runtime.executor import Crew
+from snell.runtime.decision_drivers import run_decision
+from snell.runtime.executor import Executor
 from snell.sdk.decorators import hooks_of, judges
 from snell.store.in_memory import InMemoryStore
 
@@ -46,8 +46,8 @@ def _our_call(number: int) -> Callable[[], object]:
     for index in range(number):
         copy = FunctionType(no_op.__code__, no_op.__globals__, f"no_op_{index}")
         functions.append(judges("PreToolUse", matcher="Bash")(copy))
-    book, marks, crew = Book(hooks_of(functions)), InMemoryStore(), Crew()
-    return lambda: drive(decide(EVENT, book, marks), crew)
+    book, marks, executor = Registry(hooks_of(functions)), InMemoryStore(), Executor()
+    return lambda: run_decision(decide(EVENT, book, marks), executor)
 
 
 def _pluggy_call(number: int) -> Callable[[], object]:
@@ -70,12 +70,12 @@ def _pluggy_call(number: int) -> Callable[[], object]:
     return lambda: manager.hook.before_tool(event=EVENT)
 
 
-def _book(number: int) -> Book:
+def _book(number: int) -> Registry:
     """Hooks with all sorts of matchers over a few events."""
     chosen = random.Random(1)
     events = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"]
     patterns = ["Bash", "Edit|Write", "^mcp__.*", "Bash*", "", "Read", "mcp__lab__.*"]
-    return Book(
+    return Registry(
         Hook(
             id=f"hook-{index}",
             event=chosen.choice(events),

@@ -17,12 +17,12 @@ from snell.records.audit_check import Anchor
 from snell.records.decisions import Row
 from snell.records.decisions import add as add_decision
 from snell.records.ledger import Call
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.stored_marks import StoredMarks
 from snell.sdk.decorators import hooks_of, informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 
@@ -57,9 +57,9 @@ def _added(event: str, rounds: int) -> Measured:
             "without": QUIET,
             "plain insert": [*QUIET, *_inserting(_plain_insert(Path(folder, "hook.db"), rounds * CALLS))],
         }
-        made = {name: houses.enter_context(_house("", *each)) for name, each in hooks.items()}
-        made["durable"] = houses.enter_context(_house("durable", *QUIET))
-        candidates = {name: _deciding(house, event) for name, house in made.items()}
+        made = {name: houses.enter_context(_runtime("", *each)) for name, each in hooks.items()}
+        made["durable"] = houses.enter_context(_runtime("durable", *QUIET))
+        candidates = {name: _deciding(runtime, event) for name, runtime in made.items()}
         candidates["plain insert in a loop"] = _plain_insert(Path(folder, "loop.db"), rounds * CALLS)
         times = interleaved(candidates, rounds=rounds, calls=CALLS)
     plain = times["plain insert"] - times["without"]
@@ -101,11 +101,11 @@ def _call(number: int) -> Call:
 
 def _inserting(insert: Callable[[], object]) -> list[Hook]:
     @judges("PreToolUse")
-    def before(event: Event, here: Here) -> None:
+    def before(event: Event, here: PackContext) -> None:
         insert()
 
     @informs("PostToolUse")
-    def after(event: Event, here: Here) -> None:
+    def after(event: Event, here: PackContext) -> None:
         insert()
 
     return hooks_of([before, after])
@@ -113,7 +113,7 @@ def _inserting(insert: Callable[[], object]) -> list[Hook]:
 
 def audit_over_no_ledger(rounds: int = 200) -> Measured:
     """A decision with the ledger in audit mode, over one without it, up to where the answer leaves."""
-    with _house("audit", *QUIET) as audit, _house("", *QUIET) as without:
+    with _runtime("audit", *QUIET) as audit, _runtime("", *QUIET) as without:
         times = interleaved({"audit": _deciding(audit), "without": _deciding(without)}, rounds=rounds, calls=CALLS)
     return times["audit"] / times["without"], times
 
@@ -145,13 +145,13 @@ def verifying_over_five_seconds(records: int = 100_000, **_: int) -> Measured:
     return took / 5.0, {"verify": took}
 
 
-def _deciding(house: House, name: str = "PreToolUse") -> Callable[[], object]:
+def _deciding(runtime: Runtime, name: str = "PreToolUse") -> Callable[[], object]:
     """Deciding a call that nobody made before, until its answer leaves."""
     numbers = iter(range(10**9))
 
     def decide() -> object:
-        work = house.begin(_event(next(numbers), name))
-        return house.settle(work, house.driven(work))
+        work = runtime.prepare(_event(next(numbers), name))
+        return runtime.commit(work, runtime.run_to_end(work))
 
     return decide
 
@@ -163,12 +163,12 @@ def _event(number: int, name: str) -> Event:
 
 
 @judges("PreToolUse")
-def quiet_before(event: Event, here: Here) -> None:
+def quiet_before(event: Event, here: PackContext) -> None:
     """Say nothing."""
 
 
 @informs("PostToolUse")
-def quiet_after(event: Event, here: Here) -> None:
+def quiet_after(event: Event, here: PackContext) -> None:
     """Say nothing."""
 
 
@@ -176,14 +176,14 @@ QUIET = hooks_of([quiet_before, quiet_after])
 
 
 @contextmanager
-def _house(mode: str, *more: Hook) -> Iterator[House]:
+def _runtime(mode: str, *more: Hook) -> Iterator[Runtime]:
     """With a journal as the daemon has it."""
     with _database() as database:
         hooks = (*more, *(pack_hooks("ledger", {"mode": mode}) if mode else ()))
         journal = StoreJournal(database, pending=PendingRows(database.path.parent / FOLDER))
-        house = House.embedded(*hooks, database=database, journal=journal, store=StoredMarks(database), env={})
-        yield house
-        house.close()
+        runtime = Runtime.embedded(*hooks, database=database, journal=journal, store=StoredMarks(database), env={})
+        yield runtime
+        runtime.close()
 
 
 def _growth(rows: int, rounds: int) -> Measured:

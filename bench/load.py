@@ -141,7 +141,7 @@ def _direct(here: Scene, events: int, at_once: int = 16) -> None:
         for connection in connections:
             with connection:
                 data = b""
-                while Reply.needed(data) is None or len(data) < (Reply.needed(data) or 0):
+                while Reply.frame_length(data) is None or len(data) < (Reply.frame_length(data) or 0):
                     data = (data + connection.recv(1 << 16)).lstrip(SIGN)
                 if Reply.decode(data).exit_code != 0:
                     raise RuntimeError(f"an event was not answered: {data!r}")

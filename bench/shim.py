@@ -128,7 +128,7 @@ def _serve(listening: socket.socket) -> None:
         connection, _ = listening.accept()
         with connection:
             data = b""
-            while len(data) != Request.needed(data):
+            while len(data) != Request.frame_length(data):
                 data += connection.recv(1 << 18)
             Request.decode(data)
             connection.sendall(reply)

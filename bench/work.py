@@ -8,7 +8,7 @@ from bench.measure import interleaved
 from snell.model.events import event_from
 from snell.records import decisions
 from snell.records.decisions import Row
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 from snell.work import effort_commands, sessions
@@ -19,10 +19,10 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
     with tempfile.TemporaryDirectory() as folder:
         hooks = pack_hooks("sessions", {"heartbeat": 1_000_000})
         database = SqliteDatabase(Path(folder) / "work.db")
-        with House.embedded(*hooks, database=database) as house:
+        with Runtime.embedded(*hooks, database=database) as runtime:
             made = database.run(lambda tx: effort_commands.start_effort(tx, folder, "", "t", "s"))
             database.run(lambda tx: sessions.start(tx, made["effort"]["id"], "w"))
-            house.store.put("work", "in_use", True)
+            runtime.store.put("work", "in_use", True)
             given = {"session_id": "w", "cwd": folder, "tool_name": "Bash", "tool_input": {"command": "ls"}}
             event = event_from(given, "PreToolUse")
             (hook,) = [each for each in hooks if each.id == "sessions/heartbeat"]
@@ -30,7 +30,7 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
             times = interleaved(
                 {
                     "one row": lambda: database.run(lambda tx: decisions.add(tx, next(rows))),
-                    "a whole tool call": lambda: house.crew.run((hook,), event),
+                    "a whole tool call": lambda: runtime.executor.run((hook,), event),
                 },
                 rounds=rounds,
                 calls=1,

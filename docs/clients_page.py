@@ -3,7 +3,7 @@
 from introspection import page, table
 
 from snell.clients import CLIENTS, client_named
-from snell.clients.protocol.table import Answers, Dialect
+from snell.clients.protocol.table import Answers, ClientTable
 from snell.model.catalogue import CATALOGUE
 from snell.model.protocols import Client, tier_of
 
@@ -43,7 +43,7 @@ def _section(client: Client) -> str:
     parts = [f"## {client.TITLE}\n\n{' '.join((client.__doc__ or '').split())}"]
     parts += [f"Also called {names}."] if names else []
     described = getattr(client, "DIALECT", None)
-    if isinstance(described, Dialect):
+    if isinstance(described, ClientTable):
         parts.append(table(("event", "here", "answers that it takes"), _events(described)))
         tools = ((f"`{theirs}`", f"`{tool.name}`") for theirs, tool in described.tools.items())
         parts.append(table(("tool", "in Claude Code"), tools))
@@ -55,7 +55,7 @@ def _section(client: Client) -> str:
     return "\n\n".join(part.strip() for part in parts)
 
 
-def _events(described: Dialect) -> list[tuple[str, str, str]]:
+def _events(described: ClientTable) -> list[tuple[str, str, str]]:
     """Its own name for an event, ours, and what can be said there."""
     rows = [
         (theirs, ours, _said(described.answers.get(theirs) or described.answers[ours]))
@@ -64,7 +64,7 @@ def _events(described: Dialect) -> list[tuple[str, str, str]]:
     return [(f"`{theirs}`", f"`{ours}`", said) for theirs, ours, said in rows]
 
 
-def _names(described: Dialect) -> list[tuple[str, str]]:
+def _names(described: ClientTable) -> list[tuple[str, str]]:
     known = [(theirs, ours) for theirs, ours in described.events.items() if ours in described.answers]
     translated = {ours for _, ours in known}
     same = [(name, name) for name in described.answers if name in CATALOGUE and name not in translated]

@@ -4,7 +4,7 @@ from introspection import page, table
 
 from snell.handlers import HANDLERS as RUNNABLE
 from snell.settings.json_schema import DocsRow, docs_rows
-from snell.settings.schema import HANDLERS, folded
+from snell.settings.schema import HANDLERS, fold_spelling
 from snell.system.paths import POLICY_FILE
 
 FILES = (
@@ -40,7 +40,11 @@ def settings() -> str:
 
 
 def _row(row: DocsRow) -> tuple[str, ...]:
-    also = [name for name in dict.fromkeys(row.spellings) if folded(name) != folded(row.name) and name.islower()]
+    also = [
+        name
+        for name in dict.fromkeys(row.spellings)
+        if fold_spelling(name) != fold_spelling(row.name) and name.islower()
+    ]
     names = [name for name in also if "-" not in name]
     key = f"`{row.name}`" + (f" (also `{'`, `'.join(names)}`)" if names else "")
     place = row.place if _runs(row.place.removesuffix(" handler")) else f"{row.place}, not yet"

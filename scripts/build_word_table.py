@@ -89,7 +89,7 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
     """The file, from words and what the model made of them."""
     import numpy as np
 
-    from snell.llm.embeddings.word_table import KIND, MOST_WORDS, Header, encoded
+    from snell.llm.embeddings.word_table import KIND, MOST_WORDS, Header, encode_table
 
     forms = forms_of(words)
     stems = sorted(forms)
@@ -100,7 +100,7 @@ def table_of(words: Sequence[str], rows: Any) -> bytes:
     ranks = np.array([min(forms[stem]) for stem in stems])
     step = WIDEST / 7 / SIZE**0.5
     header = Header(KIND, ABOUT, len(stems), SIZE, NEAR, step)
-    return encoded(header, stems, _packed(_reduced(centred), ranks, step), _neighbours(_unit(centred)))
+    return encode_table(header, stems, _packed(_reduced(centred), ranks, step), _neighbours(_unit(centred)))
 
 
 def forms_of(words: Sequence[str]) -> Mapping[str, list[int]]:

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Source, Webhook
-from snell.runtime.executor import Crew
-from snell.system.handler_context import HandlerSettings, ModelSettings, Surroundings
+from snell.runtime.executor import Executor
+from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.helpers import call
 from tests.loopback import Server
 
@@ -16,16 +16,16 @@ USER = Source("user")
 
 
 def outcome_of(
-    handler: Handler, event: Event | None = None, *, around: Surroundings | None = None, **fields: Any
+    handler: Handler, event: Event | None = None, *, around: HandlerContext | None = None, **fields: Any
 ) -> Outcome:
     """How one run goes, without the time it took."""
     event = event or call()
     hook = Hook(**{"id": "h", "event": event.name, "handler": handler, "timeout": 10.0, "source": USER, **fields})
-    crew = Crew(around=around or Surroundings())
+    executor = Executor(around=around or HandlerContext())
     try:
-        (outcome,) = crew.run((hook,), event)
+        (outcome,) = executor.run((hook,), event)
     finally:
-        crew.close()
+        executor.close()
     return replace(outcome, seconds=0.0)
 
 
@@ -35,11 +35,11 @@ def webhook(server: Server, **fields: Any) -> Webhook:
 
 def asking(
     server: Server | None = None, *, env: dict[str, str] | None = None, project_dir: str = "", **model: Any
-) -> Surroundings:
+) -> HandlerContext:
     """Surroundings in which model hooks ask this server."""
     given = {"api": "anthropic", **({"url": server.url} if server else {}), **model}
     settings = HandlerSettings(model=ModelSettings(**given))
-    return Surroundings(env=env or {}, project_dir=project_dir, settings=settings)
+    return HandlerContext(env=env or {}, project_dir=project_dir, settings=settings)
 
 
 __all__ = ["Agent", "McpTool", "Prompt", "Webhook", "asking", "outcome_of", "webhook"]

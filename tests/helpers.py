@@ -6,12 +6,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.engine.decide import decide
-from snell.engine.registry import Book, Switches
+from snell.engine.registry import Registry, Switches
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline, Scope
 from snell.model.protocols import Condition, Store, Validate
-from snell.runtime.decision_drivers import drive
+from snell.runtime.decision_drivers import run_decision
 from snell.store.in_memory import InMemoryStore
 
 SESSION = "s1"
@@ -43,11 +43,11 @@ def decided(
     switches: Switches | None = None,
     condition: Condition | None = None,
     validate: Validate | None = None,
-    crew: "Cast | None" = None,
+    executor: "Cast | None" = None,
 ) -> Decision:
     """What the engine makes of this event."""
-    book = Book(hooks, switches=switches, condition=condition)
-    return drive(decide(event, book, marks or InMemoryStore(), validate), crew or Cast())
+    book = Registry(hooks, switches=switches, condition=condition)
+    return run_decision(decide(event, book, marks or InMemoryStore(), validate), executor or Cast())
 
 
 class Cast:

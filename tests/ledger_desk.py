@@ -9,7 +9,7 @@ from snell.model.decision import Decision
 from snell.model.hooks import Hook
 from snell.records import ledger
 from snell.records.ledger import Call
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
 from snell.settings.builtin_packs import pack_hooks
@@ -32,14 +32,14 @@ class Desk:
             *(h for name in packs for h in pack_hooks(name)),
             *more,
         ]
-        self.house = House.embedded(
+        self.runtime = Runtime.embedded(
             *hooks,
             database=self.database,
             journal=StoreJournal(self.database),
             store=StoredMarks(self.database),
             env={},
         )
-        self.house.crew.here = replace(self.house.crew.here, config=folder, state=folder)
+        self.runtime.executor.here = replace(self.runtime.executor.here, config=folder, state=folder)
 
     def before(self, id_: str, tool: str = MAIL, given: Any = None, **fields: Any) -> Decision:
         return self._told("PreToolUse", id_, tool, LETTER if given is None else given, **fields)
@@ -52,8 +52,8 @@ class Desk:
         return self._told("PostToolUseFailure", id_, tool, LETTER if given is None else given, error=error, **fields)
 
     def tell(self, name: str, **fields: Any) -> Decision:
-        decision = self.house.fire(name, **{"session_id": "s", "cwd": str(self.folder), **fields})
-        self.house.crew.close()  # what comes after the answer is done
+        decision = self.runtime.fire(name, **{"session_id": "s", "cwd": str(self.folder), **fields})
+        self.runtime.executor.close()  # what comes after the answer is done
         assert decision.failures == ()
         return decision
 
@@ -70,7 +70,7 @@ class Desk:
         return found[0] if found else ""
 
     def close(self) -> None:
-        self.house.close()
+        self.runtime.close()
 
     def _told(self, name: str, id_: str, tool: str, given: Any, **fields: Any) -> Decision:
         return self.tell(name, **{"tool_name": tool, "tool_input": given, "tool_use_id": id_, **fields})

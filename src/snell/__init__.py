@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell, Verdict
     from snell.model.events import Event
     from snell.model.hooks import Hook, Scope
-    from snell.runtime.app import House
+    from snell.runtime.app import Runtime
     from snell.runtime.callback_hooks import HookMatcher
     from snell.sdk.decorators import informs, judges, rewrites, watches
     from snell.sdk.subjects import (
@@ -52,7 +52,7 @@ _WHERE = {
     "snell.model.events": "Event",
     "snell.model.hooks": "Hook Scope",
     "snell.runtime.callback_hooks": "HookMatcher",
-    "snell.runtime.app": "House",
+    "snell.runtime.app": "Runtime",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 
@@ -72,7 +72,6 @@ __all__ = [
     "FileEvent",
     "Hook",
     "HookMatcher",
-    "House",
     "McpCall",
     "Note",
     "Notification",
@@ -80,6 +79,7 @@ __all__ = [
     "Prompt",
     "ReadCall",
     "Rewrite",
+    "Runtime",
     "Scope",
     "SearchCall",
     "Session",

@@ -1,6 +1,6 @@
 """One tool and one set of hooks, so that every adapter is seen to do the same with the same calls."""
 
-from snell import Ask, Deny, HookMatcher, House, Note, Rewrite, Stop
+from snell import Ask, Deny, HookMatcher, Note, Rewrite, Runtime, Stop
 
 
 class Stage:
@@ -9,7 +9,7 @@ class Stage:
     def __init__(self):
         self.shouted = []
         self.seen = []
-        self.house = House.embedded(
+        self.runtime = Runtime.embedded(
             hooks={
                 "UserPromptSubmit": [HookMatcher(None, [self.prompt])],
                 "PreToolUse": [HookMatcher("shout", [self.before])],

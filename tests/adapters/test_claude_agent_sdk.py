@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from snell import Deny, HookMatcher, House, Note, Rewrite, Scope, judges
+from snell import Deny, HookMatcher, Note, Rewrite, Runtime, Scope, judges
 
 sdk = pytest.importorskip(
     "claude_agent_sdk", reason="claude-agent-sdk is not installed; `python3 dev.py adapters` brings it"
@@ -66,10 +66,10 @@ class ClaudeCode(sdk.Transport):
         pass
 
 
-def answers(house, *events):
+def answers(runtime, *events):
     async def main():
         claude = ClaudeCode(*events)
-        client = sdk.ClaudeSDKClient(sdk.ClaudeAgentOptions(hooks=hooks(house)), transport=claude)
+        client = sdk.ClaudeSDKClient(sdk.ClaudeAgentOptions(hooks=hooks(runtime)), transport=claude)
         await client.connect()
         async with asyncio.timeout(30):
             await claude.is_done.wait()
@@ -98,7 +98,7 @@ def test_the_library_asks_the_hooks_and_gives_claude_code_their_answers():
     def more(event):
         return Deny("not yet")
 
-    house = House.embedded(
+    runtime = Runtime.embedded(
         hooks={
             "PreToolUse": [HookMatcher("Bash", [guard])],
             "PostToolUse": [HookMatcher("Bash", [remind])],
@@ -112,7 +112,7 @@ def test_the_library_asks_the_hooks_and_gives_claude_code_their_answers():
         bash("PostToolUse", "ls", tool_response={"stdout": ""}),
         event("Stop", stop_hook_active=False),
     ]
-    denied, rewritten, silent, noted, kept = answers(house, *given)
+    denied, rewritten, silent, noted, kept = answers(runtime, *given)
     assert denied["hookSpecificOutput"] == {
         "hookEventName": "PreToolUse",
         "permissionDecision": "deny",
@@ -130,18 +130,18 @@ def test_what_cannot_be_read_is_refused_where_a_guard_must_not_be_missed():
         return None
 
     strange = bash("PreToolUse", "ls") | {"tool_name": 5}
-    closed = House()
+    closed = Runtime()
     closed.register(guard, scope=Scope.POLICY)
     (refused,) = answers(closed, strange)
     assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
-    (told,) = answers(House.embedded(guard), strange)
+    (told,) = answers(Runtime.embedded(guard), strange)
     assert "hookSpecificOutput" not in told
 
 
 def test_every_event_that_the_library_knows_has_its_callback():
-    found = hooks(House.embedded())
+    found = hooks(Runtime.embedded())
     assert {"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop", "PreCompact"} <= set(found)
-    assert list(hooks(House.embedded(), ["Stop"])) == ["Stop"]
+    assert list(hooks(Runtime.embedded(), ["Stop"])) == ["Stop"]
 
 
 def test_a_hook_that_raises_counts_by_its_policy():
@@ -150,8 +150,8 @@ def test_a_hook_that_raises_counts_by_its_policy():
 
     said = []
     for on_failure in (None, "ask", "block"):
-        house = House.embedded(hooks={"PreToolUse": [HookMatcher("Bash", [broken], on_failure=on_failure)]})
-        (answer,) = answers(house, bash("PreToolUse", "ls"))
+        runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("Bash", [broken], on_failure=on_failure)]})
+        (answer,) = answers(runtime, bash("PreToolUse", "ls"))
         said.append(answer.get("hookSpecificOutput", {}).get("permissionDecision"))
     assert said == [None, "ask", "deny"]
 
@@ -164,5 +164,5 @@ def test_a_coroutine_that_takes_too_long_counts_by_its_policy_and_others_are_hea
         return Deny("not that")
 
     matchers = [HookMatcher("Bash", [slow], timeout=0.1), HookMatcher("Bash", [judge])]
-    (answer,) = answers(House.embedded(hooks={"PreToolUse": matchers}), bash("PreToolUse", "ls"))
+    (answer,) = answers(Runtime.embedded(hooks={"PreToolUse": matchers}), bash("PreToolUse", "ls"))
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "not that"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import Deny, HookMatcher, House, Rewrite
+from snell import Deny, HookMatcher, Rewrite, Runtime
 from tests.adapters.stage import Stage
 
 fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not installed; `python3 dev.py adapters` brings it")
@@ -12,8 +12,8 @@ fastmcp = pytest.importorskip("fastmcp", reason="fastmcp is not installed; `pyth
 from snell.embed.adapters.fastmcp import middleware  # noqa: E402 - after it is known to be there
 
 
-def call(house, function, name, arguments, **options):
-    server = fastmcp.FastMCP("stage", middleware=[middleware(house, **options)])
+def call(runtime, function, name, arguments, **options):
+    server = fastmcp.FastMCP("stage", middleware=[middleware(runtime, **options)])
     server.tool(function)
 
     async def main():
@@ -24,7 +24,7 @@ def call(house, function, name, arguments, **options):
 
 
 def run(stage, text, **options):
-    result = call(stage.house, stage.shout, "shout", {"text": text}, **options)
+    result = call(stage.runtime, stage.shout, "shout", {"text": text}, **options)
     return [block.text for block in result.content], result.structured_content, result.is_error
 
 
@@ -66,7 +66,7 @@ def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
         return Deny(f"{event.tool_name} is {event.tool}")
 
     stage = Stage()
-    stage.house = House.embedded(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
+    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
     assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
@@ -77,8 +77,8 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
     def mask(event):
         return Rewrite(event.tool_response.replace("hunter2", "***"))
 
-    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [mask])]})
-    result = call(house, whoami, "whoami", {})
+    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [mask])]})
+    result = call(runtime, whoami, "whoami", {})
     assert result.structured_content == {"name": "ann", "token": "***"}
     assert "hunter2" not in str(result)
 
@@ -102,14 +102,14 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
         return output
 
     typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
-    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
-    result = call(house, typed, "typed", {})
+    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    result = call(runtime, typed, "typed", {})
     assert ([block.text for block in result.content], result.structured_content, result.is_error) == told
 
 
 def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
     stage = Stage()
-    server = fastmcp.FastMCP("stage", middleware=[middleware(stage.house)])
+    server = fastmcp.FastMCP("stage", middleware=[middleware(stage.runtime)])
 
     @server.tool
     async def shout(text: str) -> str:
@@ -132,5 +132,5 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    stage.house = House.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     assert run(stage, "hey")[0][0].startswith(told)

@@ -32,7 +32,7 @@ def run(request):
         says = [AIMessage(content="", tool_calls=[call]), AIMessage(content="done"), AIMessage(content="done again")]
         shout = tool(stage.shout)
         shout.handle_tool_error = not raises
-        agent = create_agent(Script(messages=iter(says)), [shout], middleware=[middleware(stage.house, **options)])
+        agent = create_agent(Script(messages=iter(says)), [shout], middleware=[middleware(stage.runtime, **options)])
         given = {"messages": [("user", prompt)]}
         if request.param == "invoke":
             return agent.invoke(given, config)["messages"]
@@ -113,7 +113,7 @@ def test_a_run_that_wants_to_end_may_be_kept_going(run):
         times.append(event.session_id)
         return Deny("say it again") if len(times) == 1 else None
 
-    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [not_yet])]}))
+    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [not_yet])]}))
     messages = run(stage, "hey", config={"configurable": {"thread_id": "t7"}})
     assert [message.content for message in messages[3:]] == ["done", "say it again", "done again"]
     assert times == ["t7", "t7"]
@@ -126,7 +126,7 @@ def test_a_hook_gets_to_know_that_it_kept_the_run_going_and_a_new_run_begins_ane
         seen.append(event.payload["stop_hook_active"])
         return None if seen[-1] else Deny("say it again")
 
-    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
     run(stage, "hey")
     run(stage, "hey")
     assert seen == [False, True, False, True]
@@ -139,9 +139,11 @@ def test_a_thread_that_was_kept_going_once_begins_its_next_run_anew():
         seen.append(event.payload["stop_hook_active"])
         return None if seen[-1] else Deny("say it again")
 
-    stage.house.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
+    stage.runtime.register(*hooks_from({"Stop": [HookMatcher(None, [once])]}))
     says = iter([AIMessage(content=str(number)) for number in range(4)])
-    agent = create_agent(Script(messages=says), [], middleware=[middleware(stage.house)], checkpointer=InMemorySaver())
+    agent = create_agent(
+        Script(messages=says), [], middleware=[middleware(stage.runtime)], checkpointer=InMemorySaver()
+    )
     for _ in range(2):
         agent.invoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
     assert seen == [False, True, False, True]
@@ -153,5 +155,5 @@ def test_a_thread_that_was_kept_going_once_begins_its_next_run_anew():
 )
 def test_an_output_may_be_replaced_by_any_data(run, value, told):
     stage = Stage()
-    stage.house.register(*hooks_from({"PostToolUse": [HookMatcher(None, [lambda event: Rewrite(value)])]}))
+    stage.runtime.register(*hooks_from({"PostToolUse": [HookMatcher(None, [lambda event: Rewrite(value)])]}))
     assert run(stage, "hey")[2].content == told

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import HookMatcher, House
+from snell import HookMatcher, Runtime
 from tests.adapters.stage import Stage
 
 pytest.importorskip("langchain.agents", reason="langchain is not installed; `python3 dev.py adapters` brings it")
@@ -23,13 +23,13 @@ class Script(GenericFakeChatModel):
         return self
 
 
-def agent_that_calls(house, tools, *calls):
+def agent_that_calls(runtime, tools, *calls):
     """An agent whose model makes these calls at once, and then ends."""
     wanted = [
         {"name": name, "args": given, "id": f"c{n}", "type": "tool_call"} for n, (name, given) in enumerate(calls)
     ]
     says = iter([AIMessage(content="", tool_calls=wanted), AIMessage(content="done")])
-    return create_agent(Script(messages=says), tools, middleware=[middleware(house)])
+    return create_agent(Script(messages=says), tools, middleware=[middleware(runtime)])
 
 
 @pytest.mark.parametrize("way", ["stream", "astream"])
@@ -42,7 +42,7 @@ def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself
         return stage.shout(text)
 
     calls = [("shout", {"text": text}) for text in ("hey", "secret", "quiet", "password")]
-    agent = agent_that_calls(stage.house, [tool(stage.shout if way == "stream" else shout)], *calls)
+    agent = agent_that_calls(stage.runtime, [tool(stage.shout if way == "stream" else shout)], *calls)
 
     async def later():
         return [update async for update in agent.astream(GO, stream_mode="updates")]
@@ -60,23 +60,23 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    house = House.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    messages = agent_that_calls(house, [tool(stage.shout)], ("shout", {"text": "hey"})).invoke(GO)["messages"]
+    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    messages = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "hey"})).invoke(GO)["messages"]
     assert (messages[2].content.startswith(told), messages[-1].content) == (True, "done")
 
 
 def test_an_agent_inside_of_a_tool_has_its_hooks_in_the_same_session():
     stage, sessions = Stage(), set()
     watch = HookMatcher("*", [lambda event: sessions.add(event.session_id)])
-    house = House.embedded(hooks={"PreToolUse": [watch, HookMatcher("shout", [stage.before])]})
-    inner = agent_that_calls(house, [tool(stage.shout)], ("shout", {"text": "secret"}))
+    runtime = Runtime.embedded(hooks={"PreToolUse": [watch, HookMatcher("shout", [stage.before])]})
+    inner = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "secret"}))
 
     @tool
     def delegate() -> str:
         """Let somebody else do it."""
         return inner.invoke(GO)["messages"][2].content
 
-    outer = agent_that_calls(house, [delegate], ("delegate", {}))
+    outer = agent_that_calls(runtime, [delegate], ("delegate", {}))
     messages = outer.invoke(GO, {"configurable": {"thread_id": "t1"}})["messages"]
     assert (messages[2].content, stage.shouted, sessions) == ("that is a secret", [], {"t1"})
 
@@ -94,7 +94,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
             ended.append(True)
 
     failed = HookMatcher("*", [lambda event: told.append(event.payload["is_interrupt"])])
-    agent = agent_that_calls(House.embedded(hooks={"PostToolUseFailure": [failed]}), [slow], ("slow", {}))
+    agent = agent_that_calls(Runtime.embedded(hooks={"PostToolUseFailure": [failed]}), [slow], ("slow", {}))
 
     async def main():
         task = asyncio.create_task(agent.ainvoke(GO))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import Allow, Deny, HookMatcher, House, Note, Rewrite
+from snell import Allow, Deny, HookMatcher, Note, Rewrite, Runtime
 from snell.embed.adapters.claude_agent_sdk import hooks
 from tests.model_server import Line, model
 
@@ -34,11 +34,11 @@ def test_a_call_is_refused_and_another_one_rewritten(tmp_path):
         wish = next(wishes, None) if asked.get("tools") else None
         return Line(calls=(("Bash", {"command": wish}),)) if wish else Line("done")
 
-    house = House.embedded(
+    runtime = Runtime.embedded(
         hooks={"PreToolUse": [HookMatcher("Bash", [judge])], "PostToolUse": [HookMatcher("Bash", [remind])]}
     )
     with model(says) as server:
-        told = asyncio.run(spoken(server.url, house, tmp_path))
+        told = asyncio.run(spoken(server.url, runtime, tmp_path))
         last = str(server.asked[-1]["messages"])
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["second"]
     assert ("not that one" in last, "well touched" in last, told) == (True, True, "done")
@@ -46,14 +46,14 @@ def test_a_call_is_refused_and_another_one_rewritten(tmp_path):
     assert seen == [*wished, ("PostToolUse", "touch second")]
 
 
-async def spoken(url, house, project):
+async def spoken(url, runtime, project):
     env = {
         "HOME": str(project / "home"),
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     }
-    options = sdk.ClaudeAgentOptions(hooks=hooks(house), cwd=project, env=env, max_turns=4, setting_sources=[])
+    options = sdk.ClaudeAgentOptions(hooks=hooks(runtime), cwd=project, env=env, max_turns=4, setting_sources=[])
     async with asyncio.timeout(100):
         async with sdk.ClaudeSDKClient(options) as client:
             await client.query("touch the files")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import Deny, HookMatcher, House, Rewrite
+from snell import Deny, HookMatcher, Rewrite, Runtime
 from tests.adapters.stage import Stage
 
 pytest.importorskip("mcp.server.mcpserver", reason="mcp 2 is not installed; `python3 dev.py adapters` brings it")
@@ -13,7 +13,7 @@ import mcp.types as types
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from snell.embed.adapters.mcp_server import hooked
+from snell.embed.adapters.mcp_server import with_hooks
 
 
 def called(server, *calls):
@@ -29,7 +29,7 @@ def called(server, *calls):
 def run(stage, text, **options):
     server = MCPServer("stage")
     server.tool()(stage.shout)
-    (result,) = called(hooked(server, stage.house, **options), ("shout", {"text": text}))
+    (result,) = called(with_hooks(server, stage.runtime, **options), ("shout", {"text": text}))
     return [block.text for block in result.content], result.structured_content, result.is_error
 
 
@@ -69,7 +69,7 @@ def test_what_a_hook_rewrote_is_validated_by_the_library():
 def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
     stage = Stage()
     refuse = HookMatcher("mcp__stage__.*", [lambda event: Deny(f"{event.tool_name} is {event.tool}")])
-    stage.house = House.embedded(hooks={"PreToolUse": [refuse]})
+    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [refuse]})
     assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
@@ -83,7 +83,7 @@ def test_calls_beside_each_other_of_tools_that_wait_are_judged_each_by_itself():
         return stage.shout(text)
 
     texts = ("hey", "secret", "quiet", "password")
-    results = called(hooked(server, stage.house), *(("shout", {"text": text}) for text in texts))
+    results = called(with_hooks(server, stage.runtime), *(("shout", {"text": text}) for text in texts))
     assert [each.content[0].text for each in results] == ["HEY", "that is a secret", "HUSH", "***"]
     assert sorted(stage.shouted) == ["hey", "hush", "password"]
 
@@ -94,7 +94,7 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    stage.house = House.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     assert run(stage, "hey")[0][0].startswith(told)
 
 
@@ -106,7 +106,7 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
         return {"name": "ann", "token": "hunter2"}
 
     mask = HookMatcher("*", [lambda event: Rewrite(event.tool_response.replace("hunter2", "***"))])
-    (result,) = called(hooked(server, House.embedded(hooks={"PostToolUse": [mask]})), ("whoami", {}))
+    (result,) = called(with_hooks(server, Runtime.embedded(hooks={"PostToolUse": [mask]})), ("whoami", {}))
     assert (result.structured_content, "hunter2" in str(result)) == ({"name": "ann", "token": "***"}, False)
 
 
@@ -121,7 +121,7 @@ def test_a_server_of_the_lower_level_has_hooks_as_well():
         said = stage.shout(params.arguments["text"])
         return types.CallToolResult(content=[types.TextContent(type="text", text=said)])
 
-    server = hooked(Server("low", on_list_tools=listed, on_call_tool=call), stage.house)
+    server = with_hooks(Server("low", on_list_tools=listed, on_call_tool=call), stage.runtime)
     results = called(server, *(("shout", {"text": text}) for text in ("hey", "secret", "quiet")))
     assert [(each.content[0].text, each.is_error) for each in results] == [
         ("HEY", False),
@@ -132,7 +132,7 @@ def test_a_server_of_the_lower_level_has_hooks_as_well():
 
 def test_a_server_without_a_place_for_hooks_is_an_error():
     with pytest.raises(TypeError, match="has no middleware"):
-        hooked(object(), House.embedded())
+        with_hooks(object(), Runtime.embedded())
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
     typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
     server = MCPServer("stage")
     server.tool()(typed)
-    house = House.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
-    (result,) = called(hooked(server, house), ("typed", {}))
+    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    (result,) = called(with_hooks(server, runtime), ("typed", {}))
     assert ([block.text for block in result.content], result.structured_content, result.is_error) == told

@@ -23,8 +23,8 @@ from openai.types.responses import (  # noqa: E402 - same
 )
 from openai.types.responses.response_output_item import LocalShellCall  # noqa: E402 - same
 
-from snell import Deny, HookMatcher, House, Note, Rewrite, ShellCall  # noqa: E402 - same
-from snell.embed.adapters.openai_agents import hooked  # noqa: E402 - same
+from snell import Deny, HookMatcher, Note, Rewrite, Runtime, ShellCall  # noqa: E402 - same
+from snell.embed.adapters.openai_agents import with_hooks  # noqa: E402 - same
 from snell.runtime.callback_hooks import hooks_from  # noqa: E402 - same
 
 
@@ -58,7 +58,7 @@ def run(stage, text, prompt="go", tool=None, **options):
     arguments = text if text.startswith(("{", "[")) else json.dumps({"text": text})
     tool = tool or agents.function_tool(stage.shout, failure_error_function=None)
     agent = agents.Agent(name="helper", tools=[tool], model=Script(arguments))
-    return asyncio.run(agents.Runner.run(hooked(agent, stage.house, **options), prompt)).final_output
+    return asyncio.run(agents.Runner.run(with_hooks(agent, stage.runtime, **options), prompt)).final_output
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_a_prompt_that_is_refused_or_reworded_does_not_reach_the_model(prompt, w
 def test_an_agent_may_have_the_hooks_of_two_houses():
     one, two = Stage(), Stage()
     tool = agents.function_tool(one.shout)
-    agent = hooked(
-        hooked(agents.Agent(name="helper", tools=[tool], model=Script('{"text": "hey"}')), one.house), two.house
+    agent = with_hooks(
+        with_hooks(agents.Agent(name="helper", tools=[tool], model=Script('{"text": "hey"}')), one.runtime), two.runtime
     )
     assert asyncio.run(agents.Runner.run(agent, "go")).final_output == "HEY"
     assert one.seen == two.seen == [("UserPromptSubmit", "go"), ("PreToolUse", "hey"), ("PostToolUse", "hey", "HEY")]
@@ -137,7 +137,7 @@ def test_agents_that_are_handed_over_to_have_the_hooks_as_well():
     one = agents.Agent(name="one", tools=[agents.function_tool(stage.shout)])
     two = agents.Agent(name="two", tools=[agents.function_tool(stage.shout)], handoffs=[one])
     one.handoffs = [two]
-    other = hooked(two, stage.house)
+    other = with_hooks(two, stage.runtime)
     assert other.handoffs[0].handoffs[0] is other
 
     async def tools():
@@ -156,20 +156,20 @@ def test_a_run_that_is_handed_over_goes_on_with_the_hooks(wrapped):
     over = agents.handoff(second, tool_name_override="pass_on") if wrapped else second
     tool_name = "pass_on" if wrapped else "transfer_to_second"
     first = agents.Agent(name="first", handoffs=[over], model=Script("{}", tool_name))
-    done = asyncio.run(agents.Runner.run(hooked(first, stage.house), "go"))
+    done = asyncio.run(agents.Runner.run(with_hooks(first, stage.runtime), "go"))
     assert (done.last_agent.name, done.final_output, stage.shouted) == ("second", "that is a secret", [])
 
 
 def test_an_agent_that_is_used_as_a_tool_has_the_hooks_inside_and_around_it():
     agents.set_tracing_disabled(True)
     stage = Stage()
-    stage.house.register(
+    stage.runtime.register(
         *hooks_from({"PreToolUse": [HookMatcher("ask_helper", [lambda event: stage.seen.append(event.tool)])]})
     )
     inner = agents.Agent(name="inner", tools=[agents.function_tool(stage.shout)], model=Script('{"text": "secret"}'))
-    tool = hooked(inner, stage.house).as_tool("ask_helper", "asks")
+    tool = with_hooks(inner, stage.runtime).as_tool("ask_helper", "asks")
     outer = agents.Agent(name="outer", tools=[tool], model=Script('{"input": "go"}', "ask_helper"))
-    told = asyncio.run(agents.Runner.run(hooked(outer, stage.house), "begin")).final_output
+    told = asyncio.run(agents.Runner.run(with_hooks(outer, stage.runtime), "begin")).final_output
     assert (told, stage.shouted) == ("that is a secret", [])
     assert stage.seen == [
         ("UserPromptSubmit", "begin"),
@@ -196,7 +196,7 @@ def test_calls_beside_each_other_in_a_run_that_streams_are_judged_each_by_itself
         for text in texts
     ]
     tool = agents.function_tool(shout if is_async else stage.shout)
-    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script(items=items)), stage.house)
+    agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script(items=items)), stage.runtime)
 
     async def main():
         result = agents.Runner.run_streamed(agent, "go")
@@ -216,7 +216,7 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     hook = HookMatcher("shout", [broken], on_failure=on_failure)
-    stage.house = House.embedded(hooks={"PreToolUse": [hook]})
+    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [hook]})
     assert run(stage, "hey").startswith(told)
 
 
@@ -234,9 +234,9 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
     def failed(event):
         told.append(event.payload["is_interrupt"])
 
-    house = House.embedded(hooks={"PostToolUseFailure": [HookMatcher("*", [failed])]})
+    runtime = Runtime.embedded(hooks={"PostToolUseFailure": [HookMatcher("*", [failed])]})
     tool = agents.function_tool(slow)
-    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script("{}", "slow")), house)
+    agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script("{}", "slow")), runtime)
 
     async def main():
         task = asyncio.create_task(agents.Runner.run(agent, "go"))
@@ -253,8 +253,8 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
 def carried_out(tool, item, hooks):
     """What the model is told when it calls a tool that is no function."""
     agents.set_tracing_disabled(True)
-    house = House.embedded(hooks=hooks)
-    agent = hooked(agents.Agent(name="helper", tools=[tool], model=Script(items=[item])), house)
+    runtime = Runtime.embedded(hooks=hooks)
+    agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script(items=[item])), runtime)
     return asyncio.run(agents.Runner.run(agent, "go")).final_output
 
 
@@ -375,7 +375,7 @@ def test_a_tool_that_takes_free_text_is_judged(text, ran, told):
 def test_an_image_with_a_note_stays_an_image():
     stage = Stage()
     hooks = {"PostToolUse": [HookMatcher("*", [lambda event: Note(f"saw {event.tool_response['type']}")])]}
-    stage.house = House.embedded(hooks=hooks)
+    stage.runtime = Runtime.embedded(hooks=hooks)
     tool = agents.function_tool(
         lambda text: agents.ToolOutputImage(image_url="data:,"), name_override="shout", strict_mode=False
     )

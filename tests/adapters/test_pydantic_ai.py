@@ -13,7 +13,7 @@ from pydantic import BaseModel  # noqa: E402 - after it is known to be there
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart  # noqa: E402 - same
 from pydantic_ai.models.function import FunctionModel  # noqa: E402 - same
 
-from snell import HookMatcher, House, Note, Rewrite  # noqa: E402 - same
+from snell import HookMatcher, Note, Rewrite, Runtime  # noqa: E402 - same
 from snell.embed.adapters.pydantic_ai import capability  # noqa: E402 - same
 
 
@@ -28,7 +28,7 @@ def run(stage, text, prompt="go", **options):
         return ModelResponse(parts=[TextPart("done")])
 
     agent = pydantic_ai.Agent(
-        FunctionModel(model), tools=[stage.shout], capabilities=[capability(stage.house, **options)]
+        FunctionModel(model), tools=[stage.shout], capabilities=[capability(stage.runtime, **options)]
     )
     output = asyncio.run(agent.run(prompt)).output
     return (told[-1][0] if told else None), output
@@ -86,8 +86,8 @@ def test_what_a_hook_rewrote_arrives_as_the_types_of_the_tool():
             return ModelResponse(parts=[ToolCallPart("go", '{"place": {"name": "rome"}}', "c1")])
         return ModelResponse(parts=[TextPart("done")])
 
-    house = House.embedded(hooks={"PreToolUse": [HookMatcher("go", [reroute])]})
-    agent = pydantic_ai.Agent(FunctionModel(model), tools=[go], capabilities=[capability(house)])
+    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("go", [reroute])]})
+    agent = pydantic_ai.Agent(FunctionModel(model), tools=[go], capabilities=[capability(runtime)])
     assert asyncio.run(agent.run("go")).output == "done"
     assert seen == [Place(name="ROME")]
 
@@ -103,8 +103,8 @@ def test_a_note_on_an_output_that_is_not_text_stands_beside_it():
         told.append([part.content for part in messages[-1].parts])
         return ModelResponse(parts=[ToolCallPart("count", {}, "c1") if len(told) == 1 else TextPart("done")])
 
-    house = House.embedded(hooks={"PostToolUse": [HookMatcher("count", [lambda event: Note("well counted")])]})
-    agent = pydantic_ai.Agent(FunctionModel(model), tools=[count], capabilities=[capability(house)])
+    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("count", [lambda event: Note("well counted")])]})
+    agent = pydantic_ai.Agent(FunctionModel(model), tools=[count], capabilities=[capability(runtime)])
     assert asyncio.run(agent.run("go")).output == "done"
     assert told[1] == [[1, 2], "well counted"]
 
@@ -123,5 +123,5 @@ def test_a_prompt_is_refused_or_reworded():
         told.append(messages[-1].parts[-1].content)
         return ModelResponse(parts=[TextPart("done")])
 
-    agent = pydantic_ai.Agent(FunctionModel(model), capabilities=[capability(stage.house)])
+    agent = pydantic_ai.Agent(FunctionModel(model), capabilities=[capability(stage.runtime)])
     assert (asyncio.run(agent.run("hi")).output, told) == ("done", ["hello"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import HookMatcher, House
+from snell import HookMatcher, Runtime
 from tests.adapters.stage import Stage
 
 pydantic_ai = pytest.importorskip(
@@ -39,9 +39,9 @@ class Talk:
             else:
                 yield {place: DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)}
 
-    def agent(self, house, *tools):
+    def agent(self, runtime, *tools):
         model = FunctionModel(self.answer, stream_function=self.stream)
-        return pydantic_ai.Agent(model, tools=tools, capabilities=[capability(house)])
+        return pydantic_ai.Agent(model, tools=tools, capabilities=[capability(runtime)])
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -54,7 +54,7 @@ def test_calls_beside_each_other_are_judged_each_by_itself(is_async, streams):
         return stage.shout(text)
 
     talk = Talk(*(("shout", {"text": text}) for text in ("hey", "secret", "quiet", "password")))
-    agent = talk.agent(stage.house, shout if is_async else stage.shout)
+    agent = talk.agent(stage.runtime, shout if is_async else stage.shout)
 
     async def main():
         if not streams:
@@ -75,8 +75,8 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     stage, talk = Stage(), Talk(("shout", {"text": "hey"}))
-    house = House.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
-    assert asyncio.run(talk.agent(house, stage.shout).run("go")).output == "done"
+    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    assert asyncio.run(talk.agent(runtime, stage.shout).run("go")).output == "done"
     assert talk.told[0].startswith(told)
 
 
@@ -99,7 +99,7 @@ def test_a_tool_that_wants_to_be_called_again_is_a_failure_and_is_called_again()
         "PostToolUseFailure": [HookMatcher("*", [lambda event: failed.append(event.payload["error"])])],
     }
     agent = pydantic_ai.Agent(
-        FunctionModel(model), tools=[pick], capabilities=[capability(House.embedded(hooks=hooks))]
+        FunctionModel(model), tools=[pick], capabilities=[capability(Runtime.embedded(hooks=hooks))]
     )
     assert asyncio.run(agent.run("go")).output == "done"
     assert (tries, failed, after) == ([0, 1], ["a larger one"], ["fine"])
@@ -110,11 +110,11 @@ def test_an_agent_inside_of_a_tool_has_its_hooks():
     inner = Talk(("shout", {"text": "secret"}))
 
     async def delegate() -> str:
-        await inner.agent(stage.house, stage.shout).run("go")
+        await inner.agent(stage.runtime, stage.shout).run("go")
         return inner.told[0]
 
     outer = Talk(("delegate", {}))
-    asyncio.run(outer.agent(stage.house, delegate).run("go"))
+    asyncio.run(outer.agent(stage.runtime, delegate).run("go"))
     assert (outer.told, stage.shouted) == (["that is a secret"], [])
 
 
@@ -129,7 +129,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
             ended.append(True)
 
     failed = HookMatcher("*", [lambda event: told.append(event.payload["is_interrupt"])])
-    agent = Talk(("slow", {})).agent(House.embedded(hooks={"PostToolUseFailure": [failed]}), slow)
+    agent = Talk(("slow", {})).agent(Runtime.embedded(hooks={"PostToolUseFailure": [failed]}), slow)
 
     async def main():
         task = asyncio.create_task(agent.run("go"))

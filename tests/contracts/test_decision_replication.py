@@ -12,7 +12,7 @@ from snell.model.protocols import Transaction
 from snell.records import decisions, marks
 from snell.records.decisions import Row
 from snell.store.postgres import PostgresDatabase, ServerAwayError
-from snell.store.replication.decisions import Spool
+from snell.store.replication.decisions import DecisionReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.postgres_server import PostgresServer
@@ -34,14 +34,14 @@ def write(database: SqliteDatabase, first: int, number: int) -> None:
 
 
 def ids(database: SqliteDatabase | PostgresDatabase) -> list[str]:
-    return [row.id for row in do(database, decisions.after, 0, 10_000)]
+    return [row.id for row in do(database, decisions.rows_after, 0, 10_000)]
 
 
 def test_nothing_is_lost_or_doubled_while_the_server_comes_and_goes(
     local: SqliteDatabase, postgres: PostgresServer, on_postgres: Callable[[str], PostgresDatabase]
 ) -> None:
     server = on_postgres("away")
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     write(local, 0, 60)
     assert spool.feed() == 120
     postgres.stop()
@@ -79,7 +79,7 @@ def test_one_row_that_is_refused_does_not_keep_the_others_back(
     write(local, 0, 5)
     do(local, decisions.add, Row(id="id-bad", at=0, session_id="nul\x00"))
     write(local, 5, 5)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.feed()
     assert ids(server) == [each for each in ids(local) if each != "id-bad"]
     assert (spool.refused, len(do(server, decisions.traces_after, 0, 100))) == (1, 10)
@@ -108,7 +108,7 @@ def test_the_thread_catches_up_by_itself(
 ) -> None:
     monkeypatch.setattr("snell.store.replication.decisions.EVERY", 0.05)
     server, seen_from_here = on_postgres("thread"), on_postgres("thread")
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.start()
     try:
         write(local, 0, 30)

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from snell.clients.emulation import VOICES, voice_for
+from snell.clients.emulation import EMULATIONS, emulation_for
 from snell.model.decision import Outcome
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
 from snell.model.hooks import Command, Hook, Source
-from snell.model.protocols import Said, Voice
+from snell.model.protocols import ClientEmulation, Said
 from snell.settings.client_hook_files import FORMS
 from tests.golden.reading import event_in, golden, golden_files, name_of
 
@@ -50,7 +50,7 @@ def native_of(path: Path) -> str:
 def recorded() -> list[Path]:
     """Every payload of a client that has a voice, but for events that are another one here or nothing."""
     found = []
-    for client in VOICES:
+    for client in EMULATIONS:
         for path in golden_files(client):
             as_written = FORMS[client].event(native_of(path))
             if as_written and event_in(path).name in as_written.here:
@@ -61,9 +61,9 @@ def recorded() -> list[Path]:
 @pytest.mark.parametrize("path", recorded(), ids=name_of)
 def test_what_a_client_sent_comes_out_again(path: Path) -> None:
     event, native, sent = event_in(path), native_of(path), golden(path)["payload"]
-    voice = voice_for(f"{path.parent.name}:{native}")
-    assert voice is not None
-    (given,) = voice.given(event, event.cwd)
+    emulation = emulation_for(f"{path.parent.name}:{native}")
+    assert emulation is not None
+    (given,) = emulation.payloads_for(event, event.cwd)
     unknown = ALWAYS | UNKNOWN.get(native, set())
     assert {key: given[key] for key in given if key not in unknown} == {
         key: sent[key] for key in sent if key not in unknown
@@ -72,20 +72,20 @@ def test_what_a_client_sent_comes_out_again(path: Path) -> None:
         assert type(given["timestamp"]) is type(sent["timestamp"])
 
 
-@pytest.mark.parametrize("client", VOICES)
+@pytest.mark.parametrize("client", EMULATIONS)
 def test_every_event_of_every_client_can_be_said_in_every_voice(client: str) -> None:
     natives = {native_of(path) for path in recorded() if path.parent.name == client}
     assert len(natives) > 5
     for native in natives:
-        voice, here = voice_for(f"{client}:{native}"), FORMS[client].event(native)
-        assert voice
+        emulation, here = emulation_for(f"{client}:{native}"), FORMS[client].event(native)
+        assert emulation
         assert here
         for path in golden_files():
             event = event_in(path)
             if event.name in here.here and (not here.kinds or event.kind in here.kinds):
-                for given in voice.given(event, "/p"):
-                    assert isinstance(voice.is_wanted("Shell|run_.*|bash", event, given), bool)
-                    voice.answer(event, given, Said('{"permission": 3, "decision": [], "hookSpecificOutput": 1}'))
+                for given in emulation.payloads_for(event, "/p"):
+                    assert isinstance(emulation.is_wanted("Shell|run_.*|bash", event, given), bool)
+                    emulation.answer(event, given, Said('{"permission": 3, "decision": [], "hookSpecificOutput": 1}'))
 
 
 def before(tool: str, kind: str, **given: Any) -> Event:
@@ -106,16 +106,16 @@ STOP = Event(name="Stop", payload={"session_id": "s", "cwd": "/p"})
 START = Event(name="SessionStart", payload={"session_id": "s", "cwd": "/p", "source": "startup"})
 
 
-def spoken(written_for: str) -> Voice:
-    voice = voice_for(written_for)
-    assert voice is not None
-    return voice
+def spoken(written_for: str) -> ClientEmulation:
+    emulation = emulation_for(written_for)
+    assert emulation is not None
+    return emulation
 
 
 def answered(written_for: str, event: Event, stdout: str = "", stderr: str = "", code: int = 0) -> Outcome | None:
-    voice = spoken(written_for)
-    (given,) = voice.given(event, "/p")
-    return voice.answer(event, given, Said(stdout, stderr, code))
+    emulation = spoken(written_for)
+    (given,) = emulation.payloads_for(event, "/p")
+    return emulation.answer(event, given, Said(stdout, stderr, code))
 
 
 @pytest.mark.parametrize(
@@ -281,9 +281,9 @@ def test_a_change_that_cannot_be_carried_over_is_a_refusal(written_for: str, eve
 def test_a_matcher_reads_what_its_client_gives_it_to_read(
     written_for: str, matcher: str, event: Event, expected: bool
 ) -> None:
-    voice = spoken(written_for)
-    (given,) = voice.given(event, "/p")
-    assert voice.is_wanted(matcher, event, given) is expected
+    emulation = spoken(written_for)
+    (given,) = emulation.payloads_for(event, "/p")
+    assert emulation.is_wanted(matcher, event, given) is expected
 
 
 def test_every_file_of_a_patch_is_reported_for_itself() -> None:
@@ -294,7 +294,7 @@ def test_every_file_of_a_patch_is_reported_for_itself() -> None:
         tool="Edit",
         kind="edit",
     )
-    given = spoken("cursor:afterFileEdit").given(event, "/p")
+    given = spoken("cursor:afterFileEdit").payloads_for(event, "/p")
     assert [(each["file_path"], each["edits"]) for each in given] == [
         ("/p/a", [{"old_string": "", "new_string": "one"}]),
         ("/p/b", [{"old_string": "x", "new_string": "y"}]),
@@ -304,27 +304,27 @@ def test_every_file_of_a_patch_is_reported_for_itself() -> None:
 def test_a_file_that_is_to_be_read_comes_with_its_text(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("secret\n", encoding="utf-8")
     event = before("Read", "read", file_path=str(tmp_path / "a.txt"))
-    (given,) = spoken("cursor:beforeReadFile").given(event, str(tmp_path))
+    (given,) = spoken("cursor:beforeReadFile").payloads_for(event, str(tmp_path))
     assert (given["file_path"], given["content"]) == (str(tmp_path / "a.txt"), "secret\n")
 
 
 def test_several_edits_are_one_with_all_of_their_text_where_a_client_has_no_such_tool() -> None:
-    (given,) = spoken("gemini:BeforeTool").given(SEVERAL, "/p")
+    (given,) = spoken("gemini:BeforeTool").payloads_for(SEVERAL, "/p")
     assert given["tool_name"] == "replace"
     assert given["tool_input"] == {"file_path": "/p/a", "old_string": "a\nc", "new_string": "b\nd"}
 
 
 def test_a_stop_hook_that_always_goes_on_ends_where_cursor_would_end_it() -> None:
-    voice = spoken("cursor:stop")
+    emulation = spoken("cursor:stop")
     counts = []
     for number in range(9):
         again = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": number > 0})
-        for given in voice.given(again, "/p"):
+        for given in emulation.payloads_for(again, "/p"):
             counts.append(given["loop_count"])
-            voice.answer(again, given, Said('{"followup_message": "more"}'))
+            emulation.answer(again, given, Said('{"followup_message": "more"}'))
     assert counts == [0, 1, 2, 3, 4]
     first = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": False})
-    assert [given["loop_count"] for given in voice.given(first, "/p")] == [0]
+    assert [given["loop_count"] for given in emulation.payloads_for(first, "/p")] == [0]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_a_hook_starts_in_the_folder_where_its_client_starts_it(
 def test_a_command_that_fails_is_reported_as_its_client_reports_it(written_for: str, text: Any) -> None:
     call = {"tool_name": "Bash", "tool_input": {"command": "false"}, "error": "Exit code 1", "cwd": "/p"}
     event = Event(name="PostToolUseFailure", payload=call, tool="Bash", kind="shell")
-    (given,) = spoken(written_for).given(event, "/p")
+    (given,) = spoken(written_for).payloads_for(event, "/p")
     assert text(given) == "Exit code 1"
     assert given.get("hook_event_name", "PostToolUse") in ("PostToolUse", written_for.partition(":")[2])
 
@@ -367,4 +367,4 @@ def test_a_command_that_fails_is_reported_as_its_client_reports_it(written_for: 
 def test_any_other_tool_that_fails_is_nothing_to_them(written_for: str) -> None:
     call = {"tool_name": "Read", "tool_input": {"file_path": "/x"}, "error": "no such file", "cwd": "/p"}
     event = Event(name="PostToolUseFailure", payload=call, tool="Read", kind="read")
-    assert spoken(written_for).given(event, "/p") == []
+    assert spoken(written_for).payloads_for(event, "/p") == []

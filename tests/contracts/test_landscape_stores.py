@@ -83,6 +83,6 @@ def test_memories_that_say_the_same_are_joined(database: Database) -> None:
         consolidate(
             tx, shortlist_of(database), project="p", namespace="default", strategy="merge_content", dry_run=False
         )
-        return [memory.content for memory in rows.listed(tx, project="p")]
+        return [memory.content for memory in rows.list_memories(tx, project="p")]
 
     assert database.run(joined) == ["\n\n".join(texts)]

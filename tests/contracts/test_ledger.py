@@ -250,9 +250,9 @@ def test_calls_are_replayed_in_their_order_with_two_attempts(database: Database)
         while first := replays.first(tx, "r"):
             order.append(first.tool_call_id)
             if first.tool_call_id == "s/t2":
-                replays.done(tx, first)
+                replays.finish_replay(tx, first)
             else:
-                replays.attempted(tx, first, 5)
+                replays.count_attempt(tx, first, 5)
         run = runs.find(tx, "r")
         return [queued, order, run and run.status]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.daemon.optional_services import Annexes
+from snell.daemon.optional_services import OptionalServices
 from snell.memory import rows, shared_rows
 from snell.memory.project_renames import Checkout, follow
 from snell.memory.recall import Question
@@ -15,7 +15,7 @@ from snell.memory.shortlist import Shortlist
 from snell.memory.types import Draft
 from snell.runtime.app import database_of
 from snell.store.postgres import PostgresDatabase
-from snell.store.replication.memories import MemoryShare
+from snell.store.replication.memories import MemoryReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 from tests.process.scene import wait_until
@@ -31,7 +31,7 @@ class Machine:
     def __init__(self, folder: Path, name: str, server: PostgresDatabase) -> None:
         self.local, self.server = SqliteDatabase(folder / f"{name}.db"), server
         self.memories = Memories(self.local)
-        self.share = MemoryShare(self.local, server, every=0.05)
+        self.share = MemoryReplicator(self.local, server, every=0.05)
         self.works_on(PROJECT, f"{name}:1")
 
     def works_on(self, project: str, repository: str) -> None:
@@ -43,7 +43,7 @@ class Machine:
         return kept.id
 
     def knows(self, project: str = PROJECT) -> dict[str, str]:
-        found = self.local.run(lambda tx: rows.listed(tx, project=project))
+        found = self.local.run(lambda tx: rows.list_memories(tx, project=project))
         return {memory.content: memory.source for memory in found}
 
 
@@ -136,12 +136,12 @@ def test_nothing_is_noted_down_where_nothing_is_shared(machines) -> None:
     one, _ = machines
     id_ = one.keep(UV)
     one.local.run(lambda tx: rows.forget(tx, [id_]))
-    assert one.local.run(shared_rows.forgotten) == []
+    assert one.local.run(shared_rows.list_forgotten) == []
     one.share.exchange()
     one.local.run(lambda tx: shared_rows.switch(tx, is_shared=False))
     again = one.keep(COOKIE)
     one.local.run(lambda tx: rows.forget(tx, [again]))
-    assert one.local.run(shared_rows.forgotten) == []
+    assert one.local.run(shared_rows.list_forgotten) == []
 
 
 def test_the_daemons_feed_shares_memories_if_the_settings_say_so(tmp_path: Path, postgres, on_postgres) -> None:
@@ -158,13 +158,13 @@ def test_the_daemons_feed_shares_memories_if_the_settings_say_so(tmp_path: Path,
         local = database_of(where)
         checkout = Checkout(f"{name}:1", "/somewhere", PROJECT)
         local.run(lambda tx, at=checkout: follow(tx, at, lambda _: False))
-        feeds.append((Annexes(where, {}).feed, local))
+        feeds.append((OptionalServices(where, {}).feed, local))
     first, second, third = feeds
     Memories(first[1]).remember(Draft(content=UV, project=PROJECT))
     Memories(third[1]).remember(Draft(content=COOKIE, project=PROJECT))
     assert [feed.memories is None for feed, _ in feeds] == [False, False, True]
     assert [feed.memories.exchange() for feed, _ in (first, second)] == [1, 1]
-    known = [local.run(lambda tx: rows.listed(tx, project=PROJECT)) for _, local in feeds]
+    known = [local.run(lambda tx: rows.list_memories(tx, project=PROJECT)) for _, local in feeds]
     assert [[memory.content for memory in each] for each in known] == [[UV], [UV], [COOKIE]]
     for feed, local in feeds:
         feed.stop()

@@ -8,7 +8,7 @@ import pytest
 from snell.llm.embeddings.static_vectors import signature_of, vector_of
 from snell.memory import rows
 from snell.memory.decay import decay, reinforce
-from snell.memory.re_embedding import renew
+from snell.memory.re_embedding import re_embed
 from snell.memory.recall import Question, nearby, recall
 from snell.memory.remember import add_dense, remember, without_dense
 from snell.memory.shortlist import bump, shortlist_of
@@ -122,7 +122,7 @@ def test_vectors_of_an_earlier_make_are_made_anew_on_every_backend(make: Make) -
     old = "UPDATE memories SET vector = ?, signature = ?, vector_make = 'static-1'"
     database.run(lambda tx: tx.do(old, b"\1" * 256, b"\xff" * 32))
     assert best(database, "seaport ruffian lorry", alpha=1.0, min_similarity=0.9) == []
-    assert [database.run(lambda tx: renew(tx, 3)) for _ in range(3)] == [3, 1, 0]
+    assert [database.run(lambda tx: re_embed(tx, 3)) for _ in range(3)] == [3, 1, 0]
     database.run(bump)
     found = database.run(lambda tx: tx.rows("SELECT content, vector, signature, vector_make FROM memories"))
     assert {text: (bytes(vector), bytes(signature), made) for text, vector, signature, made in found} == {

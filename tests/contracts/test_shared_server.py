@@ -42,7 +42,7 @@ def server(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
 
 
 def rows(database: SqliteDatabase | PostgresDatabase) -> list[tuple[str, str, str]]:
-    return [(row.id, row.session_id, row.verdict) for row in do(database, decisions.after, 0, 10_000)]
+    return [(row.id, row.session_id, row.verdict) for row in do(database, decisions.rows_after, 0, 10_000)]
 
 
 def bodies(database: SqliteDatabase | PostgresDatabase) -> dict[str, tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Decision
 from snell.model.protocols import Database
 from snell.operations import call_for
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
@@ -26,25 +26,25 @@ class Stage:
         self.project.mkdir()
         self.database = database
         self.marks = InMemoryStore()
-        self.houses: dict[str, House] = {}
+        self.houses: dict[str, Runtime] = {}
 
-    def house(self, agent: str = "", **options: Any) -> House:
+    def runtime(self, agent: str = "", **options: Any) -> Runtime:
         key = f"{agent}{options}"
         if key not in self.houses:
             hooks = (*pack_hooks("sessions", options), *pack_hooks("fleet"))
             env = {"AGENT_ID": agent} if agent else {}
-            self.houses[key] = House.embedded(*hooks, database=self.database, store=self.marks, env=env)
+            self.houses[key] = Runtime.embedded(*hooks, database=self.database, store=self.marks, env=env)
         return self.houses[key]
 
     def call(self, name: str, agent: str = "", /, **arguments: Any) -> Any:
-        command = call_for(name, self.house(agent))
+        command = call_for(name, self.runtime(agent))
         assert command is not None
         came = command(arguments, {"CWD": str(self.project), **({"AGENT_ID": agent} if agent else {})})
         return asyncio.run(came) if asyncio.iscoroutine(came) else came
 
     def fire(self, name: str, window: str = "w1", agent: str = "", options: Any = None, **fields: Any) -> Decision:
         given = {"cwd": str(self.project), "session_id": window, "transcript_path": f"/t/{window}.jsonl", **fields}
-        decision = self.house(agent, **(options or {})).fire(name, **given)
+        decision = self.runtime(agent, **(options or {})).fire(name, **given)
         assert decision.failures == ()
         return decision
 
@@ -59,8 +59,8 @@ class Stage:
         self.marks.put(f"session:{window}", "context_usage", {"used_percent": percent})
 
     def close(self) -> None:
-        for house in self.houses.values():
-            house.crew.close()
+        for runtime in self.houses.values():
+            runtime.executor.close()
         self.database.close()
 
 

@@ -9,17 +9,17 @@ import sys
 
 from snell.clients import client_named
 from snell.records import crash_points
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 
 def main(point: str = "") -> None:
     crash_points.on_reached = lambda name: os.kill(os.getpid(), signal.SIGKILL) if name == point else None
     client = client_named("claude-code")
-    with House.for_user() as house:
-        assert house.auditor
+    with Runtime.for_user() as runtime:
+        assert runtime.audit_log
         while True:
-            house.handle(client, b'{"hook_event_name": "Notification", "session_id": "s"}', os.urandom(8).hex())
-            house.auditor.keep_up(at_once=True)
+            runtime.handle(client, b'{"hook_event_name": "Notification", "session_id": "s"}', os.urandom(8).hex())
+            runtime.audit_log.keep_up(at_once=True)
 
 
 if __name__ == "__main__":

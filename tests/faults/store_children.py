@@ -19,7 +19,7 @@ from snell.model.decision import Decision
 from snell.model.errors import StoreError
 from snell.model.events import event_from
 from snell.records import decisions
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
 from snell.store.migrate import Step, steps
@@ -87,7 +87,7 @@ def fill_the_disk(path: str) -> None:
     marks.put("session:s1", "after", True)
     database.close()
     again = SqliteDatabase(folder / "state" / "snell.db")
-    stored = {row.id for row in again.run(lambda tx: decisions.after(tx, 0, 1_000_000))}
+    stored = {row.id for row in again.run(lambda tx: decisions.rows_after(tx, 0, 1_000_000))}
     wanted = {id_of(number) for number in range(acknowledged + refused + more)}
     found = {
         "acknowledged": acknowledged + more,
@@ -112,8 +112,8 @@ def decide_without_a_disk(path: str, *layout: str) -> None:
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     database = SqliteDatabase(folder / "state" / "snell.db")
     journal, marks = StoreJournal(database), StoredMarks(database)
-    house = House.embedded(store=marks, journal=journal)
-    verdicts = [house.decide(EVENT).verdict.name for _ in range(3)]
+    runtime = Runtime.embedded(store=marks, journal=journal)
+    verdicts = [runtime.decide(EVENT).verdict.name for _ in range(3)]
     marks.put("session:s1", "mark", 1)
     try:
         database.run(lambda tx: tx.do("DELETE FROM marks"))
@@ -122,7 +122,7 @@ def decide_without_a_disk(path: str, *layout: str) -> None:
         opened = str(error)
     problems = [text.replace(path, "PATH") for text in (journal.problem, marks.problem, opened)]
     print(json.dumps({"verdicts": verdicts, "mark": marks.get("session:s1", "mark"), "problems": problems}))
-    house.close()
+    runtime.close()
 
 
 def _checkpoints(database: SqliteDatabase) -> None:

@@ -66,7 +66,7 @@ def test_a_clock_that_jumps_changes_no_limit_no_order_and_loses_nothing(
     machine.send({"tool_use_id": "last"})
     let_it_look()
     database = SqliteDatabase(machine.home / "state" / "snell.db")
-    rows = database.run(lambda tx: decisions.after(tx, 0, 1000))
+    rows = database.run(lambda tx: decisions.rows_after(tx, 0, 1000))
     traces = database.run(lambda tx: tx.rows("SELECT count(*) FROM traces"))[0][0]
     database.close()
     figure(

@@ -17,7 +17,7 @@ import pytest
 from snell.clients import CLIENTS, client_named
 from snell.daemon.wire import Reply, Request
 from snell.model.errors import SnellError
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.paths import Places
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine
@@ -52,15 +52,15 @@ def test_no_input_crashes_or_hangs_what_reads_it(inputs: int, figure: Figure) ->
     seed = random.randrange(10**6)
     chosen, began, slowest = random.Random(seed), time.monotonic(), 0.0
     clients = [client_named(name) for name in CLIENTS]
-    house = House.embedded()
+    runtime = Runtime.embedded()
     answered = 0
     for data in fuzzed(chosen, inputs):
         start = time.monotonic()
         with contextlib.suppress(SnellError):
-            assert house.handle(chosen.choice(clients), data).exit_code in {0, 1, 2}
+            assert runtime.handle(chosen.choice(clients), data).exit_code in {0, 1, 2}
             answered += 1
         slowest = max(slowest, time.monotonic() - start)
-    house.close()
+    runtime.close()
     counted = {
         "inputs": inputs,
         "answered": answered,
@@ -299,14 +299,14 @@ def test_no_name_in_a_payload_makes_a_file_elsewhere(tmp_path: Path, names: int,
     (where.config / "snell.toml").write_text('[[hooks]]\nevent="PreToolUse"\ncommand="true $X"\n', encoding="utf-8")
     before = everything_but(tmp_path, where.state)
     client = client_named("claude-code")
-    with House.for_user({"HOME": str(tmp_path / "h"), "PATH": os.environ["PATH"]}, where) as house:
+    with Runtime.for_user({"HOME": str(tmp_path / "h"), "PATH": os.environ["PATH"]}, where) as runtime:
         for number in range(names):
             name = NAMES[number] if number < len(NAMES) else "".join(chosen.choices("./\\~a\0%$é-\n", k=20))
             for field in FIELDS:
                 event = {**CALL, "cwd": str(project), field: name}
                 data = json.dumps(event).encode("utf-8", "surrogatepass")
                 with contextlib.suppress(SnellError):
-                    house.handle(client, data)
+                    runtime.handle(client, data)
     odd_ones = [
         path.name for path in where.state.rglob("*") if not path.name.startswith(("snell.db", "crashes", "audit."))
     ]

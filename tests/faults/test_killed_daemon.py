@@ -39,7 +39,7 @@ def test_no_answered_event_is_lost_when_the_daemon_is_killed(machine: Machine, k
             answered |= agent.answered
     database = SqliteDatabase(machine.home / "state" / "snell.db")
     StoreJournal(database).take_in()  # as whoever asks the journal does
-    stored = {row.tool_use_id for row in database.run(lambda tx: decisions.after(tx, 0, 10**6))}
+    stored = {row.tool_use_id for row in database.run(lambda tx: decisions.rows_after(tx, 0, 10**6))}
     counted = {"kills": kills, "acknowledged": len(answered), "lost": len(answered - stored)}
     figure(test="T04", fault="kill -9 of the daemon", **counted, seed=seed, seconds=round(time.monotonic() - began, 1))
     assert (database.check(), database.problems, answered - stored) == ([], [], set())

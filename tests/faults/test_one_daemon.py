@@ -41,7 +41,7 @@ def test_upgrades_under_load_lose_no_event_and_fail_none(machine: Machine, upgra
     codes, slowest = load.end()
     database = SqliteDatabase(machine.home / "state" / "snell.db")
     StoreJournal(database).take_in()  # as whoever asks the journal does
-    stored = {row.tool_use_id for row in database.run(lambda tx: decisions.after(tx, 0, 10**6))}
+    stored = {row.tool_use_id for row in database.run(lambda tx: decisions.rows_after(tx, 0, 10**6))}
     database.close()
     lost = codes.keys() - stored
     figure(

@@ -86,7 +86,7 @@ def test_a_wheel_is_installed_upgraded_and_removed_without_a_trace(shop: Shop, t
     left = shop.files() - before
     wait_until(lambda: not shop.daemons())
     database = SqliteDatabase(shop.home / "state" / "snell.db")
-    stored = [row.tool_use_id for row in database.run(lambda tx: decisions.after(tx, 0, 1000))]
+    stored = [row.tool_use_id for row in database.run(lambda tx: decisions.rows_after(tx, 0, 1000))]
     database.close()
     figure(test="shipping", native=native, versions=[first["version"], second["version"]], left_behind=sorted(left))
     assert (first["version"], second["version"], left) == ("1.0.0", "1.1.0", set())

@@ -39,7 +39,7 @@ def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path, kil
         acknowledged |= {id_of(number) for number in said}
         database = SqliteDatabase(path)
         damage += database.check() + database.problems
-        stored = {row.id for row in do(database, decisions.after, 0, 10**6)}
+        stored = {row.id for row in do(database, decisions.rows_after, 0, 10**6)}
         database.close()
         assert acknowledged - stored == set()
     figure(
@@ -88,7 +88,7 @@ def test_a_torn_log_costs_at_most_its_torn_end(tmp_path: Path, tails: int, figur
         torn_at = tear(copy / "snell.db-wal", chosen)
         whole = sum(size <= torn_at for size in sizes)
         database = SqliteDatabase(copy / "snell.db")
-        found = [row.id for row in do(database, decisions.after, 0, 10**6)]
+        found = [row.id for row in do(database, decisions.rows_after, 0, 10**6)]
         assert (database.check(), database.problems) == ([], [])
         assert found == [id_of(row) for row in range(len(found))]
         assert len(found) >= whole

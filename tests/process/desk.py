@@ -9,7 +9,7 @@ from typing import Any
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Outcome
 from snell.model.hooks import Hook, Scope
-from snell.runtime.python_hook_files import FromFile, PythonFiles
+from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from tests.helpers import call, untimed
 from tests.process.scene import is_alive, wait_until
 
@@ -29,7 +29,7 @@ class Desk:
         path.write_text(imports + dedent(source), encoding="utf-8")
         return path
 
-    def load(self, source: str, name: str = "mine.py", imports: str = IMPORTS) -> FromFile:
+    def load(self, source: str, name: str = "mine.py", imports: str = IMPORTS) -> LoadedFile:
         path = self.write(source, name, imports)
         return self.files.load(path, scope=Scope.SESSION, layer="user", pack=path.stem)
 

@@ -31,9 +31,9 @@ from snell.model.hooks import (
     Source,
     Webhook,
 )
-from snell.runtime.executor import Crew
+from snell.runtime.executor import Executor
 from snell.runtime.python_hook_files import PythonFiles
-from snell.system.handler_context import HandlerSettings, McpServer, ModelSettings, Surroundings
+from snell.system.handler_context import HandlerContext, HandlerSettings, McpServer, ModelSettings
 from tests.helpers import call, event
 from tests.loopback import Answer, Server
 from tests.model_server import Line, ModelServer
@@ -63,7 +63,7 @@ class Fault:
         name: str,
         kind: str,
         handler: Handler,
-        around: Surroundings | None = None,
+        around: HandlerContext | None = None,
         timeout: float = 20.0,
         *,
         is_seen_late: bool = False,
@@ -74,7 +74,7 @@ class Fault:
         self.name = name
         self.kind = kind
         self.handler = handler
-        self.around = around or Surroundings(env=PATH)
+        self.around = around or HandlerContext(env=PATH)
         self.timeout = timeout
         self.is_seen_late = is_seen_late  # by the engine, which knows what may be answered
         self.is_async = is_async
@@ -103,13 +103,17 @@ class Fault:
     def outcome(self) -> Outcome:
         """It happens."""
         hooks = (self.hook(Scope.SESSION, None),)
-        crew = Crew(self.worker, self.around)
+        executor = Executor(self.worker, self.around)
         try:
             with patch.object(sys, "executable", self.python):
-                run = asyncio.run(crew.run_async(hooks, EVENTS[0])) if self.is_async else crew.run(hooks, EVENTS[0])
+                run = (
+                    asyncio.run(executor.run_async(hooks, EVENTS[0]))
+                    if self.is_async
+                    else executor.run(hooks, EVENTS[0])
+                )
         finally:
             if not self.worker:
-                crew.close()
+                executor.close()
         (outcome,) = run
         return replace(outcome, seconds=0.0)
 
@@ -152,7 +156,7 @@ class Stage:
         self._stack = stack
         stopped = threading.Event()
         stopped.set()
-        self.cancelled = Surroundings(env=PATH, cancel=stopped)
+        self.cancelled = HandlerContext(env=PATH, cancel=stopped)
 
     def faults(self) -> Iterator[Fault]:
         yield Fault("unreadable entry", "launch", Broken("snell.toml:3: the entry cannot be read"))
@@ -229,8 +233,8 @@ class Stage:
         yield from self._asked("hangs", "timeout", Line(before=60), 0.3)
         yield from self._both("unreachable", "launch", self._model(url="http://127.0.0.1:1"))
         yield from self._both("over budget", "launch", self._model(url="http://127.0.0.1:1", max_session_tokens=0))
-        yield from self._both("without model", "launch", Surroundings(env={"PATH": "/nowhere"}))
-        yield from self._both("in batch", "launch", Surroundings(is_interactive=False))
+        yield from self._both("without model", "launch", HandlerContext(env={"PATH": "/nowhere"}))
+        yield from self._both("in batch", "launch", HandlerContext(is_interactive=False))
         yield from self._both(
             "cancelled", "cancelled", replace(self._model(url="http://127.0.0.1:1"), cancel=self.cancelled.cancel)
         )
@@ -249,26 +253,26 @@ class Stage:
     def _asked(self, name: str, kind: str, line: Line, timeout: float = 20.0) -> list[Fault]:
         return self._both(name, kind, self._model(url=self._server(ModelServer(lambda asked: line)).url), timeout)
 
-    def _both(self, name: str, kind: str, around: Surroundings, timeout: float = 20.0) -> list[Fault]:
+    def _both(self, name: str, kind: str, around: HandlerContext, timeout: float = 20.0) -> list[Fault]:
         handlers = {"prompt": Prompt("?"), "agent": Agent("?")}
         return [Fault(f"{each} {name}", kind, made, around, timeout) for each, made in handlers.items()]
 
-    def _model(self, **settings: Any) -> Surroundings:
-        return Surroundings(settings=HandlerSettings(ModelSettings(api="anthropic", **settings)))
+    def _model(self, **settings: Any) -> HandlerContext:
+        return HandlerContext(settings=HandlerSettings(ModelSettings(api="anthropic", **settings)))
 
-    def _program(self, script: str) -> Surroundings:
+    def _program(self, script: str) -> HandlerContext:
         folder = self.folder / f"programs-{len(os.listdir(self.folder))}"
         folder.mkdir()
         (folder / "claude").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         (folder / "claude").chmod(0o755)
-        return Surroundings(env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(self.folder)})
+        return HandlerContext(env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(self.folder)})
 
     def _mcp_tools(self) -> Iterator[Fault]:
         servers = {
             "c": McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),)),
             "missing": McpServer("/nowhere/server"),
         }
-        around = Surroundings(PATH, settings=HandlerSettings(mcp_servers=servers))
+        around = HandlerContext(PATH, settings=HandlerSettings(mcp_servers=servers))
         yield Fault("mcp_tool without server", "launch", McpTool("none", "t"), around)
         yield Fault("mcp_tool server missing", "launch", McpTool("missing", "t"), around)
         yield Fault("mcp_tool dies", "crash", McpTool("c", "check", {"die": True}), around)

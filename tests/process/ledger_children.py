@@ -36,11 +36,11 @@ def _tell(desk: Desk, what: str, id_: str) -> None:
     }[what]
     call = {} if what == "start" else {"tool_name": MAIL, "tool_input": LETTER, "tool_use_id": id_}
     event = event_from({"session_id": "s", "cwd": str(desk.folder), **call, **fields}, names[what])
-    work = desk.house.begin(event)
-    decision = work.earlier or desk.house.settle(work, desk.house.driven(work))
+    work = desk.runtime.prepare(event)
+    decision = work.earlier or desk.runtime.commit(work, desk.runtime.run_to_end(work))
     print(decision.verdict, flush=True)
-    desk.house.follow_up(work, decision)
-    desk.house.crew.close()
+    desk.runtime.after_reply(work, decision)
+    desk.runtime.executor.close()
 
 
 def _die(point: str) -> None:

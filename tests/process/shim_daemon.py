@@ -73,7 +73,7 @@ def descriptors() -> list[str]:
 
 def read(connection: socket.socket) -> Request | None:
     data = bytearray()
-    while len(data) != Request.needed(data):
+    while len(data) != Request.frame_length(data):
         part = connection.recv(1 << 16)
         if not part:
             return None

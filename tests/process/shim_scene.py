@@ -180,7 +180,7 @@ def says(data: bytes) -> Turn:
 
 def reads(peer: Peer, connection: socket.socket) -> Request:
     data = bytearray()
-    while len(data) != Request.needed(data):
+    while len(data) != Request.frame_length(data):
         part = connection.recv(1 << 20)
         assert part, "the shim closed in the middle of its request"
         data += part

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Command, Hook
-from snell.runtime.executor import Crew
-from snell.system.handler_context import Surroundings
+from snell.runtime.executor import Executor
+from snell.system.handler_context import HandlerContext
 from tests.helpers import call
 from tests.process.scene import Scene
 
@@ -19,14 +19,14 @@ class Stage:
     def __init__(self, scene: Scene) -> None:
         self.folder = scene.folder
         self.late: list[tuple[str, Outcome]] = []
-        self.around = Surroundings(env=scene.env, project_dir=str(scene.folder), late=self._late)
+        self.around = HandlerContext(env=scene.env, project_dir=str(scene.folder), late=self._late)
 
     def run(self, *hooks: Hook, on: Event | None = None, **around: Any) -> list[Outcome]:
-        crew = Crew(around=replace(self.around, **around))
+        executor = Executor(around=replace(self.around, **around))
         try:
-            return [without_time(outcome) for outcome in crew.run(hooks, on or call(cwd=str(self.folder)))]
+            return [without_time(outcome) for outcome in executor.run(hooks, on or call(cwd=str(self.folder)))]
         finally:
-            crew.close()
+            executor.close()
 
     def answer(
         self, line: str, *, on: Event | None = None, args: tuple[str, ...] | None = None, **fields: Any

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from snell.engine.decide import decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Tell
 from snell.model.hooks import Scope
-from snell.runtime.decision_drivers import drive
-from snell.runtime.executor import Crew
+from snell.runtime.decision_drivers import run_decision
+from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
 from snell.system.run_program import background_runs
 from tests.helpers import event
@@ -68,10 +68,10 @@ def test_its_own_limit_counts_in_milliseconds_from_the_promise_on(stage: Stage) 
 
 @pytest.mark.proves("S1-96")
 def test_going_to_the_background_does_not_use_a_once_hook_up(stage: Stage) -> None:
-    book, marks = Book([command(PROMISE, once=True)]), InMemoryStore()
-    crew = Crew(around=stage.around)
-    decisions = [drive(decide(event("PreToolUse"), book, marks), crew) for _ in range(2)]
-    crew.close()
+    book, marks = Registry([command(PROMISE, once=True)]), InMemoryStore()
+    executor = Executor(around=stage.around)
+    decisions = [run_decision(decide(event("PreToolUse"), book, marks), executor) for _ in range(2)]
+    executor.close()
     assert wait_until(lambda: not background_runs(), 20)
     assert [len(list(decision.runs())) for decision in decisions] == [1, 1]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from tests.helpers import call
 from tests.process.desk import Desk, opened
 from tests.process.scene import wait_until
@@ -34,11 +34,11 @@ def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk
         def watcher(): open({str(seen)!r}, "w").close()
     """)
     slow, watcher = loaded.hooks
-    house = House.embedded(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
-    house.decide(call())
+    runtime = Runtime.embedded(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
+    runtime.decide(call())
     with gate.open("w", encoding="utf-8"):  # from now on the hook is inside its function, and waits for us
-        house.decide(call(tool="Read"))
+        runtime.decide(call(tool="Read"))
         assert wait_until(seen.exists, 30.0)
-        assert len(house.background.pending()) == 1
-    house.crew.close()
-    assert [each.state for each in house.background.all()] == ["completed"]
+        assert len(runtime.background.pending()) == 1
+    runtime.executor.close()
+    assert [each.state for each in runtime.background.all()] == ["completed"]

@@ -13,9 +13,9 @@ import pytest
 
 from snell.clients import opencode, pi
 from snell.clients.installs import install_of
-from snell.clients.protocol.plugin_files import bridge
+from snell.clients.protocol.plugin_files import plugin_text
 from snell.setup.config_formats import Programs
-from snell.setup.file_changes import planned
+from snell.setup.file_changes import plan_change
 from snell.setup.plan import Options, Site, plan
 
 NODE = shutil.which("node")
@@ -57,7 +57,7 @@ def played(kind: str, file: str, tmp_path: Path) -> dict[str, Any]:
     settings = "".join(f'[[hooks]]\nevent = "{event}"\ncommand = {command}\npass_context = true\n' for event in EVENTS)
     (home / "config/snell.toml").write_text(settings, encoding="utf-8")
     # Node runs a TypeScript file only from version 22 on; the types of ours are few enough to be taken out here.
-    text = bridge(file, [sys.executable, "-m", "snell", "hook"])
+    text = plugin_text(file, [sys.executable, "-m", "snell", "hook"])
     plugin = tmp_path / "plugin.mjs"
     plugin.write_text(without_types(text) if file.endswith(".ts") else text, encoding="utf-8")
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SNELL_HOME": str(home)}
@@ -112,8 +112,8 @@ def test_pi_does_what_the_hooks_say(tmp_path: Path) -> None:
 
 
 def test_a_bridge_names_the_command_that_it_was_given() -> None:
-    assert 'const COMMAND = ["/opt/my tools/snell-hook"]' in bridge("pi.ts", ["/opt/my tools/snell-hook"])
-    assert 'const COMMAND = ["snell-hook"]' in bridge("opencode.js")
+    assert 'const COMMAND = ["/opt/my tools/snell-hook"]' in plugin_text("pi.ts", ["/opt/my tools/snell-hook"])
+    assert 'const COMMAND = ["snell-hook"]' in plugin_text("opencode.js")
 
 
 CALLED = """
@@ -144,7 +144,7 @@ def test_what_could_not_be_checked_is_refused_where_that_was_wished(tmp_path: Pa
     said = []
     for options in (Options(), Options(fail_closed=True)):
         (file,) = plan(install_of(name), options, Site(tmp_path, tmp_path, Programs(str(shim), "/x/snell")))
-        text = (planned(file).after or b"").decode()
+        text = (plan_change(file).after or b"").decode()
         plugin = tmp_path / "plugin.mjs"
         plugin.write_text(without_types(text), encoding="utf-8")
         words = [NODE, "--input-type=module", "-e", CALLED, plugin.as_uri()]

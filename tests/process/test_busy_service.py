@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from snell.clients import client_named
-from snell.daemon.request_handler import Service
+from snell.daemon.request_handler import RequestHandler
 from snell.daemon.wire import Request
 from snell.model.protocols import Reply
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 SLOW = """
 import time
@@ -38,18 +38,18 @@ def test_threads_that_wait_for_the_hooks_process_cannot_keep_a_run_in_it_from_fi
         replies.append(reply)
         answered.set()
 
-    async def serve(house: House) -> bool:
+    async def serve(runtime: Runtime) -> bool:
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(1))
         everybody = loop.run_in_executor(None, answered.wait, 20)  # the only common thread
-        service = Service(house)
+        service = RequestHandler(runtime)
         service.start(loop)
         waiting = service.serve(Request("1 0.1.0", "0" * 32, str(tmp_path), (), b"", PAYLOAD), send)
         assert waiting
         await waiting
         return await everybody
 
-    with House.for_user(env) as house:
-        house.handle(client_named("generic"), PAYLOAD)  # the process is there and knows its hooks
-        assert asyncio.run(serve(house)), "the run waited for a thread that waited for the run"
+    with Runtime.for_user(env) as runtime:
+        runtime.handle(client_named("generic"), PAYLOAD)  # the process is there and knows its hooks
+        assert asyncio.run(serve(runtime)), "the run waited for a thread that waited for the run"
     assert b"slowly" in replies[0].stdout

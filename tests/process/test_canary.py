@@ -69,7 +69,7 @@ def test_none_of_five_hundred_secrets_is_in_any_byte_that_snell_wrote(tmp_path: 
 
 def _canary(folder: Path, events: int, secrets_each: int) -> None:
     home = folder / "h"
-    pack = _house(home)
+    pack = _runtime(home)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
     planted = _secrets(events * secrets_each)
     written = Written(home, pack)
@@ -94,7 +94,7 @@ def _canary(folder: Path, events: int, secrets_each: int) -> None:
     assert written.leaks(planted) == []
 
 
-def _house(home: Path) -> Path:
+def _runtime(home: Path) -> Path:
     pack = home / "config" / "pack"
     pack.mkdir(parents=True)
     (pack / "pack.toml").write_text('name = "p"\n', encoding="utf-8")

@@ -13,13 +13,13 @@ from itertools import product
 import pytest
 
 from snell.engine.decide import decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.handlers import HANDLERS
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile, Scope
-from snell.runtime.app import House
-from snell.runtime.decision_drivers import drive
+from snell.runtime.app import Runtime
+from snell.runtime.decision_drivers import run_decision
 from snell.store.in_memory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
 from tests.process.machine import Machine
@@ -51,7 +51,7 @@ class Told:
 
 
 def decided(hook: Hook, outcome: Outcome, on: Event) -> Decision:
-    return drive(decide(on, Book([hook]), InMemoryStore()), Told(outcome))
+    return run_decision(decide(on, Registry([hook]), InMemoryStore()), Told(outcome))
 
 
 def expected(fault: Fault, scope: Scope, setting: str | None, on: Event) -> tuple[str, list[tuple[str, str]], bool]:
@@ -119,8 +119,8 @@ def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(fa
             continue
         around = fault.around
         options = {"env": dict(around.env), "handlers": around.settings, "is_interactive": around.is_interactive}
-        with House.embedded(fault.hook(Scope.POLICY, None), **options) as house:
-            decision = house.decide(EVENTS[0])
+        with Runtime.embedded(fault.hook(Scope.POLICY, None), **options) as runtime:
+            decision = runtime.decide(EVENTS[0])
         if (str(decision.verdict), len(decision.failures)) != ("deny", 1):
             wrong.append((fault.name, str(decision.verdict), decision.failures))
     assert wrong == []

@@ -14,12 +14,12 @@ import pytest
 
 from snell import Deny, judges
 from snell.daemon.listener import Listener, listen
-from snell.daemon.request_handler import Service
-from snell.daemon.socket_server import Front
+from snell.daemon.request_handler import RequestHandler
+from snell.daemon.socket_server import SocketServer
 from snell.daemon.wire import Reply, Request
 from snell.model.hooks import Command, Hook
 from snell.operations.rpc import Rpc
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 BOUND = 60.0  # seconds; a hang, on a busy machine
@@ -29,9 +29,9 @@ import socket, sys
 from pathlib import Path
 from snell.daemon.listener import listen
 from snell.daemon.wire import Request
-from snell.daemon.socket_server import Front
-from snell.runtime.app import House
-from snell.daemon.request_handler import Service
+from snell.daemon.socket_server import SocketServer
+from snell.runtime.app import Runtime
+from snell.daemon.request_handler import RequestHandler
 
 home = Path(sys.argv[1])
 env = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SNELL_HOME": str(home)}
@@ -39,9 +39,9 @@ listener = listen(home / "run")
 caller = socket.socket(socket.AF_UNIX)
 caller.connect(str(listener.path))
 caller.sendall(Request("1 0.1.0", "0" * 32, "/", ("--client", "claude-code"), b"", sys.argv[2].encode()).encode())
-with House.for_user(env) as house:
-    house.crew.patience = 60
-    Front(listener.socket, Service(house)).accept(1)
+with Runtime.for_user(env) as runtime:
+    runtime.executor.deadline = 60
+    SocketServer(listener.socket, RequestHandler(runtime)).accept(1)
     print([name for name in ("asyncio", "logging", "ssl", "snell.redact.scan") if name in sys.modules])
     print(caller.recv(65536).decode("ascii", "replace"))
 """
@@ -76,8 +76,8 @@ class Door:
 
     def __init__(self, folder: Path, *hooks: Hook | Callable[..., object]) -> None:
         self.listener: Listener = listen(folder / "run")
-        self.house = House.embedded(*hooks)
-        self.front = Front(self.listener.socket, Service(self.house))
+        self.runtime = Runtime.embedded(*hooks)
+        self.front = SocketServer(self.listener.socket, RequestHandler(self.runtime))
         self.seen: list[str] = []
 
     def caller(self) -> socket.socket:
@@ -102,7 +102,7 @@ class Door:
 def door(tmp_path: Path) -> Iterator[Door]:
     made = Door(tmp_path, refuses)
     yield made
-    made.house.close()
+    made.runtime.close()
 
 
 def request(number: int = 0) -> bytes:
@@ -113,7 +113,7 @@ def request(number: int = 0) -> bytes:
 
 def answered(caller: socket.socket) -> Reply:
     data = b""
-    while Reply.needed(data) is None or len(data) < (Reply.needed(data) or 0):
+    while Reply.frame_length(data) is None or len(data) < (Reply.frame_length(data) or 0):
         part = caller.recv(65536)
         assert part, "the connection was closed before the answer"
         data += part
@@ -168,7 +168,7 @@ def test_lines_of_remote_calls_wait_for_the_loop(door: Door) -> None:
 def test_a_hook_that_must_be_waited_for_is_waited_for_in_the_loop(tmp_path: Path) -> None:
     slow = Hook(id="slow", event="PreToolUse", handler=Command("echo slowly >&2; exit 2"), timeout=BOUND)
     door = Door(tmp_path, slow)
-    with door.caller() as caller, door.house:
+    with door.caller() as caller, door.runtime:
         caller.sendall(request(3))
         door.front.accept(1)
 
@@ -183,7 +183,7 @@ def test_the_same_delivery_twice_while_it_is_being_decided_runs_its_hooks_once(t
     log, gate = tmp_path / "log", tmp_path / "gate"
     command = f"echo x >> '{log}'; while [ ! -e '{gate}' ]; do sleep 0.01; done; echo waited >&2; exit 2"
     door = Door(tmp_path, Hook(id="slow", event="PreToolUse", handler=Command(command), timeout=BOUND))
-    with door.caller() as one, door.caller() as other, door.house:
+    with door.caller() as one, door.caller() as other, door.runtime:
 
         def talk() -> None:
             one.sendall(request(4))

@@ -10,7 +10,7 @@ import pytest
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.paths import Places
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model
@@ -32,13 +32,13 @@ def decided(folder: Path, name: str, instead: dict[str, str], env: dict[str, str
         assert shown in text
         text = text.replace(shown, used)
     (where.config / "snell.toml").write_text(text, encoding="utf-8")
-    house = House.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder), **env}, where)
+    runtime = Runtime.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder), **env}, where)
     event = event_from({"session_id": "s", "cwd": str(folder), **payload}, on)
-    assert house.problems_for(event) == ()
+    assert runtime.problems_for(event) == ()
     try:
-        return house.decide(event)
+        return runtime.decide(event)
     finally:
-        house.close()
+        runtime.close()
 
 
 def test_no_example_is_left_out():

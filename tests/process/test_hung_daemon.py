@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from snell.daemon.hung_daemon import end_if_silent
+from snell.daemon.hung_daemon import end_if_hung
 from tests.process.machine import CALL, Machine, wait_until
 
 pytestmark = pytest.mark.process
@@ -19,7 +19,7 @@ def test_one_that_was_stopped_is_killed_and_the_next_event_starts_another(machin
     machine.hook()
     pid = machine.pid
     os.kill(pid, signal.SIGSTOP)
-    assert end_if_silent(machine.home / "run") == pid
+    assert end_if_hung(machine.home / "run") == pid
     wait_until(lambda: pid not in machine.daemons())
     assert machine.reason({"tool_input": {"command": "bad"}}) == "not that"
     assert machine.pid != pid
@@ -28,12 +28,12 @@ def test_one_that_was_stopped_is_killed_and_the_next_event_starts_another(machin
 def test_one_that_answers_is_left_alone(machine: Machine) -> None:
     machine.hook()
     pid = machine.pid
-    assert end_if_silent(machine.home / "run") is None
+    assert end_if_hung(machine.home / "run") is None
     assert machine.pid == pid
 
 
 def test_nobody_there_is_nobody_to_end(machine: Machine) -> None:
-    assert end_if_silent(machine.home / "run") is None
+    assert end_if_hung(machine.home / "run") is None
 
 
 def test_a_decision_that_was_told_so_ends_the_daemon_first(machine: Machine) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from snell.clients.installs import install_of
-from snell.setup.file_changes import Change, install, planned, planned_removal, uninstall
+from snell.setup.file_changes import Change, install, plan_change, plan_removal, uninstall
 from snell.setup.plan import Options, plan
 from tests.unit.runtime.runtime_helpers import site_in, snapshot
 
@@ -44,16 +44,16 @@ def _survives(name: str, folder: Path, step: int) -> bool:
 
     def put() -> None:
         for file in files:
-            install(planned(file), name, state)
+            install(plan_change(file), name, state)
 
     def take() -> None:
         for file in files:
-            uninstall(planned_removal(file, {name}, state), name, state)
+            uninstall(plan_removal(file, {name}, state), name, state)
 
     was_killed = _killed_at(step, put)
-    _each_is_old_or_new(files, [planned(file) for file in files])
+    _each_is_old_or_new(files, [plan_change(file) for file in files])
     put()
-    assert not any(planned(file).changes for file in files)
+    assert not any(plan_change(file).changes for file in files)
     was_killed |= _killed_at(step, take)
     take()
     assert {key: each for key, each in snapshot(site.home).items() if not key.endswith(".tmp")} == first

@@ -14,11 +14,18 @@ import pytest
 
 from snell.clients.installs import install_names, install_of
 from snell.model.effects import Verdict
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.setup.client_mcp_servers import Configured, servers_of
 from snell.setup.plan import Site
 from snell.system.handler_context import McpServer
-from snell.system.mcp_tool_schemas import DAY, LearnedServer, LearnedTool, all_learned, keep, learned
+from snell.system.mcp_tool_schemas import (
+    DAY,
+    LearnedServer,
+    LearnedTool,
+    all_learned,
+    learned_tool,
+    store_learned_tools,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SNELL = Path(sys.executable).with_name("snell")
@@ -72,12 +79,12 @@ class Person:
             stdin=subprocess.DEVNULL,
         )
 
-    def house(self) -> House:
-        return House.for_user(self.env)
+    def runtime(self) -> Runtime:
+        return Runtime.for_user(self.env)
 
     def fire(self, tool: str, given: Any) -> Any:
-        with self.house() as house:
-            return house.fire(
+        with self.runtime() as runtime:
+            return runtime.fire(
                 "PreToolUse",
                 client="claude_code",
                 session_id="s",
@@ -210,22 +217,22 @@ def test_what_a_server_says_of_its_effects_counts_in_the_ledger(person: Person) 
     (person.state.parent / "config/snell.toml").write_text('[pack.ledger]\nmode = "durable"\n', encoding="utf-8")
     person.snell("tools", "learn", "--yes")
     call = ("mcp__mail__archive_everything", {"folder": "all"})
-    with person.house() as house:
+    with person.runtime() as runtime:
         for number in range(2):
             fields = {"session_id": "s", "tool_use_id": f"t{number}", "cwd": str(person.project)}
-            before = house.fire("PreToolUse", tool_name=call[0], tool_input=call[1], **fields)
+            before = runtime.fire("PreToolUse", tool_name=call[0], tool_input=call[1], **fields)
             assert before.verdict is not Verdict.DENY
-            house.fire("PostToolUse", tool_name=call[0], tool_input=call[1], tool_response="x", **fields)
+            runtime.fire("PostToolUse", tool_name=call[0], tool_input=call[1], tool_response="x", **fields)
 
 
 def test_what_was_learned_long_ago_counts_no_more(tmp_path: Path) -> None:
     row = LearnedServer(
         "claude_code", "my.mail", at=time.time() - 40 * DAY, tools={"send": LearnedTool({"type": "object"})}
     )
-    keep(tmp_path, [row])
-    assert learned(tmp_path, "claude_code", "", "mcp__my_mail__send", 30) is None
-    assert learned(tmp_path, "cursor", "", "mcp__my_mail__send", 50) == row.tools["send"]
-    assert learned(tmp_path, "cursor", "", "Write", 50) is None
+    store_learned_tools(tmp_path, [row])
+    assert learned_tool(tmp_path, "claude_code", "", "mcp__my_mail__send", 30) is None
+    assert learned_tool(tmp_path, "cursor", "", "mcp__my_mail__send", 50) == row.tools["send"]
+    assert learned_tool(tmp_path, "cursor", "", "Write", 50) is None
 
 
 def test_the_nearest_server_of_a_name_counts(tmp_path: Path) -> None:
@@ -234,10 +241,10 @@ def test_the_nearest_server_of_a_name_counts(tmp_path: Path) -> None:
     def row(client: str, project: str) -> LearnedServer:
         return LearnedServer(client, "x", project, now, {"t": LearnedTool({"title": f"{client} {project}"})})
 
-    keep(tmp_path, [row("cursor", ""), row("codex", ""), row("cursor", "/p")])
+    store_learned_tools(tmp_path, [row("cursor", ""), row("codex", ""), row("cursor", "/p")])
 
     def title(client: str, project: str) -> Any:
-        found = learned(tmp_path, client, project, "mcp__x__t")
+        found = learned_tool(tmp_path, client, project, "mcp__x__t")
         return found and found.schema["title"]
 
     assert [title("codex", "/q"), title("cursor", "/q"), title("codex", "/p")] == ["codex ", "cursor ", "cursor /p"]
@@ -246,7 +253,7 @@ def test_the_nearest_server_of_a_name_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[1]", '[{"client": 5}]', "[" * 5000])
 def test_a_file_of_learned_tools_that_is_none_counts_as_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "mcp_tools.json").write_text(text, encoding="utf-8")
-    assert learned(tmp_path, "", "", "mcp__a__b") is None
+    assert learned_tool(tmp_path, "", "", "mcp__a__b") is None
 
 
 RUN = McpServer("run", ("a", "secret"), {"K": "v"})

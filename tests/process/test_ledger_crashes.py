@@ -38,34 +38,34 @@ class Client:
             self.rows = json.loads(lines.pop())
         return lines
 
-    def send(self, id_: str, die_at: str = "", *, stays: bool) -> None:
+    def send(self, id_: str, die_at: str = "", *, keep_open: bool) -> None:
         """`stays`: the client lives on and asks a new process when its hook died without an answer."""
         answer = self.tell(f"before:{id_}", die_at=die_at)
-        if not answer and stays:
+        if not answer and keep_open:
             answer = self.tell(f"before:{id_}")
         if answer != ["silent"]:
             return
         self.sent += 1
         told = self.tell(f"after:{id_}", die_at=die_at)
-        if not told and stays:
+        if not told and keep_open:
             self.tell(f"after:{id_}")
 
 
 @pytest.mark.proves("S3-49", "S3-50")
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("stays", [True, False], ids=["the client lives on", "the client dies too"])
-def test_no_side_effect_happens_twice_wherever_the_process_ends(tmp_path: Path, point: str, stays: bool):
+def test_no_side_effect_happens_twice_wherever_the_process_ends(tmp_path: Path, point: str, keep_open: bool):
     client = Client(tmp_path)
-    client.send("t1", point, stays=stays)
+    client.send("t1", point, keep_open=keep_open)
     sent_before = client.sent
-    if not stays:
+    if not keep_open:
         client.tell("start:resume")
     again = client.tell("before:t2")
     if again == ["silent"]:
         client.sent += 1
     assert client.sent <= 1
     # What was sent and reported is known; what was sent and not reported is asked about; nothing else is in the way.
-    assert again == [EXPECTED[point][stays]]
+    assert again == [EXPECTED[point][keep_open]]
     if sent_before or point != "before claim":
         assert "t1" in client.rows
     assert set(client.rows.values()) <= {"succeeded", "abandoned_on_resume", "denied", "running", "prepared"}

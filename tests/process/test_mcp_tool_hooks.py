@@ -10,7 +10,7 @@ import pytest
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
 from snell.model.hooks import McpTool
-from snell.system.handler_context import HandlerSettings, McpServer, Surroundings
+from snell.system.handler_context import HandlerContext, HandlerSettings, McpServer
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.unit.settings.workbench import hook_of, parsed, said
@@ -20,9 +20,9 @@ CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))
 pytestmark = pytest.mark.process
 
 
-def around(**fields) -> Surroundings:
+def around(**fields) -> HandlerContext:
     servers = {"checker": CHECKER, "gone": McpServer("/nowhere/server"), "mute": McpServer("/bin/true")}
-    return Surroundings(env={"PATH": "/usr/bin:/bin"}, settings=HandlerSettings(mcp_servers=servers), **fields)
+    return HandlerContext(env={"PATH": "/usr/bin:/bin"}, settings=HandlerSettings(mcp_servers=servers), **fields)
 
 
 def answered(given: dict, *, server: str = "checker", tool: str = "check", **fields) -> Outcome:
@@ -85,9 +85,9 @@ for line in sys.stdin:
 ASKS = """
 import sys
 from snell.system.mcp_client import call_tool
-from snell.system.deadline import Patience
+from snell.system.deadline import Deadline
 from snell.system.handler_context import McpServer
-print(call_tool(McpServer(sys.executable, (sys.argv[1],)), "check", {}, {}, Patience(50)))
+print(call_tool(McpServer(sys.executable, (sys.argv[1],)), "check", {}, {}, Deadline(50)))
 """
 
 

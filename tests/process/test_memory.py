@@ -15,7 +15,7 @@ import pytest
 
 from snell.memory import rows
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import Waiting, encoded
+from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.service import Memories
 from snell.runtime.app import database_of
 from snell.system.paths import Places
@@ -40,11 +40,11 @@ DELIVERER = """
 import sys
 from pathlib import Path
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import Waiting, encoded
+from snell.memory.inbox_entry import InboxEntry, encode_entry
 inbox = Inbox(Path(sys.argv[1]) / "memory")
 for number in range(100_000):
     text = f"We decided that shelf {sys.argv[2]}{number} holds box{number * 7919} because of rule{number * 31}"
-    inbox.deliver(encoded(Waiting(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1)))
+    inbox.deliver(encode_entry(InboxEntry(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1)))
     print(number, flush=True)
 """
 
@@ -132,9 +132,9 @@ def test_a_memory_that_was_corrected_is_shown_with_the_one_that_corrects_it(snel
 
 def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_path: Path) -> None:
     root = tmp_path / "home/state/memory"
-    waiting = Waiting(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
+    waiting = InboxEntry(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
     assert snell("memory", "drain")[:2] == (0, "no capture was waiting\n")
-    Inbox(root).deliver(encoded(waiting))
+    Inbox(root).deliver(encode_entry(waiting))
     assert snell("memory", "drain")[:2] == (0, "1 capture taken up\n       1  stored\n")
     (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
     assert len(os.listdir(root / "processed")) == 1
@@ -144,7 +144,7 @@ def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_pat
 
 
 def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_path: Path) -> None:
-    waiting = Waiting(
+    waiting = InboxEntry(
         content=f"{DECIDED}\nSecond \x1b[2Jline",
         source_hook="Stop\x1b]0;title\x07\nfrom elsewhere",
         timestamp="2026-01-01T00:00:00Z",
@@ -154,7 +154,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         signal_patterns_matched=("decision",),
         context={"session_id": "s", "odd": {"deep": [1, None, "\x1b[0m"]}},
     )
-    Inbox(tmp_path / "home/state/memory").deliver(encoded(waiting))
+    Inbox(tmp_path / "home/state/memory").deliver(encode_entry(waiting))
     (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
     for words in (["list"], ["show", memory["id"]], ["health"], ["recall", "uv packages"], ["stats"]):
         code, out, err = snell("memory", *words)
@@ -226,7 +226,7 @@ def test_nothing_is_lost_or_doubled_when_writers_and_readers_are_killed(start, t
     memories = Memories(database_of(Places(tmp_path, home, tmp_path)), home / "memory")
     memories.drain(10_000, 60)
     inbox = Inbox(home / "memory")
-    stored = memories.run(lambda tx: [each.content for each in rows.every(tx)])
+    stored = memories.run(lambda tx: [each.content for each in rows.iter_memories(tx)])
     processed = len(os.listdir(inbox.root / "processed"))
     assert (inbox.count(), os.listdir(inbox.root / "quarantine")) == (0, [])
     assert delivered <= processed <= delivered + 2  # a file may be there before its writer could say so
@@ -241,11 +241,13 @@ def test_eight_at_once_deliver_and_empty_and_each_text_is_there_once(start, tmp_
     for number in range(40):
         text = f"We decided that shelf{number} holds box{number * 7919} because of rule{number * 31}"
         for _ in range(2):
-            inbox.deliver(encoded(Waiting(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1)))
+            inbox.deliver(
+                encode_entry(InboxEntry(content=text, source_hook="Stop", timestamp="", project="p", signal_tier=1))
+            )
     emptiers = [start(EMPTIER, str(home)) for _ in range(4)]
     assert [each.wait(60) for each in emptiers] == [0] * 4
     memories = Memories(database_of(Places(tmp_path, home, tmp_path)), home / "memory")
-    stored = memories.run(lambda tx: [each.content for each in rows.every(tx)])
+    stored = memories.run(lambda tx: [each.content for each in rows.iter_memories(tx)])
     assert (len(stored), len(set(stored)), inbox.count()) == (len(stored), len(stored), 0)
     assert len(os.listdir(inbox.root / "processed")) == 80
     memories.database.close()

@@ -16,7 +16,7 @@ from snell.model.installs import Whole
 from snell.settings.snell_commands import commands_in, runs_shim
 from snell.setup.apply_edits import is_our_file, put_in, taken_out
 from snell.setup.config_formats import Programs
-from snell.setup.file_changes import planned
+from snell.setup.file_changes import plan_change
 from snell.setup.plan import Options, Site, build_mcp_config, plan
 
 SHELLS = [name for name in install_names() if install_of(name).form not in ("", "exec_groups", "bridge", "augment")]
@@ -34,7 +34,7 @@ def site_with(folder: Path, *, is_on_path: bool = False) -> Site:
 def commands(name: str, site: Site, **options: Any) -> Iterator[tuple[str, str]]:
     """Event and command, as the client's file or files have them."""
     for file in plan(install_of(name), Options(**options), site):
-        text = (planned(file).after or b"").decode()
+        text = (plan_change(file).after or b"").decode()
         if text.startswith("#!"):
             yield Path(file.path).name, text
         else:
@@ -88,7 +88,7 @@ def test_a_fail_closed_set_up_refuses_no_event_that_ends_a_turn_or_has_happened(
 
 def test_claude_code_itself_refuses_calls_when_the_shim_is_gone(tmp_path: Path) -> None:
     (file,) = plan(install_of("claude_code"), Options(fail_closed=True, status_line=False), site_with(tmp_path))
-    hooks = json.loads(planned(file).after or b"")["hooks"]
+    hooks = json.loads(plan_change(file).after or b"")["hooks"]
     entries = {event: group["hooks"][0] for event, (group, *_) in hooks.items()}
     closed = {event for event, entry in entries.items() if "--fail-closed" in entry["args"]}
     blocking = {event for event, entry in entries.items() if entry.get("onFailure") == "block"}
@@ -103,14 +103,16 @@ def test_what_was_set_up_to_refuse_stays_so_when_it_is_set_up_again(tmp_path: Pa
         for file in plan(install_of(name), Options(fail_closed=True), site):
             path = Path(file.path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(planned(file).after or b"")
-        assert not any(planned(file).changes for file in plan(install_of(name), Options(), site))
+            path.write_bytes(plan_change(file).after or b"")
+        assert not any(plan_change(file).changes for file in plan(install_of(name), Options(), site))
 
 
 @pytest.mark.parametrize("name", [name for name in install_names() if "project" in install_of(name).hooks])
 def test_a_projects_files_name_no_place_of_one_machine(name: str, tmp_path: Path) -> None:
     site = site_with(tmp_path, is_on_path=True)
-    texts = [(planned(file).after or b"").decode() for file in plan(install_of(name), Options(scope="project"), site)]
+    texts = [
+        (plan_change(file).after or b"").decode() for file in plan(install_of(name), Options(scope="project"), site)
+    ]
     assert not any("shim/snell-hook" in text for text in texts)
     assert "it's a shim" not in json.dumps(build_mcp_config(install_of(name), site, scope="project"))
     if name in SHELLS:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from snell.model.events import event_from
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.paths import Places
 
 pytestmark = pytest.mark.process
@@ -39,11 +39,11 @@ SETTINGS = [
 BASH = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
 
-def house(folder: Path, settings: str) -> House:
+def runtime(folder: Path, settings: str) -> Runtime:
     where = Places(folder / "config", folder / "state", folder / "run")
     where.config.mkdir()
     (where.config / "snell.toml").write_text(settings, encoding="utf-8")
-    return House.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder)}, where)
+    return Runtime.for_user({"PATH": "/usr/bin:/bin", "HOME": str(folder)}, where)
 
 
 def test_every_block_with_a_language_is_run_by_somebody():
@@ -55,7 +55,7 @@ def test_every_block_with_a_language_is_run_by_somebody():
 
 @pytest.mark.parametrize(("page", "settings"), SETTINGS, ids=[f"{page}-{at}" for at, (page, _) in enumerate(SETTINGS)])
 def test_settings_that_a_page_shows_are_taken_without_complaint(tmp_path, page, settings):
-    with house(tmp_path, settings) as made:
+    with runtime(tmp_path, settings) as made:
         event = event_from({"session_id": "s", "cwd": str(tmp_path), **BASH}, "PreToolUse")
         assert made.problems_for(event) == ()
 
@@ -64,7 +64,7 @@ def test_the_rules_of_the_ledger_that_its_page_shows_are_used(tmp_path):
     mode, rules = [code for page, _, _, code in BLOCKS if page == "ledger.md"]
     common = {"session_id": "s", "cwd": str(tmp_path), "tool_name": "mcp__search__find", "tool_input": {"query": "q"}}
     calls = [event_from({**common, "tool_use_id": number}, "PreToolUse") for number in ("t1", "t2")]
-    with house(tmp_path, mode) as made:
+    with runtime(tmp_path, mode) as made:
         (tmp_path / "config/ledger.toml").write_text(rules, encoding="utf-8")
         assert str(made.decide(calls[0]).verdict) == "silent"
         (tmp_path / "config/ledger.toml").write_text(rules.replace("read_only", "nonsense"), encoding="utf-8")

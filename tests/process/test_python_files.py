@@ -9,7 +9,7 @@ import pytest
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import PythonFile, Scope
-from snell.runtime.python_hook_files import FromFile
+from snell.runtime.python_hook_files import LoadedFile
 from tests.helpers import call, untimed
 from tests.process.desk import Desk, opened
 
@@ -79,4 +79,4 @@ def test_a_file_that_declares_no_hook_is_a_problem_each_time_it_is_asked_for(des
 def test_a_pinned_file_that_changed_is_not_run(desk: Desk) -> None:
     path = desk.write('raise SystemExit("must not run")')
     loaded = desk.files.load(path, scope=Scope.SESSION, layer="project", pack="mine", pinned="0" * 64)
-    assert loaded == FromFile(problem=f"{path} changed while it was read; run `snell trust`")
+    assert loaded == LoadedFile(problem=f"{path} changed while it was read; run `snell trust`")

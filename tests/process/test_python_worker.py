@@ -12,7 +12,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.errors import HookError
 from snell.model.hooks import Hook, PythonFile, Source
-from snell.runtime.executor import Crew
+from snell.runtime.executor import Executor
 from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
@@ -317,9 +317,9 @@ def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks
     (first, second) = desk.hooks(
         '@judges("PreToolUse")\ndef f(): return Note("1")\n@judges("PreToolUse")\ndef g(): return Note("3")'
     )
-    crew = Crew(desk.worker)
+    executor = Executor(desk.worker)
     hooks = [first, hook("inline", Note("2")), second]
-    assert [outcome.effects for outcome in crew.run(hooks, call())] == [(Note("1"),), (Note("2"),), (Note("3"),)]
+    assert [outcome.effects for outcome in executor.run(hooks, call())] == [(Note("1"),), (Note("2"),), (Note("3"),)]
 
 
 def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(desk: Desk) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from snell.daemon.listener import listen
-from snell.daemon.request_handler import Service
-from snell.daemon.socket_server import Front
+from snell.daemon.request_handler import RequestHandler
+from snell.daemon.socket_server import SocketServer
 from snell.model.errors import StoreError
 from snell.operations.rpc import ENV_NAMES, CallError, Rpc
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from tests.process.machine import HOOK, Machine
 
 pytestmark = pytest.mark.process
@@ -192,7 +192,7 @@ class Line:
 
     async def _ask(self, lines: tuple[str, ...], *, close_early: bool) -> list[dict[str, Any]]:
         listener = listen(self.folder)
-        front = Front(listener.socket, Service(House.embedded()))
+        front = SocketServer(listener.socket, RequestHandler(Runtime.embedded()))
         front.start(asyncio.get_running_loop(), Rpc(self.commands), lambda _: None)
         reader, writer = await asyncio.open_unix_connection(str(listener.path))
         writer.write("".join(f"{line}\n" for line in lines).encode())

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from snell.engine.explain import explained
+from snell.engine.explain import explain
 from snell.model.effects import Verdict
 from snell.model.events import event_from
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.trust import approve, review
 from snell.system.paths import Places
 
@@ -26,7 +26,7 @@ class Home:
         self.project = folder / "project"
         self.env = {"PATH": PATH, "HOME": str(folder)}
         self.project.mkdir()
-        self.house = House.for_user(self.env, self.where)
+        self.runtime = Runtime.for_user(self.env, self.where)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file under the project, or under the config folder with a leading `~`."""
@@ -41,17 +41,17 @@ class Home:
     def call(self, command: str = "ls", name: str = "PreToolUse", **fields):
         payload = {"session_id": "s", "cwd": str(self.project), "tool_name": "Bash", "tool_input": {"command": command}}
         event = event_from(payload | fields, name)
-        return self.house.decide(event)
+        return self.runtime.decide(event)
 
     def problems(self) -> list[str]:
-        return self.house.problems_for(event_from({"cwd": str(self.project)}, "Stop"))
+        return self.runtime.problems_for(event_from({"cwd": str(self.project)}, "Stop"))
 
 
 @pytest.fixture
 def home(tmp_path):
     home = Home(tmp_path)
     yield home
-    home.house.close()
+    home.runtime.close()
 
 
 DENY_LS = """
@@ -104,11 +104,11 @@ def test_a_command_hook_of_a_user_and_one_of_the_policy_both_count(home, tmp_pat
     policy.write_text('[[hooks]]\nname="p"\nevent="PreToolUse"\ncommand="echo from policy >&2; exit 2"\n', "utf-8")
     home.write("~/snell.toml", '[[hooks]]\nname="u"\nevent="PreToolUse"\ncommand="touch ran; exit 0"\n')
     assert home.call().verdict is Verdict.SILENT
-    house = House.for_user(home.env | {"SNELL_POLICY": str(policy)}, home.where)
+    runtime = Runtime.for_user(home.env | {"SNELL_POLICY": str(policy)}, home.where)
     (home.project / "ran").unlink()
     event = event_from({"session_id": "s", "cwd": str(home.project), "tool_name": "Bash"}, "PreToolUse")
-    decision = house.decide(event)
-    house.close()
+    decision = runtime.decide(event)
+    runtime.close()
     assert (decision.reason, decision.skipped[-1].hook) == ("from policy", "u")
     assert not (home.project / "ran").exists()
 
@@ -116,10 +116,10 @@ def test_a_command_hook_of_a_user_and_one_of_the_policy_both_count(home, tmp_pat
 def test_a_policy_that_cannot_be_read_blocks_and_says_so(home, tmp_path):
     policy = tmp_path / "policy.toml"
     policy.write_text("[[hooks\n", encoding="utf-8")
-    house = House.for_user(home.env | {"SNELL_POLICY": str(policy)}, home.where)
+    runtime = Runtime.for_user(home.env | {"SNELL_POLICY": str(policy)}, home.where)
     event = event_from({"session_id": "s", "cwd": str(home.project), "tool_name": "Bash"}, "PreToolUse")
-    decision = house.decide(event)
-    house.close()
+    decision = runtime.decide(event)
+    runtime.close()
     assert decision.verdict is Verdict.DENY
     assert str(policy) in decision.reason
 
@@ -148,13 +148,13 @@ def test_a_skills_hooks_count_while_it_runs_for_its_session_only(home):
         Deploy carefully.
         """,
     )
-    assert home.house.start_skill(skill, "s", str(home.project)) != []  # nobody approved it
+    assert home.runtime.start_skill(skill, "s", str(home.project)) != []  # nobody approved it
     assert home.call().verdict is Verdict.SILENT
     home.trust()
-    assert home.house.start_skill(skill, "s", str(home.project)) == []
+    assert home.runtime.start_skill(skill, "s", str(home.project)) == []
     running = home.call()
     other = home.call(session_id="other")
-    ended = (home.house.end_skill(skill, "s"), home.call().verdict)
+    ended = (home.runtime.end_skill(skill, "s"), home.call().verdict)
     assert (running.reason, running.rounds[-1].hooks[-1].source.layer) == ("not while deploying", "skill:deploy")
     assert (other.verdict, ended) == (Verdict.SILENT, (1, Verdict.SILENT))
 
@@ -166,7 +166,7 @@ def test_hooks_imported_from_claude_code_run_in_other_clients_and_not_twice_in_i
     home.write("~/snell.toml", "import_claude = true\n")
     payload = {"session_id": "s", "cwd": str(home.project), "tool_name": "Bash"}
     verdicts = {
-        client: home.house.decide(event_from(payload, "PreToolUse", client)).verdict
+        client: home.runtime.decide(event_from(payload, "PreToolUse", client)).verdict
         for client in ("generic", "claude_code")
     }
     assert verdicts == {"generic": Verdict.DENY, "claude_code": Verdict.SILENT}
@@ -177,25 +177,25 @@ def test_a_journal_that_cannot_be_written_costs_nobody_an_answer(home):
     home.where.state.parent.mkdir(exist_ok=True)
     home.where.state.write_text("a file where the folder should be", encoding="utf-8")
     assert home.call().verdict is Verdict.DENY
-    assert "journal" in home.house.journal.problem
+    assert "journal" in home.runtime.journal.problem
 
 
 def test_a_watcher_that_fails_is_in_the_record_of_its_decision(home):
     watcher = '[[hooks]]\nname="w"\nevent="PreToolUse"\nrole="watches"\ncommand="echo broken >&2; exit 1"\n'
     home.write("~/hooks.toml", watcher)
     decision = home.call()
-    home.house.close()
-    late = home.house.journal.find(decision.id)["late"]
+    home.runtime.close()
+    late = home.runtime.journal.find(decision.id)["late"]
     assert [(run["hook"], run["status"], run["failure"]["message"]) for run in late] == [
         ("w", "non_blocking_error", "exit code 1: broken")
     ]
-    assert "exit code 1: broken" in explained(home.house.journal.find(decision.id))
+    assert "exit code 1: broken" in explain(home.runtime.journal.find(decision.id))
 
 
 @pytest.mark.proves("S1-25")
 def test_the_json_that_a_command_gets_holds_nothing_of_the_environment(home):
-    home.house.close()
-    home.house = House.for_user(home.env | {"MY_TOKEN": "hush-hush", "LD_PRELOAD": "/evil.so"}, home.where)
+    home.runtime.close()
+    home.runtime = Runtime.for_user(home.env | {"MY_TOKEN": "hush-hush", "LD_PRELOAD": "/evil.so"}, home.where)
     command = 'cat > seen; echo "$MY_TOKEN/$LD_PRELOAD" > inherited'
     home.write("~/hooks.toml", f"[[hooks]]\nevent='PreToolUse'\n[hooks.command]\ncommand='{command}'\n")
     home.call()
@@ -213,18 +213,18 @@ def test_the_start_of_a_session_tells_what_is_wrong_with_the_settings(home):
 def test_records_are_readable_by_their_owner_only_and_hold_no_secret(home):
     token = "ghp_" + "a1B2c3D4e5" * 4
     decision = home.call(f"curl -H 'Authorization: Bearer {token}' https://example.org")
-    home.house.close()
+    home.runtime.close()
     files = [path for path in home.where.state.iterdir() if path.is_file()]
     assert {oct(os.stat(file).st_mode & 0o777) for file in files} == {"0o600"}
     assert not any(token.encode() in file.read_bytes() for file in files)
-    assert "redacted" in str(home.house.journal.find(decision.id)["value"])
+    assert "redacted" in str(home.runtime.journal.find(decision.id)["value"])
 
 
 def test_what_a_once_hook_has_used_up_survives_the_process(home):
     home.write("~/hooks.toml", '[[hooks]]\nname="o"\nevent="UserPromptSubmit"\nonce=true\ncommand="echo hello"\n')
     texts = [home.call(name="UserPromptSubmit").note]
-    home.house.close()
-    home.house = House.for_user(home.env, home.where)
+    home.runtime.close()
+    home.runtime = Runtime.for_user(home.env, home.where)
     texts.append(home.call(name="UserPromptSubmit").note)
     texts.append(home.call(name="UserPromptSubmit", session_id="another").note)
     assert texts == ["hello", "", "hello"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.llm.embeddings.word_table import decoded
+from snell.llm.embeddings.word_table import decode_table
 from tests.process.shim_scene import BOUND, ROOT, build_hook
 
 pytestmark = pytest.mark.process
@@ -45,7 +45,7 @@ def test_the_table_of_words_comes_with_it_whole(tmp_path: Path) -> None:
     wheel(tmp_path, SNELL_NO_SHIM="1")
     (path,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
-        table = decoded(archive.read("snell/llm/embeddings/word_table.bin"))
+        table = decode_table(archive.read("snell/llm/embeddings/word_table.bin"))
     assert len(table.stems) == table.header.words
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from snell.engine.match import compiled
+from snell.engine.match import compile_matcher
 from snell.model.decision import Outcome
 from snell.model.effects import (
     VERDICT_OF,
@@ -135,7 +135,7 @@ def holds(hook: Hook, event: Event, world: World) -> bool:
 
 
 def matches(hook: Hook, event: Event) -> bool:
-    fits = compiled(hook.matcher, hook.matcher_type, event.row)
+    fits = compile_matcher(hook.matcher, hook.matcher_type, event.row)
     if fits is None or not event.row.matches:
         return True
     if event.row.matches == "tool_name":

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from snell.engine.decide import Run, decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite, Stop, Tell, Verdict
@@ -91,7 +91,7 @@ def test_a_hook_that_does_not_apply_changes_nothing(data: st.DataObject, case: C
 
 
 def test_one_name_may_stand_for_tools_of_several_kinds() -> None:
-    book = Book([Hook(id=NEW, event="PreToolUse", handler=Command(NEW), kinds=("mcp",))])
+    book = Registry([Hook(id=NEW, event="PreToolUse", handler=Command(NEW), kinds=("mcp",))])
     events = [Event(name="PreToolUse", payload={}, tool_name="run", kind=kind) for kind in ("", "mcp", "shell")]
     picked = [book.pick(event, InMemoryStore()).hooks for event in events]
     assert [[hook.id for hook in hooks] for hooks in picked] == [[], [NEW], []]
@@ -125,7 +125,7 @@ def test_three_undeclared_rewriters_of_three_words_never_run_what_one_of_them_ha
     for maps in product(rewriters, repeat=3):
         answers = dict(zip(hooks, maps, strict=True))
         decision = driven(
-            decide(event, Book(hooks), InMemoryStore()),
+            decide(event, Registry(hooks), InMemoryStore()),
             lambda hook, on, answers=answers: outcomes[answers[hook][on.tool_input["word"]]],
         )
         last = {hook: each.event.tool_input["word"] for each, hook, _ in decision.runs()}
@@ -239,8 +239,8 @@ def decided(case: Case) -> Decision:
     return driven(decide(case.events[0], book_of(case), InMemoryStore(), case.validate), case.answer)
 
 
-def book_of(case: Case) -> Book:
-    return Book(case.hooks, switches=case.switches, condition=case.condition)
+def book_of(case: Case) -> Registry:
+    return Registry(case.hooks, switches=case.switches, condition=case.condition)
 
 
 def what_it_says(decision: Decision) -> Decision:

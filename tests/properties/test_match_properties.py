@@ -8,7 +8,7 @@ import regex
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from snell.engine.match import LONGEST_LIST, TYPES, Predicate, compiled, guessed_type
+from snell.engine.match import LONGEST_LIST, TYPES, Predicate, compile_matcher, guess_type
 from snell.model.catalogue import CATALOGUE, EventRow, row_of
 from snell.model.errors import PatternError
 from tests.properties.strategies import many
@@ -54,7 +54,7 @@ any_text = st.text(max_size=20).filter(lambda text: not regex.search(r"\{\s*\d{3
 @example("*a" * 20 + "b", "wildcard", TOOL, "a" * 200)
 def test_any_text_is_a_matcher_or_a_pattern_error(text: str, kind: str | None, row: EventRow, name: str) -> None:
     with suppress(PatternError):
-        fits = compiled(text, kind, row)
+        fits = compile_matcher(text, kind, row)
         assert fits is None or fits(name) in (True, False)
 
 
@@ -62,7 +62,7 @@ def test_any_text_is_a_matcher_or_a_pattern_error(text: str, kind: str | None, r
 @many
 @given(st.sampled_from(("", "*", None)), rows)
 def test_an_empty_matcher_a_star_or_none_at_all_fits_everything(text: str | None, row: EventRow) -> None:
-    assert compiled(text, None, row) is None
+    assert compile_matcher(text, None, row) is None
 
 
 @pytest.mark.proves("S1-27")
@@ -96,7 +96,7 @@ def test_a_list_fits_when_one_of_its_names_is_the_whole_name(parts: list[str], d
 def test_names_of_files_are_separated_by_bars_alone(parts: list[str], name: str) -> None:
     without_hyphens = [part.replace("-", "_") for part in parts]
     assert predicate("|".join(without_hyphens), None, FILE)(name) == (name in without_hyphens)
-    assert guessed_type(",".join(parts), FILE) == "regex"
+    assert guess_type(",".join(parts), FILE) == "regex"
 
 
 @pytest.mark.proves("S1-30")
@@ -113,7 +113,7 @@ def test_special_characters_make_a_regular_expression_that_may_fit_anywhere(text
 @given(any_text, names)
 def test_an_explicit_type_overrides_the_guess(text: str, name: str) -> None:
     parts = {part.strip() for part in text.replace(",", "|").split("|")} - {""}
-    assert compiled(text, "all", TOOL) is None
+    assert compile_matcher(text, "all", TOOL) is None
     assert predicate(text, "exact")(name) == (name == text)
     assert predicate(text, "or")(name) == (name in parts)
     assert predicate(text, "wildcard")(name) == globbed(text, name)
@@ -131,18 +131,18 @@ def test_a_bar_among_special_characters_does_not_make_a_list(parts: list[str], n
 @given(st.integers(1, 50), st.sampled_from((None, *TYPES)))
 def test_a_pattern_that_is_too_long_is_refused(excess: int, kind: str | None) -> None:
     with pytest.raises(PatternError, match="characters"):
-        compiled("a." * (LONGEST_LIST + excess), kind, TOOL)
+        compile_matcher("a." * (LONGEST_LIST + excess), kind, TOOL)
 
 
 @many
 @given(plain, st.text(max_size=8).filter(lambda kind: kind not in ("", *TYPES)))
 def test_a_type_that_does_not_exist_is_refused(text: str, kind: str) -> None:
     with pytest.raises(PatternError, match="not a matcher type"):
-        compiled(text, kind, TOOL)
+        compile_matcher(text, kind, TOOL)
 
 
 def predicate(text: str, kind: str | None, row: EventRow = TOOL) -> Predicate:
-    made = compiled(text, kind, row)
+    made = compile_matcher(text, kind, row)
     assert made is not None
     return made
 

@@ -3,7 +3,7 @@
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from snell.redact import redacted
+from snell.redact import redact_data
 from snell.runtime.stored_marks import LONGEST_PLAIN, is_plain
 from tests.properties.strategies import many
 from tests.unit.redact.redact_cases import examples
@@ -18,7 +18,7 @@ names = st.lists(st.sampled_from((*TELLING, *WORDS)) | letters, max_size=3).map(
 
 def test_no_secret_is_a_plain_name() -> None:
     assert [secret for secret in SECRETS if is_plain(secret)] == []
-    assert [secret for secret in map(str.lower, SECRETS) if is_plain(secret) and redacted(secret) != secret] == []
+    assert [secret for secret in map(str.lower, SECRETS) if is_plain(secret) and redact_data(secret) != secret] == []
 
 
 @many
@@ -26,7 +26,7 @@ def test_no_secret_is_a_plain_name() -> None:
 @example("b_fdbgdx_rqxeezphsvmedv/uqhakqbznoaephqhwycm_n")
 def test_the_redactor_leaves_a_plain_name_as_it_is(name: str) -> None:
     assume(is_plain(name[:LONGEST_PLAIN]))
-    assert redacted(name[:LONGEST_PLAIN]) == name[:LONGEST_PLAIN]
+    assert redact_data(name[:LONGEST_PLAIN]) == name[:LONGEST_PLAIN]
 
 
 def test_names_that_can_carry_a_users_text_are_seen_by_the_redactor() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from snell.engine.decide import decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.decision import Decision, Reason
 from snell.store.in_memory import InMemoryStore
 from tests.properties.driving import driven
@@ -43,7 +43,7 @@ def by_model(case: Case) -> list[Sum]:
 
 
 def by_engine(case: Case) -> list[Sum]:
-    book = Book(case.hooks, switches=case.switches, condition=case.condition)
+    book = Registry(case.hooks, switches=case.switches, condition=case.condition)
     marks = InMemoryStore()
     decisions = [driven(decide(event, book, marks, case.validate), case.answer) for event in case.events]
     return [comparable(summed(decision)) for decision in decisions]

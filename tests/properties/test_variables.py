@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from snell.daemon.request_handler import Variables
-from snell.daemon.wire import LARGEST_ENVIRONMENT, Request, joined
+from snell.daemon.request_handler import LazyEnvironment
+from snell.daemon.wire import LARGEST_ENVIRONMENT, Request, join_environment
 from tests.properties.strategies import many
 
 # Few letters, so that names begin, end and repeat each other; some bytes are no text, some are half a character.
@@ -55,7 +55,7 @@ def request_with(environment: bytes) -> Request:
 def test_a_name_read_alone_has_the_value_it_has_among_all(environment: bytes, name: str) -> None:
     request = request_with(environment)
     everything = request.variables()
-    alone = Variables(request)
+    alone = LazyEnvironment(request)
     assert request.variable(name) == everything.get(name)
     assert (alone.get(name, "none"), name in alone) == (everything.get(name, "none"), name in everything)
     assert bool(alone) is bool(everything)
@@ -76,10 +76,10 @@ def test_every_name_that_is_there_is_found_alone(environment: bytes) -> None:
 def test_a_name_in_a_large_environment_is_read_without_taking_the_rest_apart() -> None:
     """In processor time, the best of several; by a factor that no neighbour on the machine makes up."""
     entries = [f"VARIABLE_{number}=" + "value " * 6 for number in range(1_400)]
-    request = request_with(joined([*entries, "HOME=/home/ann"]))
+    request = request_with(join_environment([*entries, "HOME=/home/ann"]))
     assert len(request.environment) > LARGEST_ENVIRONMENT - 100
-    assert Variables(request).get("HOME") == "/home/ann"
-    assert seconds(lambda: Variables(request).get("HOME")) * 3 < seconds(request.variables)
+    assert LazyEnvironment(request).get("HOME") == "/home/ann"
+    assert seconds(lambda: LazyEnvironment(request).get("HOME")) * 3 < seconds(request.variables)
 
 
 def seconds(work: Callable[[], object]) -> float:

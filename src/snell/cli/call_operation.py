@@ -13,7 +13,7 @@ from snell.system.paths import Places, places
 _TOLD = ("AGENT_", "CLAUDE_PLUGIN", "SNELL_SUPERVISOR")  # of the environment: who asks, and from which window
 
 
-def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+def call_operation(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
     """The answer to a remote call such as `effort.start`. Raises SnellError."""
     env = {name: os.environ[name] for name in os.environ if name.startswith(_TOLD)}
     env["CWD"] = os.getcwd()
@@ -24,9 +24,9 @@ def house_call(command: str, arguments: Mapping[str, Any] | None = None) -> Any:
     except NoDaemonError:
         if not _has_team(where):
             return _answered_here(command, arguments or {}, env)
-    from snell.cli.commands.daemon import started
+    from snell.cli.commands.daemon import ensure_started
 
-    started(where.run)  # what other machines did is known to a daemon only
+    ensure_started(where.run)  # what other machines did is known to a daemon only
     return ask(where.run, command, arguments, env)
 
 
@@ -47,10 +47,10 @@ def _has_team(where: Places) -> bool:
 
 def _answered_here(command: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
     from snell.operations import call_for
-    from snell.runtime.app import House
+    from snell.runtime.app import Runtime
 
-    with House.for_user() as house:
-        call = call_for(command, house)
+    with Runtime.for_user() as runtime:
+        call = call_for(command, runtime)
         if call is None:
             raise SnellError(f"there is no command `{command}`")
         return call(arguments, env)

@@ -6,7 +6,7 @@ from html import escape
 
 from msgspec import Struct
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 
 WIDEST, LONGEST_NAME, NOTHING = 40, 34, "nothing yet"
 _GOOD, _FAILED, _DENIED = "#", "x", "-"
@@ -26,7 +26,7 @@ class Chart(Struct, frozen=True):
     note: str = ""  # what was left out
 
 
-def terminal_chart(chart: Chart, paint: Paint, width: int = WIDEST) -> list[str]:
+def terminal_chart(chart: Chart, paint: Colours, width: int = WIDEST) -> list[str]:
     """One line for each bar; what failed is drawn as `x`, what was refused as `-`."""
     names = [without_middle(bar.name, LONGEST_NAME) for bar in chart.bars]
     longest = max(map(_columns, names), default=0)
@@ -39,7 +39,7 @@ def terminal_chart(chart: Chart, paint: Paint, width: int = WIDEST) -> list[str]
     return [paint.bold(chart.title), *lines, *map(paint.dim, notes)]
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """Free of what a terminal would obey and XML has no place for, and not too wide for its place."""
     clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     if _columns(clean) <= longest:
@@ -51,15 +51,15 @@ def shortened(text: str, longest: int) -> str:
 
 def without_middle(text: str, longest: int) -> str:
     """The same for names, whose beginning says where a tool is from and whose end says which one it is."""
-    clean = shortened(text, max(longest, _columns(text)))
+    clean = shorten(text, max(longest, _columns(text)))
     if _columns(clean) <= longest:
         return clean
-    first = shortened(clean, longest // 2)
-    last = shortened(clean[::-1], longest - longest // 2 + 1)[::-1]
+    first = shorten(clean, longest // 2)
+    last = shorten(clean[::-1], longest - longest // 2 + 1)[::-1]
     return f"{first}{last.removeprefix('…')}"
 
 
-def _drawn(bar: Bar, most: float, width: int, paint: Paint) -> str:
+def _drawn(bar: Bar, most: float, width: int, paint: Colours) -> str:
     length = max(1, round(bar.value / most * width)) if most > 0 and bar.value > 0 else 0
     # The smallest part shows, but never hides that something went well.
     room = length - (1 if bar.value > bar.failed + bar.denied else 0)
@@ -144,4 +144,4 @@ def _svg_bar(bar: Bar, most: float, top: int) -> list[str]:
 
 
 def _text(text: str, longest: int) -> str:
-    return escape(shortened(text, longest))
+    return escape(shorten(text, longest))

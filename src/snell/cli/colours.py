@@ -10,12 +10,12 @@ Colour = Callable[[str], str]
 _OF_VERDICT = {"deny": "red", "ask": "yellow", "defer": "yellow", "allow": "green"}
 
 
-class Paint:
+class Colours:
     def __init__(self, on: bool) -> None:
         self.bold, self.dim, self.red, self.green, self.yellow = map(self._with(on), (1, 2, 31, 32, 33))
 
     @classmethod
-    def for_stdout(cls) -> "Paint":
+    def for_stdout(cls) -> "Colours":
         return cls(sys.stdout.isatty() and "NO_COLOR" not in os.environ)
 
     def of(self, record: Mapping[str, Any]) -> Colour:

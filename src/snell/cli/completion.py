@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.main import COMMANDS, parser_of
 from snell.model.errors import SnellError
 
@@ -82,31 +82,31 @@ class _Place:
 
 
 def _efforts() -> Found:
-    for each in reversed(house_call("db.effort.list")):
+    for each in reversed(call_operation("db.effort.list")):
         yield str(each["id"]), f"{each['skill']}, no {each['ordinal']}, {each['lifecycle']}, {each['taskId']}"
 
 
 def _sessions() -> Found:
-    for each in reversed(house_call("db.session.list")):
+    for each in reversed(call_operation("db.session.list")):
         yield str(each["id"]), f"effort {each['effortId']}, {each['endReason'] or 'open'}"
 
 
 def _tasks() -> Found:
-    return ((each["dirPath"], f"{each['title'] or ''} ({each['state']})") for each in house_call("db.task.list"))
+    return ((each["dirPath"], f"{each['title'] or ''} ({each['state']})") for each in call_operation("db.task.list"))
 
 
 def _task_names() -> Found:
-    return ((each["title"] or each["dirPath"], each["dirPath"]) for each in house_call("db.task.list"))
+    return ((each["title"] or each["dirPath"], each["dirPath"]) for each in call_operation("db.task.list"))
 
 
 def _skills() -> Found:
-    names = dict.fromkeys(each["skill"] for each in house_call("db.effort.list"))
-    listed = {each["name"]: str(each.get("description") or "") for each in house_call("agent.skills.list")}
+    names = dict.fromkeys(each["skill"] for each in call_operation("db.effort.list"))
+    listed = {each["name"]: str(each.get("description") or "") for each in call_operation("agent.skills.list")}
     return [*listed.items(), *((name, "used before") for name in names if name not in listed)]
 
 
 def _phases() -> Found:
-    effort = house_call("commands.where")["effort"]
+    effort = call_operation("commands.where")["effort"]
     declared = effort["metadata"].get("phases") if effort else None
     for each in declared or ():
         if isinstance(each, Mapping) and each.get("label"):
@@ -114,7 +114,7 @@ def _phases() -> Found:
 
 
 def _agents() -> Found:
-    return ((each["id"], f"{each['status']} {each['label'] or ''}") for each in house_call("db.agents.list"))
+    return ((each["id"], f"{each['status']} {each['label'] or ''}") for each in call_operation("db.agents.list"))
 
 
 # Arguments that name something there is: by command, and by what the command calls them.

@@ -71,7 +71,7 @@ def require_terminal_nearby(env: Mapping[str, str], what: str) -> None:
         raise TrustError(f"{what} needs a person at a terminal, and there is none here", advice=advice) from None
 
 
-def asks_yes(question: str) -> bool:
+def confirm(question: str) -> bool:
     """Ask at the terminal; only a plain yes is one."""
     if not sys.stdin.isatty():
         return False

@@ -35,7 +35,7 @@ if re.search(r"git commit .*(-n|--no-verify)\\b", event["tool_input"].get("comma
 """
 
 
-class Stage:
+class DemoEnvironment:
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
         shutil.copytree(PROJECT, self.project)

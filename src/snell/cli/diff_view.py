@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 from snell.cli.python_source import visible
 from snell.setup.file_changes import Change
 
@@ -13,7 +13,7 @@ _PARTS = re.compile(r".*?\}[}\]]*, ?|.+")  # up to the end of an object that som
 _ITEMS = re.compile(r".*?, ?|.+")
 
 
-def shown_change(change: Change, paint: Paint) -> Iterator[str]:
+def render_change(change: Change, paint: Colours) -> Iterator[str]:
     """The file, what it is for, and a diff of it; nothing where nothing changes."""
     if not change.changes:
         return

@@ -23,27 +23,27 @@ MOST_FILES = 50_000
 INSIDE = "SNELL_DISPLAY"  # set for the command that we run: it must not run us again
 
 
-class Chosen(Struct, frozen=True):
+class DisplayCommand(Struct, frozen=True):
     """What is to be run: a command, nothing at all, or our own default."""
 
     command: str = ""
     is_off: bool = False
 
 
-def chosen(
+def choose_command(
     name: str, then: str, where: Places, cwd: Path, env: Mapping[str, str], policy: Path = POLICY_FILE
-) -> Chosen:
+) -> DisplayCommand:
     """The command that holds for `status_line` or `file_suggestion`; `then` is the one that set-up wrapped."""
     if env.get(INSIDE):
-        return Chosen()
+        return DisplayCommand()
     loaded = load(where, cwd, env, policy_files=(policy,))
     own = loaded.value(name)
     if own:
-        return Chosen(own["command"])
+        return DisplayCommand(own["command"])
     switches = loaded.switches
     if switches.disable_all_hooks or switches.policy_disables_all or switches.allow_managed_hooks_only:
-        return Chosen(is_off=True)
-    return Chosen(then)
+        return DisplayCommand(is_off=True)
+    return DisplayCommand(then)
 
 
 def lines_of(command: str, payload: bytes, cwd: str, env: Mapping[str, str], limit: float = LIMIT) -> list[str]:

@@ -62,7 +62,7 @@ class Follower:
 
     def _new(self, tx: Transaction) -> list[Seen]:
         seen = []
-        for row in decisions.after(tx, self._at, AT_ONCE):
+        for row in decisions.rows_after(tx, self._at, AT_ONCE):
             if decisions.trace(tx, row.id) is None and 0 <= time.time() * 1000 - row.at < TRACE_MS:
                 break  # its hooks are not known yet; it comes with the next look
             self._at = row.seq

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from snell.cli.colours import Paint
-from snell.cli.commands.memory import shown
+from snell.cli.colours import Colours
+from snell.cli.commands.memory import render_memory
 from snell.model.errors import SnellError
 
 HELP = "a question, a number to read one, nothing for the newest, `q` to leave"
@@ -15,7 +15,7 @@ PAGE = 3_000  # characters
 
 def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO) -> int:
     """Until there is no more input or the person leaves."""
-    paint = Paint(out.isatty())
+    paint = Colours(out.isatty())
     last: list[Mapping[str, Any]] = []
     out.write(f"{HELP}\n")
     while True:
@@ -29,7 +29,9 @@ def browse(ask: Callable[[str], Mapping[str, Any]], source: TextIO, out: TextIO)
             _read(last[int(word) - 1], source, out)
             continue
         last = _answered(ask, word, out)
-        out.writelines(f"{number:3}  {shown(memory, paint, time.time())}\n" for number, memory in enumerate(last, 1))
+        out.writelines(
+            f"{number:3}  {render_memory(memory, paint, time.time())}\n" for number, memory in enumerate(last, 1)
+        )
 
 
 def _read(memory: Mapping[str, Any], source: TextIO, out: TextIO) -> None:

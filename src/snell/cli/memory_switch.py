@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from snell.cli.confirmation import asks_yes
+from snell.cli.confirmation import confirm
 from snell.model.errors import SetupError
 from snell.settings.load import load
 from snell.settings.locate import FOLDER
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.setup.edit_toml import with_value
 from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.paths import Places, make_private
@@ -60,7 +60,7 @@ def asks(scope: str, where: Places, project: Path, env: Mapping[str, str]) -> bo
         f"  whose   {whose}\n"
         f"  later   the answer goes into `{file_for(scope, where, project)}`; `snell memory` shows and deletes"
     )
-    return asks_yes("shall it?")
+    return confirm("shall it?")
 
 
 def _sent_to(where: Places, env: Mapping[str, str]) -> str:
@@ -93,7 +93,7 @@ def switch(path: Path, *, on: bool) -> None:
         make_private(path.parent) if not path.parent.exists() else None
         if after != before:
             write_atomically(path, after.encode(), path.stat().st_mode & 0o777 if path.exists() else 0o600)
-    except WrongError as error:
+    except InvalidValueError as error:
         raise SetupError(
             f"memory was not switched: {error.message}", where=f"`{path}` line {error.line}", advice=error.advice
         ) from None

@@ -5,9 +5,9 @@ An answer without a decision is a refusal in some versions, and so is a crash: s
 """
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -49,7 +49,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _INJECT = flat(injectSteps=[{"ephemeralMessage": Slot.NOTE}])
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -97,4 +97,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

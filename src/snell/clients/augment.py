@@ -1,9 +1,9 @@
 """Augment (auggie 0.36). Claude-like answers, its own names for prompt and session, and no shell to run us in."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import specific
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -34,7 +34,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TOOL_DONE = Answers(note=reply_forms.CONTEXT)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     events={"PromptSubmit": "UserPromptSubmit"},
@@ -74,4 +74,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,8 +1,8 @@
 """Cline 3.0.65, CLI and new extension. One executable file for each event; only those around a tool are waited for."""
 
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -33,7 +33,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _CONTEXT = flat(context=Slot.NOTE)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hookName",),
@@ -104,4 +104,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -6,9 +6,9 @@ How an event's name is spelt in the configuration selects the payload: PascalCas
 """
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -54,7 +54,7 @@ _PERMISSION = Answers(
 )
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hook_event_name", "hookName"),
@@ -116,4 +116,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,9 +1,9 @@
 """Crush. It asks before a tool and at no other time."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "crush"
@@ -17,7 +17,7 @@ QUIRKS = (
     Quirk("exit code 49 ends the turn", "read in its source"),
 )
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("event",),
@@ -46,4 +46,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

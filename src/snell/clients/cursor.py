@@ -4,9 +4,9 @@ specific event such as `beforeShellExecution`; set-up registers only the former,
 """
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.errors import PayloadError
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
@@ -81,7 +81,7 @@ _CONTEXT = flat(additional_context=Slot.NOTE)
 _GO_ON = flat(followup_message=Slot.REASON)
 _SPECIFIC = Answers(deny=_DENY, allow=_ALLOW)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     events={
@@ -162,4 +162,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,8 +1,8 @@
 """Factory Droid 0.225.2. Claude's events and answers under its own tool names; failed tools report nothing."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "droid"
@@ -25,7 +25,7 @@ QUIRKS = (
     Quirk("exit code 3 ends the agent", "seen in 0.225.2"),
 )
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     fields={"agent_type": ("task_name",), "last_assistant_message": ("task_result",)},
@@ -70,4 +70,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,10 +1,10 @@
 """Gemini CLI 0.61.0. Its own event names and answers; Claude's are ignored, and then the tool runs."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.decode import dig
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.decode import value_at
 from snell.clients.protocol.reply_forms import specific
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -31,12 +31,12 @@ QUIRKS = (
 
 
 def _mend(_event: str, payload: Payload) -> Payload:
-    error = dig(payload, "tool_response.error.message")
+    error = value_at(payload, "tool_response.error.message")
     return {**payload, "error": error} if isinstance(error, str) else payload
 
 
 def _refine(name: str, payload: Payload) -> str:
-    return "PostToolUseFailure" if name == "PostToolUse" and dig(payload, "tool_response.error") else name
+    return "PostToolUseFailure" if name == "PostToolUse" and value_at(payload, "tool_response.error") else name
 
 
 _TOOL_DONE = Answers(
@@ -47,7 +47,7 @@ _TOOL_DONE = Answers(
     deny_replaces=True,
 )
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     events={
@@ -98,4 +98,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

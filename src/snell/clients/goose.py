@@ -1,8 +1,8 @@
 """Goose 1.35 and later. It decides before a tool and at a stop; everything else that is printed is thrown away."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -24,7 +24,7 @@ def _mend(_event: str, payload: Payload) -> Payload:
 
 _REFUSES = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("event",),
@@ -57,4 +57,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,9 +1,9 @@
 """Grok Build 1.0.41 (xAI). Claude's events, every field in two spellings, and no context before the first tool."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import specific
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -29,7 +29,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -94,4 +94,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -4,9 +4,9 @@ words beside a prompt. Whatever else is printed there becomes part of the conver
 """
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kimi"
@@ -22,7 +22,7 @@ QUIRKS = (
     Quirk("output of a tool is cut at 2000 characters", "seen in 2.1.0"),
 )
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -57,4 +57,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

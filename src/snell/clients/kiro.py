@@ -1,8 +1,8 @@
 """Kiro, and Amazon Q CLI before it: exit code 2 before a tool, plain text at the start of a session and at a prompt."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kiro"
@@ -21,7 +21,7 @@ _SHELL = Tool("Bash")
 _READ = Tool("Read", {"path": "file_path"})
 _WRITE = Tool("Write", {"path": "file_path", "file_text": "content", "text": "content"})
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     events={"agentSpawn": "SessionStart"},
@@ -49,4 +49,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

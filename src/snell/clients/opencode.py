@@ -3,9 +3,9 @@ OpenCode 1.18.33, through the plugin `bridges/opencode.js`, which sends Claude-s
 names and takes what it is told in five words: deny, input, output, note, tell.
 """
 
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "opencode"
@@ -29,7 +29,7 @@ QUIRKS = (
 _DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
 _TURN_END = Answers(deny=_DENY, tell=_TELL)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     mcp_name=("", "_"),
@@ -67,4 +67,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -3,9 +3,9 @@ Pi 0.73.1, through the extension `bridges/pi.ts`, which sends Claude-shaped payl
 what it is told in five words: deny, input, output, note, tell.
 """
 
-from snell.clients.protocol.codec import spoken
+from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "pi"
@@ -21,7 +21,7 @@ QUIRKS = (
 
 _DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     response_text=("content",),
@@ -47,4 +47,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

@@ -1,8 +1,8 @@
 """Qwen Code 0.24.4. Claude's events and answers, with holes: no changed input, no context before a tool."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -29,7 +29,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     fields={"delta": ("displayed_text",)},
@@ -82,4 +82,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

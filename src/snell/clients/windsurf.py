@@ -1,8 +1,8 @@
 """Windsurf, now Devin Desktop (Cascade). It blocks by exit code 2 before something happens, and reads nothing else."""
 
 from snell.clients.protocol import reply_forms
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
 from snell.model.protocols import Capabilities, Quirk
 
@@ -43,7 +43,7 @@ def _with_edit(info: Payload) -> Payload:
 
 _BEFORE = Answers(deny=reply_forms.EXIT_2)
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("agent_action_name",),
@@ -84,4 +84,4 @@ DIALECT = Dialect(
     },
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)

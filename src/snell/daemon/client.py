@@ -22,7 +22,7 @@ class DaemonError(SnellError):
     code = ""  # of the error that the daemon answered with
 
 
-class SilentDaemonError(DaemonError):
+class HungDaemonError(DaemonError):
     """Somebody is listening, and says nothing."""
 
     id = "silent-daemon"
@@ -56,9 +56,7 @@ def ask(
         raise NoDaemonError("no daemon is running", where=str(path), advice="`snell daemon start` starts one") from None
     except TimeoutError:
         advice = "`snell daemon stop` ends it, and the next hook starts another one"
-        raise SilentDaemonError(
-            f"the daemon gave no answer for {seconds:g} s", where=str(path), advice=advice
-        ) from None
+        raise HungDaemonError(f"the daemon gave no answer for {seconds:g} s", where=str(path), advice=advice) from None
     except (OSError, msgspec.DecodeError) as error:
         raise DaemonError(
             f"the daemon did not answer: {error}", where=str(path), advice="`snell daemon stop`"

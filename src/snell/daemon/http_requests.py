@@ -60,7 +60,7 @@ class Head(Struct, frozen=True):
     headers: Mapping[str, str]
 
 
-class Wanted(Struct, frozen=True):
+class HttpRequest(Struct, frozen=True):
     """What an accepted head asks for."""
 
     client: str
@@ -90,7 +90,7 @@ def read_head(data: bytes) -> Head:
     return Head(line[1].decode("ascii"), line[2].decode("ascii"), headers)
 
 
-def accepted(head: Head, port: int, token: str) -> Wanted:
+def authorise(head: Head, port: int, token: str) -> HttpRequest:
     """What the request wants, if it may want anything; strangers learn nothing but that they are strangers."""
     _check_sender(head.headers, port)
     _check_token(head.headers.get("authorization", ""), token)
@@ -101,7 +101,7 @@ def accepted(head: Head, port: int, token: str) -> Wanted:
         raise RefusedRequestError(404, "there is nothing but /hook/CLIENT")
     if not _JSON(head.headers.get("content-type", "").lower()):
         raise RefusedRequestError(415, "only application/json is read")
-    return Wanted(target[1], _length(head.headers), _waits(head.headers))
+    return HttpRequest(target[1], _length(head.headers), _waits(head.headers))
 
 
 def response(status: int, body: bytes = b"", *, is_json: bool = True, exit_code: int | None = None) -> bytes:

@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-from snell.daemon.http_requests import LARGEST_HEAD, RefusedRequestError, Wanted, accepted, read_head, response
+from snell.daemon.http_requests import LARGEST_HEAD, HttpRequest, RefusedRequestError, authorise, read_head, response
 from snell.daemon.wire import PROTOCOL, Request
 from snell.model.protocols import Reply
 from snell.runtime.hook_request import event_name_in
@@ -33,7 +33,7 @@ LINGER_SECONDS = 1.0  # for a sender to read why it was refused before the conne
 Serve = Callable[[Request, Callable[[Reply], None]], None]
 
 
-class HttpFront:
+class HttpServer:
     """Owns the port and every open connection to it."""
 
     serve: Serve
@@ -72,11 +72,11 @@ class HttpFront:
 class Exchange(asyncio.Protocol):
     """One connection: one request, one response."""
 
-    def __init__(self, front: HttpFront) -> None:
+    def __init__(self, front: HttpServer) -> None:
         self._front = front
         self._loop = asyncio.get_running_loop()
         self._buffer = bytearray()
-        self._wanted: Wanted | None = None
+        self._wanted: HttpRequest | None = None
         self._is_served = self._is_answered = False
         self._transport: asyncio.Transport
         self._timer: asyncio.TimerHandle | None = None
@@ -122,7 +122,7 @@ class Exchange(asyncio.Protocol):
                 return
             head = bytes(self._buffer[:end])
             del self._buffer[: end + 4]
-            self._wanted = accepted(read_head(head), self._front.port, self._front.token)
+            self._wanted = authorise(read_head(head), self._front.port, self._front.token)
             self._within(BODY_SECONDS)
             if self._wanted.waits and not self._buffer:
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -131,7 +131,7 @@ class Exchange(asyncio.Protocol):
         if len(self._buffer) == self._wanted.length and not self._is_served:
             self._serve(self._wanted)
 
-    def _serve(self, wanted: Wanted) -> None:
+    def _serve(self, wanted: HttpRequest) -> None:
         self._is_served = True
         if self._timer:
             self._timer.cancel()  # from here on the hooks' own limits count

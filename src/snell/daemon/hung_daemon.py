@@ -11,17 +11,17 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from snell.daemon.client import PING_SECONDS, DaemonError, SilentDaemonError, ask
+from snell.daemon.client import PING_SECONDS, DaemonError, HungDaemonError, ask
 
 LOCK = "daemon.lock"
 GONE_SECONDS = 5.0
 
 
-def end_if_silent(run: Path) -> int | None:
+def end_if_hung(run: Path) -> int | None:
     """Kill the daemon if it does not even answer a ping; returns its process id if it did not."""
     try:
         ask(run, "ping", seconds=PING_SECONDS)
-    except SilentDaemonError:
+    except HungDaemonError:
         return _end(run / LOCK)
     except DaemonError:
         return None

@@ -14,7 +14,7 @@ import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from snell.system.files import locked
+from snell.system.files import file_lock
 from snell.system.paths import PlaceError, make_private
 
 SOCKET_NAME = "snell.sock"
@@ -44,7 +44,7 @@ class Listener:
 
         Those who came before are still in the queue: accept until there are none, then close.
         """
-        with locked(self.path.with_name(LOCK_NAME)):
+        with file_lock(self.path.with_name(LOCK_NAME)):
             if self._identity is not None and _identity(self.path) == self._identity:  # not a successor's
                 self.path.unlink()
 
@@ -79,7 +79,7 @@ def listen(run: Path) -> Listener:
     """Make the socket; refused where somebody listens already."""
     path = socket_path(run)
     make_private(run)
-    with locked(run / LOCK_NAME):
+    with file_lock(run / LOCK_NAME):
         if is_served(path):
             raise PlaceError("a daemon is running there", where=f"`{path}`", advice="stop it first")
         _remove_stale(path)

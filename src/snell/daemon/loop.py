@@ -15,18 +15,18 @@ from snell.daemon.housekeeping import Pace
 from snell.daemon.installed_program import Installed
 from snell.daemon.listener import Listener
 from snell.daemon.memory_timer import MemoryTimer
-from snell.daemon.optional_services import Annexes
-from snell.daemon.request_handler import Service
-from snell.daemon.socket_server import Front
-from snell.daemon.stdio_bridge import Bridges
+from snell.daemon.optional_services import OptionalServices
+from snell.daemon.request_handler import RequestHandler
+from snell.daemon.socket_server import SocketServer
+from snell.daemon.stdio_bridge import StdioBridges
 from snell.daemon.wire import Request
 from snell.model.errors import StoreError
 from snell.model.protocols import Transaction
 from snell.operations import call_for
 from snell.operations.rpc import Arguments, Command, Rpc
-from snell.records.audit_log import Auditor
+from snell.records.audit_log import AuditLog
 from snell.records.retention import expire_traces
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.pause import current_pause
 from snell.store.replication.decisions import position
@@ -51,16 +51,16 @@ class Daemon:
         self,
         where: Places,
         listener: Listener,
-        house: House,
-        service: Service,
-        front: Front,
+        runtime: Runtime,
+        service: RequestHandler,
+        front: SocketServer,
         idle: float = 0.0,
         release: Callable[[], None] = lambda: None,
     ) -> None:
         self.where = where
         self._listener = listener
         self._release = release
-        self._house = house
+        self._runtime = runtime
         self._service = service
         self._front = front
         self._idle = idle or IDLE
@@ -70,13 +70,13 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
-        self._pace = Pace(self._idle, f"{house.database.path}-wal" if house.database else os.devnull)
+        self._pace = Pace(self._idle, f"{runtime.database.path}-wal" if runtime.database else os.devnull)
         self._is_new = True
-        self._annexes = Annexes(where, dict(os.environ))
+        self._annexes = OptionalServices(where, dict(os.environ))
 
     async def serve(self) -> None:
-        house, front = self._house, self._front
-        rpc = Rpc(self._commands(), lambda name: call_for(name, house))
+        runtime, front = self._runtime, self._front
+        rpc = Rpc(self._commands(), lambda name: call_for(name, runtime))
         await self._annexes.prepare()
         loop = asyncio.get_running_loop()
         # Each event that waits for a slow hook waits in a thread; a few agents' models must not hold up the rest.
@@ -84,20 +84,20 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leaving.set)
         loop.set_exception_handler(_report)
-        front.start(loop, rpc, self._on_request, Bridges(house).serve)
-        self._annexes.join(house)
+        front.start(loop, rpc, self._on_request, StdioBridges(runtime).serve)
+        self._annexes.join(runtime)
         await self._annexes.start(front.request)
         gc.freeze()  # what is loaded now stays, and need not be looked at again
         gc.set_threshold(*GARBAGE)
         gc.enable()
-        watching = loop.create_task(self._look_after_things(front, house))
+        watching = loop.create_task(self._look_after_things(front, runtime))
         await self._leaving.wait()
         watching.cancel()
         await self._leave(front)
         self._service.follow_up(all_at_once=True)
         await self._annexes.stop_feed()
-        await MemoryTimer(house).look()  # what hooks captured until now
-        await asyncio.to_thread(house.close)
+        await MemoryTimer(runtime).look()  # what hooks captured until now
+        await asyncio.to_thread(runtime.close)
 
     def _commands(self) -> dict[str, Command]:
         return {"ping": lambda *_: "pong", "status": self._status, "stop": self._stop}
@@ -109,7 +109,7 @@ class Daemon:
             "since": self._started,
             "served": self._served,
             "shed": self._service.shed,
-            "journal": _journal(self._house),
+            "journal": _journal(self._runtime),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
             **self._annexes.status(),
@@ -128,47 +128,47 @@ class Daemon:
         if hand_over_to(request.build, self.where.run):
             self._leaving.set()  # this request is still answered; the next one starts the newer daemon
 
-    async def _look_after_things(self, front: Front, house: House) -> None:
-        memory = MemoryTimer(house)
+    async def _look_after_things(self, front: SocketServer, runtime: Runtime) -> None:
+        memory = MemoryTimer(runtime)
         while True:
             is_whole = await self._pace.next_look()
             reap_orphans()
             if is_whole:
-                await self._keep_house(house)
+                await self._keep_house(runtime)
             await memory.look(is_busy=time.monotonic() - self._last < QUIET)
             is_idle = time.monotonic() - self._last > self._idle and not front.is_busy
             has_reasons = self._annexes.must_stay or memory.is_behind
             if (is_idle and not has_reasons) or self._program.is_gone() or not self._listener.is_reachable:
                 self._leaving.set()
-            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(house))
+            self._pace.end_look(has_more=memory.has_more or dead_orphans_wait() or _has_rows_to_write(runtime))
 
-    async def _keep_house(self, house: House) -> None:
+    async def _keep_house(self, runtime: Runtime) -> None:
         """Do what work leaves to be done: garbage, waiting rows, the database's log, the audit chain, old rows."""
         gc.collect(0)
-        if isinstance(house.journal, StoreJournal):
+        if isinstance(runtime.journal, StoreJournal):
             with contextlib.suppress(StoreError):
-                house.journal.take_in() if self._is_new else house.journal.flush()
+                runtime.journal.take_in() if self._is_new else runtime.journal.flush()
             self._is_new = False
-        if house.database:
+        if runtime.database:
             with contextlib.suppress(StoreError):
-                await self._keep_ledger_whole(house)
-                await asyncio.to_thread(house.database.checkpoint)
-                if house.auditor:
-                    await asyncio.to_thread(house.auditor.keep_up)
-                house.database.run(lambda tx: self._forget_what_is_old(tx, house.auditor))
+                await self._keep_ledger_whole(runtime)
+                await asyncio.to_thread(runtime.database.checkpoint)
+                if runtime.audit_log:
+                    await asyncio.to_thread(runtime.audit_log.keep_up)
+                runtime.database.run(lambda tx: self._forget_what_is_old(tx, runtime.audit_log))
 
-    async def _keep_ledger_whole(self, house: House) -> None:
+    async def _keep_ledger_whole(self, runtime: Runtime) -> None:
         """A few rows at a time, when none is about to be written anyway."""
 
         def is_done() -> bool:
-            return self._service.is_done and not house.crew.backlog
+            return self._service.is_done and not runtime.executor.backlog
 
-        while is_done() and await asyncio.to_thread(house.watching.ledger.catch_up):
+        while is_done() and await asyncio.to_thread(runtime.watching.ledger.catch_up):
             pass
         if is_done():
-            house.watching.ledger.move_on()
+            runtime.watching.ledger.move_on()
 
-    def _forget_what_is_old(self, tx: Transaction, auditor: Auditor | None) -> None:
+    def _forget_what_is_old(self, tx: Transaction, audit_log: AuditLog | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""
         now = self._clock.now()
         if now is None:
@@ -176,10 +176,10 @@ class Daemon:
         fed = position(tx) if self._annexes.feed else None
         if expire_traces(tx, now=now, days=KEEP_TRACES, up_to=fed.traces if fed else None):
             return
-        if auditor:
-            auditor.forget(tx, now, KEEP_DECISIONS, up_to=fed.decisions if fed else None)
+        if audit_log:
+            audit_log.forget(tx, now, KEEP_DECISIONS, up_to=fed.decisions if fed else None)
 
-    async def _leave(self, front: Front) -> None:
+    async def _leave(self, front: SocketServer) -> None:
         """Take the name away first, so that nobody new comes; then serve those who are already here."""
         self._listener.withdraw()
         self._annexes.stop_http()
@@ -188,15 +188,15 @@ class Daemon:
         await front.finish(FINISH)
 
 
-def _has_rows_to_write(house: House) -> bool:
+def _has_rows_to_write(runtime: Runtime) -> bool:
     """Rows wait, because another program locked the database when they were due."""
-    journal = house.journal
-    return house.watching.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
+    journal = runtime.journal
+    return runtime.watching.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
-def _journal(house: House) -> dict[str, Any]:
+def _journal(runtime: Runtime) -> dict[str, Any]:
     """How it is with what was answered for; a problem that has passed is none."""
-    journal = house.journal
+    journal = runtime.journal
     if not isinstance(journal, StoreJournal):
         return {}
     return {"problem": journal.problem, "waiting": journal.waiting if journal.problem else 0, "lost": journal.lost}

@@ -55,34 +55,34 @@ def main() -> int:
 
 
 def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> None:
-    from snell.daemon.request_handler import Service
-    from snell.daemon.socket_server import Front
-    from snell.runtime.app import House
+    from snell.daemon.request_handler import RequestHandler
+    from snell.daemon.socket_server import SocketServer
+    from snell.runtime.app import Runtime
     from snell.system.run_program import adopt_orphans
 
     idle = float(os.environ.pop("SNELL_IDLE", 0) or 0)
     adopt_orphans()
-    house = House.for_user(dict(os.environ), where, stays=True)
-    service = Service(house)
-    front = Front(listener.socket, service)
-    patience, house.crew.patience = house.crew.patience, FIRST_PATIENCE
+    runtime = Runtime.for_user(dict(os.environ), where, keep_open=True)
+    service = RequestHandler(runtime)
+    front = SocketServer(listener.socket, service)
+    patience, runtime.executor.deadline = runtime.executor.deadline, FIRST_PATIENCE
     front.accept(1)
-    house.crew.patience = patience
+    runtime.executor.deadline = patience
     import asyncio
 
     from snell.daemon.loop import Daemon
 
-    asyncio.run(Daemon(where, listener, house, service, front, idle=idle, release=release).serve())
+    asyncio.run(Daemon(where, listener, runtime, service, front, idle=idle, release=release).serve())
 
 
-def kept(env: Mapping[str, str]) -> dict[str, str]:
+def daemon_environment(env: Mapping[str, str]) -> dict[str, str]:
     """What a daemon may know of the environment of whoever starts it."""
     ours = ("SNELL_LISTEN_FD", "SNELL_IDLE")
     return {n: value for n, value in env.items() if n in KEPT or n.startswith(KEPT_PREFIXES) or n in ours}
 
 
 def _scrub_environment() -> None:
-    rest = kept(os.environ)
+    rest = daemon_environment(os.environ)
     os.environ.clear()
     os.environ.update(rest)
 

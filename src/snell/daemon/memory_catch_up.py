@@ -48,7 +48,7 @@ class CatchUp:
             self._not_before = time.monotonic() + LEFT_ALONE
         return False
 
-    def started(self, waiting: int) -> bool:
+    def start_if_needed(self, waiting: int) -> bool:
         """Start it if there is enough to do: so many captures wait, besides what is left of transcripts."""
         from snell.memory.transcript_capture import bytes_unread
 
@@ -91,10 +91,10 @@ def catch_up(where: Places, parent: int) -> None:
     from snell.llm.embeddings.static_vectors import numpy_with_bits
     from snell.memory.service import Memories, is_captured
     from snell.runtime.app import database_of
-    from snell.store.background_database import GivingWay
+    from snell.store.background_database import BackgroundDatabase
 
     numpy_with_bits()  # for so many it is worth loading, where it is installed
-    database = GivingWay(database_of(where))
+    database = BackgroundDatabase(database_of(where))
     memories = Memories(database, where.state / "memory")
     memories.captures = lambda folder: is_captured(where, dict(os.environ), folder)
     try:

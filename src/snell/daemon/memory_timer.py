@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from snell.model.errors import SnellError
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 if TYPE_CHECKING:
     from snell.daemon.memory_catch_up import CatchUp
@@ -20,8 +20,8 @@ EVERY = 30.0  # seconds
 
 
 class MemoryTimer:
-    def __init__(self, house: House, every: float = EVERY) -> None:
-        self._house = house
+    def __init__(self, runtime: Runtime, every: float = EVERY) -> None:
+        self._runtime = runtime
         self._every = every
         self._next = 0.0
         self._is_first = True
@@ -32,7 +32,7 @@ class MemoryTimer:
 
     async def look(self, *, is_busy: bool = False) -> None:
         """If it is time and there is an inbox or something to catch up with; in a thread, since it waits for disks."""
-        where = self._house.where
+        where = self._runtime.where
         is_time = time.monotonic() >= self._next
         if where is None or not (is_time or (self._has_more and not is_busy)):
             return
@@ -50,13 +50,13 @@ class MemoryTimer:
     def _has_to_catch_up(self) -> bool:
         """What is remembered by hand passes no inbox. A house that nobody asked yet needs no look."""
         memories = sys.modules.get("snell.memory.service")
-        return bool(memories and memories.has_to_catch_up(self._house))
+        return bool(memories and memories.has_to_catch_up(self._runtime))
 
     def _empty(self, goes_on: bool) -> None:
         from snell.memory.service import memories_of  # many houses never remember anything
 
         try:
-            memories = memories_of(self._house)
+            memories = memories_of(self._runtime)
             if not self._is_first and memories.inbox and self._is_left_to_others(memories.inbox.count()):
                 self.is_behind, self._has_more, self.problems = True, False, []
                 return
@@ -72,6 +72,6 @@ class MemoryTimer:
     def _is_left_to_others(self, waiting: int) -> bool:
         from snell.daemon.memory_catch_up import CatchUp
 
-        assert self._house.where
-        self._catch_up = self._catch_up or CatchUp(self._house.where, self._house.crew.around.env)
-        return self._catch_up.is_running or self._catch_up.started(waiting)
+        assert self._runtime.where
+        self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.executor.around.env)
+        return self._catch_up.is_running or self._catch_up.start_if_needed(waiting)

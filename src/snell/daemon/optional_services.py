@@ -10,21 +10,21 @@ from snell.settings.load import load
 from snell.system.paths import Places
 
 if TYPE_CHECKING:
-    from snell.daemon.http_server import HttpFront, Serve
-    from snell.daemon.replication_feed import ServerFeed
-    from snell.runtime.app import House
+    from snell.daemon.http_server import HttpServer, Serve
+    from snell.daemon.replication_feed import ReplicationFeed
+    from snell.runtime.app import Runtime
 
 IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
 
 
-class Annexes:
+class OptionalServices:
     """Read from the policy and the user's own settings when the daemon starts; no project has a say."""
 
     def __init__(self, where: Places, env: Mapping[str, str]) -> None:
         loaded = load(where, Path("/"), env)
         self._where = where
         self._http_wanted: dict[str, Any] = loaded.value("http") or {}
-        self._http: HttpFront | None = None
+        self._http: HttpServer | None = None
         self._http_problem = ""
         remembers = (loaded.value("pack") or {}).get("remember", {})
         self.feed = _feed(where, loaded.value("database"), shares_memories=remembers.get("share") is True)
@@ -39,11 +39,11 @@ class Annexes:
         if self._http_wanted.get("enabled"):
             await self._take_port(self._http_wanted["port"])
 
-    def join(self, house: "House") -> None:
+    def join(self, runtime: "Runtime") -> None:
         """Let a house share its work with the machines that use the same server."""
         if self.feed:
-            house.team = self.feed
-            self.feed.on_hearing(lambda: house.store.put(*IN_USE, True))
+            runtime.team = self.feed
+            self.feed.on_hearing(lambda: runtime.store.put(*IN_USE, True))
 
     async def start(self, serve: "Serve") -> None:
         if self.feed:
@@ -52,10 +52,10 @@ class Annexes:
             await self._http.answer(serve)
 
     async def _take_port(self, port: int) -> None:
-        from snell.daemon.http_server import HttpFront, token_file  # likewise
+        from snell.daemon.http_server import HttpServer, token_file  # likewise
 
         try:
-            http = HttpFront(token_file(self._where))
+            http = HttpServer(token_file(self._where))
             await http.take(port)
             self._http = http
         except (OSError, SnellError) as error:
@@ -81,9 +81,9 @@ class Annexes:
         return found
 
 
-def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ServerFeed | None":
+def _feed(where: Places, address: str | None, *, shares_memories: bool) -> "ReplicationFeed | None":
     if not address:
         return None
-    from snell.daemon.replication_feed import ServerFeed  # most daemons start without it, and sooner
+    from snell.daemon.replication_feed import ReplicationFeed  # most daemons start without it, and sooner
 
-    return ServerFeed(where, address, shares_memories=shares_memories)
+    return ReplicationFeed(where, address, shares_memories=shares_memories)

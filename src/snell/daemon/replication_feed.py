@@ -11,26 +11,26 @@ from snell.memory import shared_rows
 from snell.model.errors import StoreError
 from snell.model.protocols import T, Transaction
 from snell.runtime.app import database_of
-from snell.store.replication.agents import FleetShare, host_name
-from snell.store.replication.decisions import Spool
-from snell.store.replication.memories import MemoryShare
+from snell.store.replication.agents import AgentReplicator, host_name
+from snell.store.replication.decisions import DecisionReplicator
+from snell.store.replication.memories import MemoryReplicator
 from snell.system.paths import Places
 from snell.system.server_address import shown_address
 
 
-class ServerFeed:
+class ReplicationFeed:
     def __init__(self, where: Places, address: str, *, shares_memories: bool = False) -> None:
         self._shown = shown_address(address)
         self._local = database_of(where)
         self._server = _ServerOnFirstUse(address)
-        self._spool = Spool(self._local, self._server)
+        self._spool = DecisionReplicator(self._local, self._server)
         # The fleet's threads wait for the network, too; each has connections of its own.
         self._fleet_local, self._fleet_server = database_of(where), _ServerOnFirstUse(address)
-        self._fleet = FleetShare(self._fleet_local, self._fleet_server, host_name(where.state))
-        self.memories: MemoryShare | None = None
+        self._fleet = AgentReplicator(self._fleet_local, self._fleet_server, host_name(where.state))
+        self.memories: MemoryReplicator | None = None
         if shares_memories:
             self._memory_local, self._memory_server = database_of(where), _ServerOnFirstUse(address)
-            self.memories = MemoryShare(self._memory_local, self._memory_server)
+            self.memories = MemoryReplicator(self._memory_local, self._memory_server)
 
     def start(self) -> None:
         self._spool.start()

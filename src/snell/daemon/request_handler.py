@@ -18,11 +18,11 @@ from snell.model.decision import Decision
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.events import Event
 from snell.model.protocols import Client, Database, Reply
-from snell.runtime.app import House, Work
-from snell.runtime.decision_drivers import Deciding, Wait, advance
-from snell.runtime.dedupe import Pairs
-from snell.runtime.executor import Landing
-from snell.runtime.hook_request import bug, parsed, refusal, reply_to
+from snell.runtime.app import EventRun, Runtime
+from snell.runtime.decision_drivers import Deciding, Wait, run_decision_until_wait
+from snell.runtime.dedupe import TwinFilter
+from snell.runtime.executor import PendingBatch
+from snell.runtime.hook_request import internal_error_reply, parse_hook_args, reply_to, unreadable_payload_reply
 
 if TYPE_CHECKING:
     import asyncio
@@ -41,17 +41,17 @@ LARGE = 32_000  # bytes of payload whose reading and judging would be noticed by
 COMPARED = 100_000  # bytes of payload that are read once more to find its twin
 
 
-class Service:
-    def __init__(self, house: House) -> None:
-        self.house = house
+class RequestHandler:
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
         self.shed = 0
-        self._to_follow: deque[tuple[Work, Decision]] = deque()
+        self._to_follow: deque[tuple[EventRun, Decision]] = deque()
         self._latest = 0.0  # when the last answer left
         self._overdue = 0.0  # when what can wait has waited for long enough
         self._loop: asyncio.AbstractEventLoop | None = None
         # Those who wait for a delivery that is being decided now, because they sent the same.
         self._deciding: dict[str, list[Send]] = {}
-        self._pairs = Pairs()
+        self._pairs = TwinFilter()
         self._is_locked_out = False  # another program keeps us from writing
 
     def start(self, loop: "asyncio.AbstractEventLoop") -> None:
@@ -76,38 +76,38 @@ class Service:
             send(self._failed(error, request))
 
     def _failed(self, error: Exception, request: Request) -> Reply:
-        answer = refusal if isinstance(error, SnellError) else bug
+        answer = unreadable_payload_reply if isinstance(error, SnellError) else internal_error_reply
         # The right one of the two was chosen by the error's type.
-        env = Variables(request)
-        return answer(error, request.stdin, self.house, request.cwd, request.argv, env)  # type: ignore[arg-type] # as above
+        env = LazyEnvironment(request)
+        return answer(error, request.stdin, self.runtime, request.cwd, request.argv, env)  # type: ignore[arg-type] # as above
 
     def _serve(self, request: Request, send: Send) -> Coroutine[Any, Any, None] | None:
         if len(request.stdin) > LARGE:
             return self._serve_large(request, send)
-        call = parsed(request.argv)
-        env = Variables(request)
-        client, event = call.received(request.stdin, request.cwd, env)
+        call = parse_hook_args(request.argv)
+        env = LazyEnvironment(request)
+        client, event = call.decode_payload(request.stdin, request.cwd, env)
         if call.is_rewake:
             return self._serve_rewake(event, send)
         return self._serve_event(client, event, call.source, request, env, send)
 
     def _serve_event(
-        self, client: Client, event: Event, source: str, request: Request, env: "Variables", send: Send
+        self, client: Client, event: Event, source: str, request: Request, env: "LazyEnvironment", send: Send
     ) -> Coroutine[Any, Any, None] | None:
         is_large, request_id = len(request.stdin) > LARGE, request.request_id
         if len(request.stdin) <= COMPARED:
             request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
-        work = self.house.begin(event, request_id, env)
+        work = self.runtime.prepare(event, request_id, env)
         if work.earlier:
             send(reply_to(client, work.earlier, request.sender))
             return None
         if is_large:
-            work = replace(work, place=replace(work.place, crew=work.place.crew.for_large()))
+            work = replace(work, place=replace(work.place, executor=work.place.executor.for_large()))
         if work.key in self._deciding:
             self._deciding[work.key].append(send)
             return None
         deciding = work.steps()
-        came = advance(deciding, work.place.crew)
+        came = run_decision_until_wait(deciding, work.place.executor)
         if isinstance(came, Decision):
             self._finish(client, work, came, request, send)
             return None
@@ -116,7 +116,7 @@ class Service:
         return self._serve_slowly(client, work, deciding, came, request, send)
 
     async def _serve_slowly(
-        self, client: Client, work: Work, deciding: Deciding, wait: Wait, request: Request, send: Send
+        self, client: Client, work: EventRun, deciding: Deciding, wait: Wait, request: Request, send: Send
     ) -> None:
         """The same delivery again, while this one is still being decided, gets the same answer."""
         assert self._loop
@@ -124,7 +124,7 @@ class Service:
             came: Decision | Wait = wait
             while not isinstance(came, Decision):
                 waited = await self._loop.run_in_executor(self._thread_for(came), came)
-                came = advance(deciding, work.place.crew, waited)
+                came = run_decision_until_wait(deciding, work.place.executor, waited)
             reply = self._finish(client, work, came, request, send)
         except Exception as error:  # noqa: BLE001 - likewise
             reply = self._failed(error, request)
@@ -133,21 +133,21 @@ class Service:
             send_twin(reply)
 
     async def _serve_rewake(self, event: Event, send: Send) -> None:
-        from snell.runtime.wake_agent import rewake  # few clients can be woken
+        from snell.runtime.wake_agent import wake_agent  # few clients can be woken
 
-        send(await rewake(self.house, event))
+        send(await wake_agent(self.runtime, event))
 
     def _thread_for(self, wait: Wait) -> "ThreadPoolExecutor | None":
         """
         Whoever has begun a flight holds the hooks' process until it is finished. INVARIANT: there is always a thread
         to finish it in; all others may be waiting for that process.
         """
-        return self._flights if isinstance(getattr(wait, "__self__", None), Landing) else None
+        return self._flights if isinstance(getattr(wait, "__self__", None), PendingBatch) else None
 
     async def _serve_large(self, request: Request, send: Send) -> None:
-        call = parsed(request.argv)
-        env = Variables(request)
-        read = partial(call.received, request.stdin, request.cwd, env)
+        call = parse_hook_args(request.argv)
+        env = LazyEnvironment(request)
+        read = partial(call.decode_payload, request.stdin, request.cwd, env)
         async with self._reading:  # one after the other, or small ones would hardly get their turn
             assert self._loop
             client, event = await self._loop.run_in_executor(None, read)
@@ -155,13 +155,13 @@ class Service:
         if waiting:
             await waiting
 
-    def _finish(self, client: Client, work: Work, decision: Decision, request: Request, send: Send) -> Reply:
-        decision = self.house.settle(work, decision)
+    def _finish(self, client: Client, work: EventRun, decision: Decision, request: Request, send: Send) -> Reply:
+        decision = self.runtime.commit(work, decision)
         reply = reply_to(client, decision, request.sender)
         send(reply)
         if len(self._to_follow) >= QUEUE and self._is_locked_out and _can_be_shed(decision):
             self.shed += 1  # its small row is kept, from which the ledger gets its own when it can be written
-            self.house.watching.ledger.note_missing()
+            self.runtime.watching.ledger.note_missing()
             return reply
         self._to_follow.append((work, decision))
         self._latest = time.monotonic()
@@ -184,18 +184,18 @@ class Service:
     def follow_up(self, *, all_at_once: bool = False) -> None:
         """Do what can wait, a few events at a time, so that nobody who comes meanwhile waits for long."""
         if self._loop and not all_at_once:
-            self._is_locked_out = not _is_writable(self.house.database)
+            self._is_locked_out = not _is_writable(self.runtime.database)
             if self._is_locked_out:
                 self._loop.call_later(LOCKED, self.follow_up)  # rows that cannot be written wait in the queue
                 return
             self._shorten_queue()
-            if self.house.crew.backlog >= BACKLOG:
+            if self.runtime.executor.backlog >= BACKLOG:
                 self._loop.call_later(QUIET_FOR, self.follow_up)  # watchers do not keep up
                 return
         while self._to_follow:
             some = [self._to_follow.popleft() for _ in range(min(TOGETHER, len(self._to_follow)))]
             try:
-                self.house.follow_up_all(some, stays_here=True)
+                self.runtime.after_replies(some, stays_here=True)
             finally:  # whatever goes wrong with these, those behind them have their turn
                 if self._to_follow and self._loop and not all_at_once:
                     self._loop.call_soon(self.follow_up)
@@ -208,8 +208,10 @@ class Service:
         shed = [(work, decision) for work, decision in some if _can_be_shed(decision)]
         self.shed += len(shed)
         if shed:
-            self.house.watching.keep_calls((each, work.place.book, work.place.crew, work.size) for work, each in shed)
-        self.house.follow_up_all((each for each in some if not _can_be_shed(each[1])), stays_here=True)
+            self.runtime.watching.keep_calls(
+                (each, work.place.book, work.place.executor, work.size) for work, each in shed
+            )
+        self.runtime.after_replies((each for each in some if not _can_be_shed(each[1])), stays_here=True)
 
     @property
     def is_done(self) -> bool:
@@ -247,7 +249,7 @@ def _is_writable(database: Database | None) -> bool:
     return True
 
 
-class Variables(Mapping[str, str]):
+class LazyEnvironment(Mapping[str, str]):
     """The caller's environment: one name is read out of the request's bytes, all of it only for a hook's process."""
 
     __slots__ = ("_all_of_it", "_read", "_request")

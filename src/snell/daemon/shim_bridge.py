@@ -6,7 +6,7 @@ import select
 import time
 
 from snell.daemon.shim_descriptors import NoDaemonError, read_some, write_all, write_some
-from snell.daemon.shim_paths import CONNECT_SECONDS, Place
+from snell.daemon.shim_paths import CONNECT_SECONDS, ShimPaths
 
 GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
@@ -18,7 +18,7 @@ def bridge(name: bytes) -> int:
         write_all(2, b"snell-hook: `" + name + f"`: is no name; {advice}\n".encode())
         return 1
     try:
-        daemon = Place().reach()
+        daemon = ShimPaths().reach()
     except NoDaemonError as trouble:
         write_all(2, b"snell-hook: " + trouble.text + b"\n")
         return 1

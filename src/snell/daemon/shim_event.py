@@ -7,7 +7,7 @@ import sys
 import time
 
 from snell.daemon.shim_descriptors import ANSWER_SECONDS, SILENCE_SECONDS, NoDaemonError, read_all, write_all
-from snell.daemon.shim_paths import Place
+from snell.daemon.shim_paths import ShimPaths
 
 TYPE_CHECKING = False  # as in `typing`, which takes long to import
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ShimEvent:
 
     def answer(self) -> tuple[int, bytes, bytes]:
         """The daemon's answer; when it goes away without one, the next daemon's."""
-        place, until = Place(), 0.0
+        place, until = ShimPaths(), 0.0
         self.socket = place.socket
         for attempt in range(RETRIES + 1):
             if attempt > 0:

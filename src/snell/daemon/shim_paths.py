@@ -11,7 +11,7 @@ CONNECT_SECONDS = 2.0
 LONGEST_ADDRESS = 103  # bytes; what the smallest system, macOS, takes
 
 
-class Place:
+class ShimPaths:
     """The directory and the socket in it."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Place:
         until = time.monotonic() + CONNECT_SECONDS
         while time.monotonic() < until:
             try:
-                return self.connected()
+                return self.connect()
             except (FileNotFoundError, ConnectionRefusedError):
                 from snell.daemon.shim_start import start_alone
 
@@ -40,7 +40,7 @@ class Place:
             time.sleep(0.005)
         raise NoDaemonError(self.socket, "the daemon takes no connections")
 
-    def connected(self) -> _socket.socket:
+    def connect(self) -> _socket.socket:
         daemon = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         daemon.settimeout(0.0)
         try:

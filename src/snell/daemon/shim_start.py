@@ -7,7 +7,7 @@ import sys
 import time
 
 from snell.daemon.shim_descriptors import NoDaemonError
-from snell.daemon.shim_paths import Place
+from snell.daemon.shim_paths import ShimPaths
 
 STARTS = 2  # a daemon that died twice without an answer would die a third time
 BACK_OFF = 30  # seconds after that in which nobody tries again, and each event is decided without it
@@ -16,7 +16,7 @@ KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDI
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
 
-def start_alone(place: Place) -> _socket.socket | None:
+def start_alone(place: ShimPaths) -> _socket.socket | None:
     """Of many that find nobody, one starts the daemon; the others get None and go on trying to connect."""
     _make_private(place.run)
     path = place.run + b"/start.lock"
@@ -37,7 +37,7 @@ def start_alone(place: Place) -> _socket.socket | None:
         posix.close(lock)
 
 
-def _start(place: Place) -> _socket.socket | None:
+def _start(place: ShimPaths) -> _socket.socket | None:
     """INVARIANT: the lock is held, so nobody else removes or makes the socket."""
     for look in range(1 if sys.platform == "linux" else 20):  # elsewhere a full queue looks like nobody there
         time.sleep(0.01 * (look > 0))
@@ -77,9 +77,9 @@ def _remember_giving_up(path: bytes) -> None:
         return  # then the next event tries again
 
 
-def _connected(place: Place) -> _socket.socket | None:
+def _connected(place: ShimPaths) -> _socket.socket | None:
     try:
-        return place.connected()
+        return place.connect()
     except (FileNotFoundError, ConnectionRefusedError):
         return None
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from snell.daemon.listener import is_ours, sender_of
-from snell.daemon.request_handler import Service
+from snell.daemon.request_handler import RequestHandler
 from snell.daemon.wire import SIGN, Request, WireError
 from snell.daemon.wire import Reply as Frame
 from snell.model.protocols import Reply
@@ -38,10 +38,10 @@ BRIDGE = b'{"cmd":"bridge",'
 Bridge = Callable[[bytes, socket.socket, bytes], Coroutine[Any, Any, None]]
 
 
-class Front:
+class SocketServer:
     """Owns the listening socket and every open connection."""
 
-    def __init__(self, listening: socket.socket, service: Service) -> None:
+    def __init__(self, listening: socket.socket, service: RequestHandler) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
         self._listening = listening
         self._service = service
@@ -180,7 +180,7 @@ class Front:
             self._watch(task)
         return task
 
-    def bridged(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
+    def hand_to_bridge(self, line: bytes, connection: socket.socket, rest: bytes) -> None:
         """This connection is no longer ours to read."""
         if self._bridge is None or self.loop is None:
             connection.close()
@@ -193,7 +193,7 @@ class Front:
 class Connection:
     """One connection: a request and its reply, or lines of remote calls."""
 
-    def __init__(self, front: Front, connection: _socket.socket) -> None:
+    def __init__(self, front: SocketServer, connection: _socket.socket) -> None:
         self._front = front
         self._socket = connection
         self._buffer = bytearray()
@@ -249,7 +249,7 @@ class Connection:
         if self._speaks_lines or (self._buffer and self._buffer[0] != ord("S")):
             return self._take_lines()
         try:
-            needed = Request.needed(self._buffer)
+            needed = Request.frame_length(self._buffer)
             if needed is None or len(self._buffer) < needed:
                 return at_end
             frame = bytes(self._buffer[:needed]) if len(self._buffer) > needed else bytes(self._buffer)
@@ -294,7 +294,7 @@ class Connection:
         self._buffer.clear()
         connection = socket.socket(fileno=self._socket.detach())
         self._front.closed(self)
-        self._front.bridged(line, connection, rest)
+        self._front.hand_to_bridge(line, connection, rest)
 
     def _answered(self, _task: "asyncio.Task[None]") -> None:
         self._answering = None

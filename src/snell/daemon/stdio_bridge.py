@@ -14,7 +14,7 @@ from types import ModuleType
 
 import msgspec
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 from snell.system.optional_packages import install_advice, missing_message
 
@@ -30,11 +30,11 @@ class _Hello(msgspec.Struct):
     args: _Given
 
 
-class Bridges:
+class StdioBridges:
     """Everybody who came over the bridge."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._loading = asyncio.Lock()
         self._is_loaded = False
 
@@ -46,7 +46,7 @@ class Bridges:
             if name != "mcp":
                 await _say(writer, {"ok": False, "error": "UNKNOWN_BRIDGE", "message": f"there is no bridge `{name}`"})
             elif module := await self._mcp():
-                await module.serve(self._house, cwd, reader, writer)
+                await module.serve(self._runtime, cwd, reader, writer)
             else:
                 await _refuse(reader, writer)
         except ConnectionError:

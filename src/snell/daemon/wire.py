@@ -95,7 +95,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
         return _text(self.environment[start:] if end < 0 else self.environment[start:end])
 
     @staticmethod
-    def needed(buffer: Buffer) -> int | None:
+    def frame_length(buffer: Buffer) -> int | None:
         """How many bytes the whole frame has; None as long as too few have come to tell."""
         if len(buffer) < _REQUEST_PREFIX.size:
             return _nothing_yet(buffer, _REQUEST_MAGIC)
@@ -108,7 +108,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def decode(cls, frame: Buffer, sender: int = 0) -> "Request":
         """The request in a whole frame."""
-        _check_length(frame, cls.needed(frame))
+        _check_length(frame, cls.frame_length(frame))
         version, request_id, cwd, argv, environment, stdin = _fields(frame)
         if not _IS_VERSION(version):
             raise WireError(f"the version is {_shown(version)}", advice="send `PROTOCOL BUILD`, such as `1 0.1.0`")
@@ -136,7 +136,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
     stderr: bytes = b""
 
     @staticmethod
-    def needed(buffer: Buffer) -> int | None:
+    def frame_length(buffer: Buffer) -> int | None:
         """How many bytes the whole frame has; None as long as too few have come to tell."""
         if len(buffer) < _REPLY_PREFIX.size:
             return _nothing_yet(buffer, _REPLY_MAGIC)
@@ -148,7 +148,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def decode(cls, frame: Buffer) -> "Reply":
         """The reply in a whole frame."""
-        _check_length(frame, cls.needed(frame))
+        _check_length(frame, cls.frame_length(frame))
         _, exit_code, out, _ = _REPLY_PREFIX.unpack_from(frame)
         rest = memoryview(frame)[_REPLY_PREFIX.size :]
         return cls(exit_code, bytes(rest[:out]), bytes(rest[out:]))
@@ -159,7 +159,7 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
         return b"".join((prefix, self.stdout, self.stderr))
 
 
-def joined(entries: Iterable[str]) -> bytes:
+def join_environment(entries: Iterable[str]) -> bytes:
     """An environment of `NAME=value` entries as a request carries it: what does not fit is left out."""
     room, kept = LARGEST_ENVIRONMENT, []
     for entry in entries:

@@ -10,7 +10,7 @@ Names are looked up when they are first used.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from snell.embed.embedded_agent import Submitted
+    from snell.embed.embedded_agent import PromptResult
     from snell.embed.runner import ToolRunner
     from snell.embed.stream import (
         AuthRequired,
@@ -34,7 +34,7 @@ _WHERE = {
     "ToolRunner": "snell.embed.runner",
     "Tool": "snell.embed.tools",
     "HookMatcher": "snell.runtime.callback_hooks",
-    "Submitted": "snell.embed.embedded_agent",
+    "PromptResult": "snell.embed.embedded_agent",
     "Approval": "snell.embed.tool_call",
     "Result": "snell.embed.tool_call",
 }
@@ -47,10 +47,10 @@ __all__ = [
     "HookMatcher",
     "IterationEnd",
     "Notice",
+    "PromptResult",
     "Result",
     "SessionInfo",
     "Status",
-    "Submitted",
     "Text",
     "Thinking",
     "Tool",

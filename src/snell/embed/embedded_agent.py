@@ -19,11 +19,11 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.events import Event
 from snell.model.tools import kind_of
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.callback_hooks import event_named
 
 
-class Submitted(Struct, frozen=True, kw_only=True):
+class PromptResult(Struct, frozen=True, kw_only=True):
     """A prompt as the hooks left it. A refused one does not go to the model."""
 
     prompt: str
@@ -38,8 +38,8 @@ class Submitted(Struct, frozen=True, kw_only=True):
         return "\n".join(filter(None, [self.prompt, *self.notes]))
 
 
-class Embedding(Struct, frozen=True, kw_only=True, eq=False):
-    house: House
+class EmbeddedAgent(Struct, frozen=True, kw_only=True, eq=False):
+    runtime: Runtime
     session_id: str = ""
     cwd: str = ""
     client: str = "embedded"
@@ -58,7 +58,7 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
     def lineage(self) -> tuple[str, ...]:
         return (*self.above, self.name)
 
-    def below(self, agent_type: str) -> "Embedding":
+    def below(self, agent_type: str) -> "EmbeddedAgent":
         """A sub-agent of this agent."""
         return replace(self, agent_id=f"agent-{uuid.uuid4().hex}", agent_type=agent_type, above=self.lineage)
 
@@ -80,11 +80,11 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
 
     def fire(self, name: str, **fields: Any) -> Decision:
         """Have the hooks decide an event of this agent."""
-        return self.house.decide(self.event(event_named(name), **fields))
+        return self.runtime.decide(self.event(event_named(name), **fields))
 
     async def fire_async(self, name: str, **fields: Any) -> Decision:
         """The same without blocking the loop."""
-        return await self.house.decide_async(self.event(event_named(name), **fields))
+        return await self.runtime.decide_async(self.event(event_named(name), **fields))
 
     def plan(
         self, tool: str, tool_input: Input, execute: Callable[[Input], Any], tool_use_id: str = "", **more: Any
@@ -98,24 +98,24 @@ class Embedding(Struct, frozen=True, kw_only=True, eq=False):
         return Plan(tool=tool, input=tool_input, execute=execute, event=event, approve=self.approve, **more)
 
     def run(self, plan: Plan) -> Result:
-        return run_call(self.house, plan)
+        return run_call(self.runtime, plan)
 
     async def run_async(self, plan: Plan) -> Result:
-        return await run_call_async(self.house, plan)
+        return await run_call_async(self.runtime, plan)
 
-    def submit(self, prompt: str) -> Submitted:
+    def submit(self, prompt: str) -> PromptResult:
         """Have the hooks look at a prompt before the model gets it."""
-        return submitted(self.fire("UserPromptSubmit", prompt=prompt))
+        return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
 
-    async def submit_async(self, prompt: str, *, takes_notes: bool = True) -> Submitted:
+    async def submit_async(self, prompt: str, *, takes_notes: bool = True) -> PromptResult:
         """The same without blocking the loop. Notes that cannot be given now wait for an event where they can."""
         event = replace(self.event("UserPromptSubmit", prompt=prompt), takes_notes=takes_notes)
-        return submitted(await self.house.decide_async(event))
+        return prompt_result(await self.runtime.decide_async(event))
 
 
-def embedding_for(house: House, client: str, options: Mapping[str, Any]) -> Embedding:
+def embedded_agent_for(runtime: Runtime, client: str, options: Mapping[str, Any]) -> EmbeddedAgent:
     """An adapter's options as an embedding; a session that nobody named gets a name."""
-    return Embedding(house=house, client=client, **{"session_id": f"{client}-{uuid.uuid4().hex}", **options})
+    return EmbeddedAgent(runtime=runtime, client=client, **{"session_id": f"{client}-{uuid.uuid4().hex}", **options})
 
 
 def _cwd() -> str:
@@ -137,11 +137,11 @@ def library(module: str, package: str) -> Any:
         raise ModuleNotFoundError(f"this adapter needs the package `{package}`; install it", name=error.name) from None
 
 
-def submitted(decision: Decision) -> Submitted:
+def prompt_result(decision: Decision) -> PromptResult:
     """What a decision about a prompt means for it."""
     stop = (decision.stop.text or f"`{decision.stop.hook}` ends the turn") if decision.stop else ""
     refused = decision.verdict is Verdict.DENY
-    return Submitted(
+    return PromptResult(
         prompt=decision.event.prompt,
         refusal=(decision.reason or "a hook refused the prompt") if refused else stop,
         notes=tuple(note.text for note in decision.notes),
@@ -150,7 +150,7 @@ def submitted(decision: Decision) -> Submitted:
     )
 
 
-def keeps_going(decision: Decision) -> str:
+def stop_is_blocked(decision: Decision) -> str:
     """Why an agent that wants to stop is to go on; empty when it may stop."""
     if decision.event.name not in TURN_ENDS or decision.verdict is not Verdict.DENY:
         return ""

@@ -8,7 +8,7 @@ from snell.embed.embedded_agent import library
 PACKAGE = "mcp"
 
 
-def shown(result: Any) -> Any:
+def result_for_hooks(result: Any) -> Any:
     """Text where there is nothing else, otherwise the blocks as they go over the wire."""
     blocks = [block.model_dump(mode="json", exclude_none=True) for block in result.content]
     if all(block.get("type") == "text" for block in blocks):
@@ -16,7 +16,7 @@ def shown(result: Any) -> Any:
     return blocks
 
 
-def structured(old: dict[str, Any], value: Any) -> dict[str, Any] | None:
+def structured_content(old: dict[str, Any], value: Any) -> dict[str, Any] | None:
     """The other form of a result: the library writes all but texts as JSON, and wraps what is no object."""
     is_wrapped = old.keys() == {"result"}
     if isinstance(value, str) and not (is_wrapped and isinstance(old["result"], str)):

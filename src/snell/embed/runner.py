@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, Submitted, keeps_going, submitted
+from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, prompt_result, stop_is_blocked
 from snell.embed.stream import (
     STREAM,
     Error,
@@ -27,12 +27,12 @@ from snell.embed.stream import (
     ToolCalled,
     ToolReturned,
 )
-from snell.embed.tool_call import Approval, Input, Plan, Result, copied
+from snell.embed.tool_call import Approval, Input, Plan, Result, deep_copy
 from snell.embed.tools import Tool, tools_by_name
 from snell.model.decision import Decision
 from snell.model.effects import Deny
 from snell.model.hooks import Hook
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.callback_hooks import AnyMatcher, Registration, hooks_from
 
 CANCELLED = "the session was cancelled"
@@ -47,7 +47,7 @@ class ToolRunner:
         tools: Iterable[Tool | Callable[..., Any]] = (),
         *,
         hooks: Registration | None = None,
-        house: House | None = None,
+        runtime: Runtime | None = None,
         session_id: str = "",
         cwd: str = "",
         approve: Callable[[Approval], Any] | None = None,
@@ -56,18 +56,18 @@ class ToolRunner:
         max_calls: int | None = None,
     ) -> None:
         """
-        `house` brings further hooks, such as a person's own (`House.for_user()`). `approve` is asked about calls that
+        `house` brings further hooks, such as a person's own (`Runtime.for_user()`). `approve` is asked about calls that
         need an approval. With `validates_rewrites=False` what a hook rewrote is not validated again.
         """
         self.tools = tools_by_name(tools)
         self._checks = {name: tool.check() for name, tool in self.tools.items()}
-        self._is_own_house = house is None
-        self.house = house or House.embedded(schemas={})  # the tools' own schemas count, and are checked here
+        self._is_own_house = runtime is None
+        self.runtime = runtime or Runtime.embedded(schemas={})  # the tools' own schemas count, and are checked here
         self.validates_rewrites = validates_rewrites
         self.max_calls = max_calls
         self.listeners = Listeners([on_notice] if on_notice else [])
-        self.at = Embedding(
-            house=self.house,
+        self.at = EmbeddedAgent(
+            runtime=self.runtime,
             session_id=session_id or f"session-{uuid.uuid4().hex}",
             cwd=cwd,
             known_as={tool.name: tool.known_as for tool in self.tools.values() if tool.known_as},
@@ -87,11 +87,11 @@ class ToolRunner:
         # Not by `session_id`: such hooks go when a session ends, and whoever goes on would have no guards any more.
         if self.at.agent_id or not self._is_own_house:
             found = [replace(hook, only_for=self.at.name) for hook in found]
-        return self.house.register(*found, group=group or self.at.name)
+        return self.runtime.register(*found, group=group or self.at.name)
 
     def unregister(self, group: str) -> int:
         """Take a group of hooks back; returns how many."""
-        return self.house.unregister(group=group)
+        return self.runtime.unregister(group=group)
 
     def run(self, tool: str, tool_input: Input, tool_use_id: str = "") -> Result:
         """One call of the model's; whatever happens to it is in the result."""
@@ -116,23 +116,23 @@ class ToolRunner:
         self._is_closed = True  # first: no call may slip through between the hooks' end and ours
         self.unregister(self.at.session_id)
         if self._is_own_house:
-            self.house.close()
+            self.runtime.close()
 
     @property
     def is_closed(self) -> bool:
         """Has this runner, or one that it is a sub-agent of, given its hooks back?"""
         return self._is_closed or (self._above is not None and self._above.is_closed)
 
-    def submit(self, prompt: str) -> Submitted:
+    def submit(self, prompt: str) -> PromptResult:
         """Have the hooks look at a prompt; they may reword it, add to it or refuse it."""
         if self.is_closed:
-            return Submitted(prompt=prompt, refusal=CLOSED)
-        return submitted(self.fire("UserPromptSubmit", prompt=prompt))
+            return PromptResult(prompt=prompt, refusal=CLOSED)
+        return prompt_result(self.fire("UserPromptSubmit", prompt=prompt))
 
-    async def submit_async(self, prompt: str) -> Submitted:
+    async def submit_async(self, prompt: str) -> PromptResult:
         if self.is_closed:
-            return Submitted(prompt=prompt, refusal=CLOSED)
-        return submitted(await self.fire_async("UserPromptSubmit", prompt=prompt))
+            return PromptResult(prompt=prompt, refusal=CLOSED)
+        return prompt_result(await self.fire_async("UserPromptSubmit", prompt=prompt))
 
     def stop(self) -> str:
         """The agent wants to stop. Returns why it is to go on, or nothing: then it may."""
@@ -208,13 +208,13 @@ class ToolRunner:
         return "SubagentStop" if self.at.agent_id else "Stop"
 
     def _stopped(self, decision: Decision) -> str:
-        why = keeps_going(decision)
+        why = stop_is_blocked(decision)
         self._is_kept_going, self._has_stopped = bool(why), not why
         return why
 
     def _begin(self, name: str, tool_input: Input, tool_use_id: str) -> Plan | Result:
         """The plan of a call, or the result of one that never comes to be."""
-        self.emit(ToolCalled(tool=name, input=copied(tool_input), tool_use_id=tool_use_id))
+        self.emit(ToolCalled(tool=name, input=deep_copy(tool_input), tool_use_id=tool_use_id))
         tool, shared = self.tools.get(name), self._shared
         if shared.is_cancelled:
             return Result(status="cancelled", tool=name, input=tool_input, error=CANCELLED)

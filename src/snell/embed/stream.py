@@ -10,11 +10,11 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from snell.embed.tool_call import Input
-from snell.engine.match import Predicate, compiled
+from snell.engine.match import Predicate, compile_matcher
 from snell.handlers.python import crash
 from snell.model.catalogue import row_of
 from snell.model.errors import HookError
-from snell.runtime.callback_hooks import AnyMatcher, checked
+from snell.runtime.callback_hooks import AnyMatcher, check_matchers
 
 STREAM = "Stream"  # under this name of a registration stand listeners
 
@@ -118,8 +118,8 @@ class Listeners:
 
     def add(self, matchers: Iterable[AnyMatcher]) -> None:
         """Listeners as they are registered under `Stream`; a matcher reads the type of a notice."""
-        for each in checked(STREAM, matchers):
-            fits = compiled(each.matcher, None, row_of("PreToolUse"))
+        for each in check_matchers(STREAM, matchers):
+            fits = compile_matcher(each.matcher, None, row_of("PreToolUse"))
             if wrong := [listener for listener in each.hooks if inspect.iscoroutinefunction(listener)]:
                 raise HookError(f"`{wrong[0].__name__}` is a coroutine; a listener of the stream is called at once")
             self._all += [(fits, listener) for listener in each.hooks]

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Allow, Ask, Deny, Rewrite, Verdict
-from snell.model.events import DEEPEST, Event, nests_deeper_than, same
+from snell.model.events import DEEPEST, Event, json_equal, nests_deeper_than
 
 Input = dict[str, Any]
 Status = Literal[
@@ -102,7 +102,7 @@ class EndedError(Exception):
         self.status, self.reason, self.stop = status, reason, stop
 
 
-def course(plan: Plan) -> Course:
+def tool_call_steps(plan: Plan) -> Course:
     """What to do, step by step."""
     call = _Call(plan)
     try:
@@ -189,7 +189,7 @@ class _Call:
 
     def judged_again(self, value: Any, who: str) -> Steps:
         """What somebody rewrote after the hooks had judged is judged once more; hooks may not rewrite it again."""
-        if same(value, self.input):
+        if json_equal(value, self.input):
             return
         yield from self.rewritten(value, who)
         decision = yield from self.decided("PreToolUse")
@@ -206,7 +206,7 @@ class _Call:
             yield from self.judged_again(decision.event.tool_input, _who(decision))
             asked = self.input
             yield from self.permission()
-            if not same(asked, self.input):
+            if not json_equal(asked, self.input):
                 raise EndedError("refused", "the permission rule would rewrite what had already been judged")
         if decision.verdict is Verdict.ALLOW:
             return
@@ -242,7 +242,7 @@ class _Call:
         shown = plan.shown(output) if plan.shown else output
         if nests_deeper_than(DEEPEST, shown):  # or it holds itself; nobody could write it down
             shown = f"{type(shown).__name__}, nested over {DEEPEST} levels"
-        decision = yield from self.decided("PostToolUse", tool_response=copied(shown))
+        decision = yield from self.decided("PostToolUse", tool_response=deep_copy(shown))
         if decision.is_rewritten:
             output = decision.event.tool_response
         return self.result("done", output=output, stop=self._stop(decision))
@@ -279,7 +279,7 @@ class _Call:
         return decision.stop.text or f"`{decision.stop.hook}` ends the turn" if decision.stop else ""
 
 
-def copied(value: Any) -> Any:
+def deep_copy(value: Any) -> Any:
     """The same data in containers of its own, so that nobody changes it behind our back; as it is when too deep."""
     return value if nests_deeper_than(DEEPEST, value) else _copied(value)
 

@@ -10,21 +10,21 @@ import inspect
 from collections.abc import Awaitable
 from typing import Any
 
-from snell.embed.tool_call import Decide, Do, OutOfTimeError, Plan, Result, course
-from snell.runtime.app import House
-from snell.runtime.threads import in_thread
+from snell.embed.tool_call import Decide, Do, OutOfTimeError, Plan, Result, tool_call_steps
+from snell.runtime.app import Runtime
+from snell.runtime.threads import run_in_thread
 
 
-def run_call(house: House, plan: Plan) -> Result:
+def run_call(runtime: Runtime, plan: Plan) -> Result:
     """See a call through to its end."""
-    steps = course(plan)
+    steps = tool_call_steps(plan)
     answer, error = None, None
     try:
         while True:
             step = steps.throw(error) if error else steps.send(answer)
             answer, error = None, None
             try:
-                answer = house.decide(step.event) if isinstance(step, Decide) else _done(step)
+                answer = runtime.decide(step.event) if isinstance(step, Decide) else _done(step)
             except BaseException as raised:  # noqa: BLE001 - the course knows what it means, and raises the rest
                 error = raised
     except StopIteration as done:
@@ -32,16 +32,16 @@ def run_call(house: House, plan: Plan) -> Result:
         return result
 
 
-async def run_call_async(house: House, plan: Plan) -> Result:
+async def run_call_async(runtime: Runtime, plan: Plan) -> Result:
     """The same without blocking the loop."""
-    steps = course(plan)
+    steps = tool_call_steps(plan)
     answer, error = None, None
     try:
         while True:
             step = steps.throw(error) if error else steps.send(answer)
             answer, error = None, None
             try:
-                answer = await (house.decide_async(step.event) if isinstance(step, Decide) else _awaited(step))
+                answer = await (runtime.decide_async(step.event) if isinstance(step, Decide) else _awaited(step))
             except BaseException as raised:  # noqa: BLE001 - the course knows what it means, and raises the rest
                 error = raised
     except StopIteration as done:
@@ -66,7 +66,7 @@ def _run(result: Awaitable[Any], limit: float | None) -> Any:
 
 async def _awaited(step: Do) -> Any:
     if step.is_tool and not inspect.iscoroutinefunction(step.function):
-        result = await _within(in_thread(step.function, *step.arguments), step.timeout)
+        result = await _within(run_in_thread(step.function, *step.arguments), step.timeout)
     else:
         result = step.function(*step.arguments)
     return await _within(result, step.timeout) if inspect.isawaitable(result) else result

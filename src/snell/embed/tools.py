@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.embed.tool_call import Input
-from snell.engine.json_schema import wrongs
+from snell.engine.json_schema import schema_errors
 
 
 class Tool(Struct, frozen=True):
@@ -79,7 +79,7 @@ async def _checked_async(tool: Tool, signature: inspect.Signature | None, value:
 
 def _misfits(tool: Tool, signature: inspect.Signature | None, value: Input) -> list[str]:
     if tool.schema is not None:
-        return wrongs(value, tool.schema, "") or _finer_faults(value, tool.schema)
+        return schema_errors(value, tool.schema, "") or _finer_faults(value, tool.schema)
     try:
         if signature:
             signature.bind(**value)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from snell.engine.limit_effects import judgement_for, rewrite_in
-from snell.engine.text_budget import LIMIT, within_budget
+from snell.engine.text_budget import LIMIT, cut_to_budget
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Change, Decision, Outcome, Reason, Round, Skipped
 from snell.model.effects import VERDICT_OF, Allow, Deny, Effect, Env, Extra, Note, Stop, Tell, Verdict
-from snell.model.events import Event, same
+from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
 E = TypeVar("E")
@@ -35,7 +35,7 @@ def aggregate(
         merge.append(f"`{stop.hook}` stops the turn, which beats keeping it going")
         verdict, reasons = Verdict.SILENT, []
     wanted = _texts(answers, Note)
-    kept_reasons, notes = within_budget(reasons, wanted)
+    kept_reasons, notes = cut_to_budget(reasons, wanted)
     if cut := len(reasons) + len(wanted) - len(kept_reasons) - len(notes):
         merge.append(f"{cut} texts are left out: an event has room for {LIMIT // 1024} KB")
     return Decision(
@@ -43,7 +43,7 @@ def aggregate(
         verdict=verdict,
         reasons=kept_reasons,
         notes=notes,
-        tells=within_budget((), _texts(answers, Tell))[1],
+        tells=cut_to_budget((), _texts(answers, Tell))[1],
         stop=stop,
         changes=tuple(changes),
         env={name: text for effect in _of(answers[::-1], Env) for name, text in effect.variables.items()},
@@ -101,7 +101,7 @@ def _is_about(event: Event, judged: Event, outcome: Outcome) -> bool:
         return True
     rewrite = rewrite_in(outcome)
     value = rewrite.applied_to(judged.rewritable) if rewrite else judged.rewritable
-    return same(value, event.rewritable)
+    return json_equal(value, event.rewritable)
 
 
 def _on_failure(hook: Hook, event: Event, outcome: Outcome) -> Effect | None:

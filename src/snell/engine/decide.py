@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from snell.engine.aggregate import aggregate, is_denied
 from snell.engine.deferred_notes import deliver_or_hold
-from snell.engine.limit_effects import admitted, expressed, rewrite_in
-from snell.engine.registry import Book, Pick, Tier, in_rewriting_order, once_mark
-from snell.engine.stop_limits import limited
+from snell.engine.limit_effects import express_effect, limit_effects, rewrite_in
+from snell.engine.registry import Pick, Registry, Tier, once_mark, rewrite_order
+from snell.engine.stop_limits import limit_stops
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
 from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
-from snell.model.events import Event, same
+from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook, Scope
 from snell.model.protocols import Store, Validate
 
@@ -39,7 +39,7 @@ Steps = Generator[Run, Sequence[Outcome], None]
 
 
 def decide(
-    event: Event, book: Book, marks: Store, validate: Validate | None = None
+    event: Event, book: Registry, marks: Store, validate: Validate | None = None
 ) -> Generator[Run, Sequence[Outcome], Decision]:
     """Decide one event."""
     pick = book.pick(event, marks)
@@ -53,7 +53,7 @@ def decide(
                 break
             rounds.append(Round(name, event, hooks, tuple(outcomes)))
         else:
-            return finished(Decision(event=event, rounds=tuple(rounds)), marks)
+            return finish_decision(Decision(event=event, rounds=tuple(rounds)), marks)
     case = Case(event, pick, book, validate)
     for tier in pick.tiers:
         if case.policy_has_denied:
@@ -65,14 +65,14 @@ def decide(
     if pick.varies:
         _mark_once(case, marks)
     if case.is_quiet:
-        return finished(Decision(event=event, rounds=tuple(case.rounds)), marks)
-    return finished(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
+        return finish_decision(Decision(event=event, rounds=tuple(case.rounds)), marks)
+    return finish_decision(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
 
 
-def finished(decision: Decision, marks: Store) -> Decision:
+def finish_decision(decision: Decision, marks: Store) -> Decision:
     """What earlier events left behind: notes that waited, and how often a stop was blocked."""
     if decision.event.row.subject in _TURN:
-        decision = limited(decision, marks)  # first: a note that went along with a lifted block has to wait
+        decision = limit_stops(decision, marks)  # first: a note that went along with a lifted block has to wait
     return deliver_or_hold(decision, marks)
 
 
@@ -93,7 +93,7 @@ class Case:
         "validate",
     )
 
-    def __init__(self, event: Event, pick: Pick, book: Book, validate: Validate | None) -> None:
+    def __init__(self, event: Event, pick: Pick, book: Registry, validate: Validate | None) -> None:
         self.event = event
         self.pick = pick
         self.book = book
@@ -133,7 +133,7 @@ class Case:
 
     def _admitted(self, name: str, hooks: Sequence[Hook], outcomes: Sequence[Outcome]) -> list[Outcome]:
         runs = zip(hooks, outcomes, strict=True)
-        kept = [admitted(hook, self.event, each, self.book.switches, self.validate) for hook, each in runs]
+        kept = [limit_effects(hook, self.event, each, self.book.switches, self.validate) for hook, each in runs]
         if name != "again":
             return kept
         return [self._second_look(hook, each) for hook, each in zip(hooks, kept, strict=True)]
@@ -155,12 +155,12 @@ class Case:
     def policy_must_look_again(self) -> bool:
         """Has a lower scope rewritten what the policy approved?"""
         left = self.left_by_policy
-        return left is not None and left is not self.event and not same(left.rewritable, self.event.rewritable)
+        return left is not None and left is not self.event and not json_equal(left.rewritable, self.event.rewritable)
 
     def is_overtaken(self, hook: Hook, left: Event) -> bool:
         """Has a later rewriter changed what this one left, so that it must judge the result?"""
         is_asked = hook.can_judge and not hook.once and self.book.applies(hook, self.event)
-        return is_asked and left is not self.event and not same(left.rewritable, self.event.rewritable)
+        return is_asked and left is not self.event and not json_equal(left.rewritable, self.event.rewritable)
 
     def skip(self, tier: Tier) -> None:
         hooks = (*tier.rewriters, *tier.others)
@@ -200,7 +200,7 @@ def _settle_undeclared_rewrites(case: Case, hooks: Sequence[Hook], answers: Answ
     Every other judge then sees the result, and so does each of these whose last input, or own result, a later one
     changed. INVARIANT: what is judged last is what runs.
     """
-    rewriting = in_rewriting_order([hook for hook, outcome in answers.items() if rewrite_in(outcome)], case.event)
+    rewriting = rewrite_order([hook for hook, outcome in answers.items() if rewrite_in(outcome)], case.event)
     if not rewriting:
         return
     start = case.event
@@ -242,7 +242,7 @@ def _no_further_rewrite(hook: Hook, event: Event, outcome: Outcome) -> Outcome:
     why = f"`{hook.id}` would rewrite what had already been rewritten and judged"
     answer = Deny(why) if hook.scope is Scope.POLICY else Ask(why)
     kept = tuple(effect for effect in outcome.effects if not isinstance(effect, Rewrite))
-    return replace(outcome, effects=(*kept, *expressed(answer, event)), failure=Failure("rewrite", why))
+    return replace(outcome, effects=(*kept, *express_effect(answer, event)), failure=Failure("rewrite", why))
 
 
 def _stricter(earlier: Outcome, later: Outcome) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from snell.engine.text_budget import within_budget
+from snell.engine.text_budget import cut_to_budget
 from snell.model.catalogue import CATALOGUE, TURN_ENDS
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
@@ -57,7 +57,7 @@ def _with_waiting(decision: Decision, marks: Store) -> Decision:
 
     marks.change(_scope(event), "held_notes", without_due)
     notes = (*(Reason(hook, text) for _, hook, text in due), *decision.notes)
-    return replace(decision, notes=within_budget(decision.reasons, notes)[1])
+    return replace(decision, notes=cut_to_budget(decision.reasons, notes)[1])
 
 
 def _scope(event: Event) -> str:

@@ -22,7 +22,7 @@ _PASSES = {
 _IN_TURN = ("rewrite", "chain")  # each hook is a round of its own there
 
 
-def explained(record: Record, mark: Mark = str) -> str:
+def explain(record: Record, mark: Mark = str) -> str:
     """The whole story: what came, who was asked, what they said, how it added up."""
     return "\n".join(_lines(record, mark))
 
@@ -34,7 +34,7 @@ def headline(record: Record, mark: Mark = str) -> str:
     return f"{what}: {reason}" if reason else what
 
 
-def shortened(value: Any, limit: int = 160) -> str:
+def shorten(value: Any, limit: int = 160) -> str:
     """A value on one line."""
     if isinstance(value, dict):
         value = _only_text(value) or ", ".join(f"{name}: {each}" for name, each in value.items())
@@ -42,7 +42,7 @@ def shortened(value: Any, limit: int = 160) -> str:
     return visible if len(visible) <= limit else f"{visible[: limit - 3]}..."
 
 
-def wrapped(text: str, indent: int = 2) -> list[str]:
+def wrap(text: str, indent: int = 2) -> list[str]:
     """A text as lines that fit, the later ones a step further in. What has no spaces stays whole, to be copied."""
     return textwrap.wrap(
         text,
@@ -76,8 +76,8 @@ def _lines(record: Record, mark: Mark) -> Iterator[str]:
     tool = f" {record['tool']}" if record.get("tool") else ""
     yield f"{record['event']}{tool} from {record['client']}   decision {record.get('id', '-')}"
     if "value" in record:
-        yield from wrapped(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
-    first, *rest = wrapped(f"answer: {headline(record)}")
+        yield from wrap(f"{row_of(record['event']).rewrites}: {_value(record['value'])}")
+    first, *rest = wrap(f"answer: {headline(record)}")
     yield from (first.replace(_answer(record), mark(_answer(record)), 1), *rest)
     yield from _surroundings(record)
     yield from _texts(record)
@@ -90,7 +90,7 @@ def _lines(record: Record, mark: Mark) -> Iterator[str]:
 
 def _surroundings(record: Record) -> Iterator[str]:
     for flag in record.get("flags", ()):
-        yield from wrapped(f"about the payload: {flag}")
+        yield from wrap(f"about the payload: {flag}")
     if not record.get("cwd"):
         yield "  it has no `cwd`, so no project's hooks count"
 
@@ -98,17 +98,17 @@ def _surroundings(record: Record) -> Iterator[str]:
 def _texts(record: Record) -> Iterator[str]:
     for change in record.get("changes", ()):
         because = f", because {change['because']}" if change["because"] else ""
-        yield from wrapped(f"rewritten by {change['hook']}{because}")
-        yield from wrapped(f"before: {_value(change['before'])}", 4)
-        yield from wrapped(f"after: {_value(change['after'])}", 4)
+        yield from wrap(f"rewritten by {change['hook']}{because}")
+        yield from wrap(f"before: {_value(change['before'])}", 4)
+        yield from wrap(f"after: {_value(change['after'])}", 4)
     for note in record.get("notes", ()):
-        yield from wrapped(f"note for the model, from {note['hook']}: {_value(note['text'])}")
+        yield from wrap(f"note for the model, from {note['hook']}: {_value(note['text'])}")
     for tell in record.get("tells", ()):
-        yield from wrapped(f"shown to you, from {tell['hook']}: {_value(tell['text'])}")
+        yield from wrap(f"shown to you, from {tell['hook']}: {_value(tell['text'])}")
     if stop := record.get("stop"):
-        yield from wrapped(f"{stop['hook']} ends the turn: {_value(stop.get('text', ''))}")
+        yield from wrap(f"{stop['hook']} ends the turn: {_value(stop.get('text', ''))}")
     for failure in record.get("failures", ()):
-        yield from wrapped(f"{failure['hook']} could not do its job: {_near(_value(failure['text']), record)}")
+        yield from wrap(f"{failure['hook']} could not do its job: {_near(_value(failure['text']), record)}")
 
 
 def _rounds(record: Record) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _late(record: Record) -> Iterator[str]:
         for run in record["late"]:
             yield from _runs([run], record, is_late=True)
             if failure := run.get("failure"):
-                yield from wrapped(_near(_value(failure["message"]), record), 6)
+                yield from wrap(_near(_value(failure["message"]), record), 6)
 
 
 def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> Iterator[str]:
@@ -140,14 +140,14 @@ def _runs(runs: Iterable[Record], record: Record, *, is_late: bool = False) -> I
         if len(row) + 2 + len(said) <= WIDTH:
             yield f"{row}  {said}"
         else:
-            yield from (row, *wrapped(said, 6))
-        yield from wrapped(f"from {_origin(run, record)}", 6)
+            yield from (row, *wrap(said, 6))
+        yield from wrap(f"from {_origin(run, record)}", 6)
         for remark in run.get("remarks", ()):
-            yield from wrapped(remark, 6)
+            yield from wrap(remark, 6)
 
 
 def _said(run: Record, *, is_late: bool = False) -> str:
-    said = "; ".join(shortened(effect) for effect in run.get("effects", ()))
+    said = "; ".join(shorten(effect) for effect in run.get("effects", ()))
     if failure := run.get("failure"):
         means = {"allow": "so it does not count", "ask": "so you are asked", "block": "so it blocks"}
         follows = "which nobody waited for" if is_late else means[run["on_failure"]]
@@ -165,7 +165,7 @@ def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
     for number, item in enumerate(items):
         if number == 0:
             yield f"  {title}"
-        yield from wrapped(item, 4)
+        yield from wrap(item, 4)
 
 
 def _near(text: str, record: Record) -> str:
@@ -175,7 +175,7 @@ def _near(text: str, record: Record) -> str:
 
 
 def _value(value: Any) -> str:
-    return shortened(value, LONGEST_VALUE)
+    return shorten(value, LONGEST_VALUE)
 
 
 def _visible(text: str) -> str:

@@ -49,12 +49,12 @@ def validator(schemas: Mapping[str, Schema] = TOOL_SCHEMAS) -> Validate:
 
     def validate(tool: str, value: Mapping[str, Any]) -> Sequence[str]:
         schema = schemas.get(tool)
-        return wrongs(value, schema, "") if schema else ()
+        return schema_errors(value, schema, "") if schema else ()
 
     return validate
 
 
-def wrongs(value: Any, schema: Schema, path: str) -> list[str]:
+def schema_errors(value: Any, schema: Schema, path: str) -> list[str]:
     """Everything that is wrong with a value, each with its place."""
     at = f"`{path}`" if path else "the input"
     if not _has_type(value, schema.get("type")):
@@ -68,7 +68,7 @@ def wrongs(value: Any, schema: Schema, path: str) -> list[str]:
         found += _members(value, schema, path)
     if isinstance(value, list) and isinstance(schema.get("items"), dict):
         for index, item in enumerate(value):
-            found += wrongs(item, schema["items"], f"{path}[{index}]")
+            found += schema_errors(item, schema["items"], f"{path}[{index}]")
     return found
 
 
@@ -79,7 +79,7 @@ def _members(value: dict[str, Any], schema: Schema, path: str) -> list[str]:
     found = [f"`{prefix}{name}` is missing" for name in names if name not in value]
     for name, inner in (properties if isinstance(properties, dict) else {}).items():
         if name in value and isinstance(inner, dict):
-            found += wrongs(value[name], inner, f"{prefix}{name}")
+            found += schema_errors(value[name], inner, f"{prefix}{name}")
     return found
 
 

@@ -15,7 +15,7 @@ from snell.engine.registry import Switches
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
-from snell.model.events import DEEPEST, TOO_DEEP, Event, nests_deeper_than, same
+from snell.model.events import DEEPEST, TOO_DEEP, Event, json_equal, nests_deeper_than
 from snell.model.hooks import Hook, Scope
 from snell.model.protocols import Validate
 
@@ -27,7 +27,7 @@ ROLE_EFFECTS: dict[str, frozenset[str]] = {
 }
 
 
-def admitted(hook: Hook, event: Event, outcome: Outcome, switches: Switches, validate: Validate | None) -> Outcome:
+def limit_effects(hook: Hook, event: Event, outcome: Outcome, switches: Switches, validate: Validate | None) -> Outcome:
     """The outcome with only the effects that may count, and with a failure for those that may not."""
     kept: list[Effect] = []
     remarks: list[str] = []
@@ -44,7 +44,7 @@ def admitted(hook: Hook, event: Event, outcome: Outcome, switches: Switches, val
         elif isinstance(effect, Allow) and fits_only_as_shell(hook, event):
             remarks.append(f"its allow is for shell calls, and `{event.tool}` is another tool that is given a command")
         else:
-            kept.extend(expressed(effect, event, remarks.append))
+            kept.extend(express_effect(effect, event, remarks.append))
         refused |= isinstance(effect, Rewrite) and (wrong is not None or _cannot_happen(effect, event))
     if refused and any(isinstance(effect, Allow) for effect in kept):
         kept = [effect for effect in kept if not isinstance(effect, Allow)]
@@ -117,7 +117,7 @@ def _wrong_rewrite(
     value = effect.applied_to(event.rewritable)
     if nests_deeper_than(DEEPEST, value):
         return Failure("rewrite", f"`{hook.id}` rewrote {event.row.rewrites} to something nested over {DEEPEST} levels")
-    if same(value, event.rewritable):
+    if json_equal(value, event.rewritable):
         return None
     if TOO_DEEP in event.flags:
         return Failure("rewrite", f"`{hook.id}` may not rewrite what it saw with its deepest parts as text")
@@ -136,13 +136,13 @@ def _for_schema(event: Event, value: dict[str, Any]) -> dict[str, Any]:
     return value if "command" in event.tool_input else event.rewritten(value).readable_input
 
 
-def expressed(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
+def express_effect(effect: Effect, event: Event, remark: Callable[[str], object] = str) -> tuple[Effect, ...]:
     """The effect as this event can express it: itself, the nearest stricter thing, or nothing."""
     name = type(effect).__name__.lower()
     if isinstance(effect, Extra):
         return _extra(effect, event, remark)
     if name in event.row.can:
-        if isinstance(effect, Rewrite) and same(effect.applied_to(event.rewritable), event.rewritable):
+        if isinstance(effect, Rewrite) and json_equal(effect.applied_to(event.rewritable), event.rewritable):
             return ()
         return (effect,)
     if isinstance(effect, Ask | Defer) and "deny" in event.row.can:
@@ -164,7 +164,7 @@ def _wrong_field(effect: Effect) -> str:
 
 def _cannot_happen(rewrite: Rewrite, event: Event) -> bool:
     """A rewrite that would change something, on an event where nothing can be rewritten."""
-    return "rewrite" not in event.row.can and not same(rewrite.applied_to(event.rewritable), event.rewritable)
+    return "rewrite" not in event.row.can and not json_equal(rewrite.applied_to(event.rewritable), event.rewritable)
 
 
 def _extra(effect: Extra, event: Event, remark: Callable[[str], object]) -> tuple[Effect, ...]:

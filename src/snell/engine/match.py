@@ -33,26 +33,26 @@ _COUNTS = re.compile(r"[{,](\d{1,30})(?=[},])")
 _CONTEXT_SUFFIX = re.compile(r"\[[0-9]+m\]$")
 
 
-def compiled(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
+def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
     """A predicate on one name, or None when everything matches. Raises PatternError for what cannot be meant."""
     text = pattern or ""
-    longest = LONGEST_LIST if (kind or guessed_type(text, row)) == "or" else LONGEST_PATTERN
+    longest = LONGEST_LIST if (kind or guess_type(text, row)) == "or" else LONGEST_PATTERN
     if len(text) > longest:
         raise PatternError(f"the pattern has {len(text)} characters", advice=f"keep it under {longest}")
     if kind and kind not in TYPES:
         raise PatternError(f"`{kind}` is not a matcher type", advice=f"use one of {', '.join(TYPES)}")
     if row.matches == "to_model" and kind is None:
         text = _CONTEXT_SUFFIX.sub("", text)  # a matcher may name a model with its context size
-    return _BUILDERS[kind or guessed_type(text, row)](text, row)
+    return _BUILDERS[kind or guess_type(text, row)](text, row)
 
 
 def names_nothing(text: str, kind: str | None, row: EventRow) -> bool:
     """A list without a name in it, or an exact name that is empty: it fits nothing, which nobody can have meant."""
-    kind = kind or guessed_type(text, row)
+    kind = kind or guess_type(text, row)
     return kind in ("or", "exact", "wildcard") and not text.strip(" ,|")
 
 
-def guessed_type(text: str, row: EventRow) -> str:
+def guess_type(text: str, row: EventRow) -> str:
     """The matcher type that the text alone stands for."""
     if text in ("", "*"):
         return "all"
@@ -76,7 +76,7 @@ def fits_only_as_shell(hook: Hook, event: Event) -> bool:
     if not hook.matcher or "Bash" in names_of(event.tool, event.tool_name) or "Bash" not in event.tool_names:
         return False
     try:
-        fits = compiled(hook.matcher, hook.matcher_type, event.row)
+        fits = compile_matcher(hook.matcher, hook.matcher_type, event.row)
         return fits is not None and not any(map(fits, names_of(event.tool, event.tool_name)))
     except PatternError:
         return False

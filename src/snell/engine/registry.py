@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from snell.engine.match import Predicate, compiled, names_nothing, targets
+from snell.engine.match import Predicate, compile_matcher, names_nothing, targets
 from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
@@ -65,7 +65,7 @@ class Pick(Struct, frozen=True):
     rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()
 
 
-class Book:
+class Registry:
     """Immutable once built; a changed set of hooks is a new book."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Book:
             found = self._remember(key, event)
         return self._narrowed(found, event, marks) if found.varies else found
 
-    def considered(self, event: Event, marks: Store) -> list[Skipped]:
+    def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
         """Every hook of this event that does not apply, and why; for people who ask."""
         key = _key(event)
         known = self._considered.get(key)
@@ -121,7 +121,7 @@ class Book:
         if hook.matcher and not row.matches and hook.event:
             self.problems.append(f"{hook.source}: {hook.event} has nothing to match, so the matcher is ignored")
         try:
-            predicate = compiled(hook.matcher, hook.matcher_type, row) if row.matches else None
+            predicate = compile_matcher(hook.matcher, hook.matcher_type, row) if row.matches else None
         except PatternError as error:
             self.problems.append(f"{hook.source}: hook `{hook.id}`: {error}")
             if not hook.can_judge or hook.scope is not Scope.POLICY:
@@ -228,13 +228,13 @@ def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:
 def _tier(hooks: list[Hook], is_policy: bool, event: Event) -> Tier | None:
     if not hooks:
         return None
-    rewriters = in_rewriting_order([hook for hook in hooks if hook.role == "rewrites"], event)
+    rewriters = rewrite_order([hook for hook in hooks if hook.role == "rewrites"], event)
     others = tuple(hook for hook in hooks if hook.role != "rewrites")
     roles = {hook.role for hook in others}
     return Tier(is_policy, rewriters, others, {None, "judges"} <= roles, tuple((hook,) for hook in rewriters))
 
 
-def in_rewriting_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
+def rewrite_order(hooks: Sequence[Hook], event: Event) -> tuple[Hook, ...]:
     """Book order; on PostToolUse lower scopes first, so that the higher scope's rewrite is the one that stays."""
     if event.name != "PostToolUse":
         return tuple(hooks)

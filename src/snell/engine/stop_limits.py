@@ -9,7 +9,7 @@ from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.events import Event, text_in
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.model.protocols import Store
 
 PER_TURN = 3
@@ -17,7 +17,7 @@ PER_SESSION = 10
 LOOP_HOOK, LOOP_MARK = "harness/promise", "harness/loop"  # the promise loop that a person started
 
 
-def limited(decision: Decision, marks: Store) -> Decision:
+def limit_stops(decision: Decision, marks: Store) -> Decision:
     """The decision, with a block of Stop lifted once it has been given too often."""
     event = decision.event
     if event.name == "UserPromptSubmit":
@@ -43,7 +43,7 @@ def limited(decision: Decision, marks: Store) -> Decision:
 
 def _is_a_persons_loop(decision: Decision, marks: Store) -> bool:
     asked = any(reason.hook == LOOP_HOOK for reason in decision.reasons)
-    return asked and bool(marks.get(lasting(decision.event.session_id), LOOP_MARK))
+    return asked and bool(marks.get(persistent_scope(decision.event.session_id), LOOP_MARK))
 
 
 def _limit_reached(in_turn: int, in_session: int) -> str:

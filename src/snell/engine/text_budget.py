@@ -8,7 +8,7 @@ LIMIT = 8 * 1024  # bytes of UTF-8
 CUT = "... (cut: `snell why` has the whole text)"
 
 
-def within_budget(reasons: Sequence[Reason], notes: Sequence[Reason]) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+def cut_to_budget(reasons: Sequence[Reason], notes: Sequence[Reason]) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
     """Both lists, shortened where the budget ends."""
     left = LIMIT
     kept: list[tuple[Reason, ...]] = []

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from snell.handlers.event_json import event_for_others
 from snell.llm.client import Model
-from snell.llm.messages import ModelError, Question, Said, ToolResult
+from snell.llm.messages import Message, ModelError, Question, ToolResult
 from snell.llm.read_only_tools import TOOLS, ReadingTools
-from snell.llm.untrusted_text import RULES, cleaned, fenced, visible
+from snell.llm.untrusted_text import RULES, fence, replace_surrogates, visible
 from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Hook
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
-from snell.system.handler_context import Surroundings
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.handler_context import HandlerContext
 
 MOST_TURNS = 50
 _SYSTEM = (
@@ -28,21 +28,21 @@ _SYSTEM = (
 )
 
 
-def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     """Run one agent hook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
     if not around.has_audience(event):
         return Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`"))
     try:
-        text = _answer(hook, event, around, patience)
+        text = _answer(hook, event, around, deadline)
     except ModelError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
-    except OutOfTimeError as error:
+    except DeadlineExceededError as error:
         return Outcome(
             failure=Failure("timeout", str(error) or f"the agent did not answer within {hook.time_limit:g} s")
         )
@@ -51,29 +51,30 @@ def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> 
     return outcome_of_text(text, event, thinks_aloud=True)
 
 
-def _answer(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> str:
+def _answer(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> str:
     agent = hook.handler
     assert isinstance(agent, Agent)
     project_dir = around.project_dir or event.cwd
-    model = Model(around, event.session_id, patience)
-    tools = ReadingTools(project_dir, event.transcript_path, patience)
-    said = [Said("user", cleaned(_task(agent.prompt, event, project_dir)))]
+    model = Model(around, event.session_id, deadline)
+    tools = ReadingTools(project_dir, event.transcript_path, deadline)
+    said = [Message("user", replace_surrogates(_task(agent.prompt, event, project_dir)))]
     for number in range(1, MOST_TURNS + 1):
         turn = model.ask(Question(_SYSTEM, tuple(said), agent.model, TOOLS))
         if not turn.calls:
             return turn.text
         around.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
         results = [
-            ToolResult(call.id, fenced(cleaned(tools.result(call)), f"what {call.name} gives")) for call in turn.calls
+            ToolResult(call.id, fence(replace_surrogates(tools.result(call)), f"what {call.name} gives"))
+            for call in turn.calls
         ]
-        said += [Said("assistant", turn.text, turn.calls), Said("user", results=tuple(results))]
-    raise OutOfTimeError(f"the agent did not answer within {MOST_TURNS} turns")
+        said += [Message("assistant", turn.text, turn.calls), Message("user", results=tuple(results))]
+    raise DeadlineExceededError(f"the agent did not answer within {MOST_TURNS} turns")
 
 
 def _task(prompt: str, event: Event, project_dir: str) -> str:
-    shown = fenced(event_for_others(event), "the event")
+    shown = fence(event_for_others(event), "the event")
     places = {"project": project_dir, "transcript": event.transcript_path}  # whoever names a folder can write in here
     named = {name: visible(path) for name, path in places.items() if path}
-    where = fenced(named, "the folder of the project, and the transcript of the session, which you may search")
+    where = fence(named, "the folder of the project, and the transcript of the session, which you may search")
     parts = [where] if "$ARGUMENTS" in prompt else [where, shown]
     return "\n\n".join([*parts, prompt.replace("$ARGUMENTS", shown)])

@@ -23,34 +23,34 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT, Command, Hook
-from snell.model.protocols import Said, Voice
-from snell.system.handler_context import Surroundings
+from snell.model.protocols import ClientEmulation, Said
+from snell.system.handler_context import HandlerContext
 from snell.system.json_output import json_bytes
 from snell.system.run_program import Finished, Running, environment, finish_in_background
 from snell.system.run_program import run as run_process
 
 
-def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
-    voice = around.voice(command.written_for) if command.written_for else None
-    if voice is None:
+    emulation = around.emulation(command.written_for) if command.written_for else None
+    if emulation is None:
         payload = event_object(event)
         is_bash = "shell" in event.kinds and fits_only_as_shell(hook, event)
         return _run(hook, event, around, _Asking(as_bash_call(payload) if is_bash else payload))
-    payloads = voice.given(event, around.project_dir)
-    wanted = [each for each in payloads if voice.is_wanted(command.their_matcher, event, each)]
+    payloads = emulation.payloads_for(event, around.project_dir)
+    wanted = [each for each in payloads if emulation.is_wanted(command.their_matcher, event, each)]
     if not wanted:
         return Outcome(remarks=(f"left out: this is nothing for a hook of {command.written_for}",))
-    return _together([_run(hook, event, around, _Asking(each, voice)) for each in wanted])
+    return _together([_run(hook, event, around, _Asking(each, emulation)) for each in wanted])
 
 
 class _Asking(Struct, frozen=True):
     """What a program is given, and whose words those are: nobody's in particular, or another client's."""
 
     payload: Payload
-    voice: Voice | None = None
+    emulation: ClientEmulation | None = None
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
@@ -65,10 +65,10 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _run(hook: Hook, event: Event, around: Surroundings, asking: _Asking) -> Outcome:
-    command, voice = hook.handler, asking.voice
+def _run(hook: Hook, event: Event, around: HandlerContext, asking: _Asking) -> Outcome:
+    command, emulation = hook.handler, asking.emulation
     assert isinstance(command, Command)
-    directory = _directory(voice.folder(hook) if voice else "", event, around)
+    directory = _directory(emulation.folder(hook) if emulation else "", event, around)
     env_file = _env_file() if "env" in event.row.can else ""
     asked = _Asked()
     try:
@@ -76,10 +76,10 @@ def _run(hook: Hook, event: Event, around: Surroundings, asking: _Asking) -> Out
             _argv(command, around),
             stdin=json_bytes(asking.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
-            env=environment(around.env, _variables(command, event, around, env_file, voice)),
+            env=environment(around.env, _variables(command, event, around, env_file, emulation)),
             timeout=hook.time_limit,
             cancel=around.cancel,
-            watch_stdout=asked.watch if voice is None and _may_go_async(hook) else None,
+            watch_stdout=asked.watch if emulation is None and _may_go_async(hook) else None,
             hand_over=lambda running: _keep(running, asked.seconds, hook, event, around),
         )
         outcome = _outcome(hook, event, finished, asking, directory)
@@ -90,7 +90,7 @@ def _run(hook: Hook, event: Event, around: Surroundings, asking: _Asking) -> Out
                 os.unlink(env_file)
 
 
-def _argv(command: Command, around: Surroundings) -> list[str]:
+def _argv(command: Command, around: HandlerContext) -> list[str]:
     if command.args is None:
         return ["/bin/sh", "-c", command.command]
     known = {"${CLAUDE_PROJECT_DIR}": around.project_dir, "${CLAUDE_PLUGIN_ROOT}": command.plugin_root}
@@ -100,14 +100,14 @@ def _argv(command: Command, around: Surroundings) -> list[str]:
     return words
 
 
-def _directory(folder: str, event: Event, around: Surroundings) -> str:
+def _directory(folder: str, event: Event, around: HandlerContext) -> str:
     """The session's directory; where that is gone, the project's or the user's own, as the client does."""
     choices = (folder, event.cwd, around.project_dir, os.path.expanduser("~"), "/")
     return next(each for each in choices if each and os.path.isdir(each))
 
 
 def _variables(
-    command: Command, event: Event, around: Surroundings, env_file: str, voice: Voice | None
+    command: Command, event: Event, around: HandlerContext, env_file: str, emulation: ClientEmulation | None
 ) -> dict[str, str]:
     given = {
         "HOOK_EVENT": event.name,
@@ -116,7 +116,7 @@ def _variables(
         "CLAUDE_PROJECT_DIR": around.project_dir or event.cwd,
         "CLAUDE_PLUGIN_ROOT": command.plugin_root,
         "CLAUDE_ENV_FILE": env_file,
-        **(voice.variables(event, around.project_dir) if voice else {}),
+        **(emulation.variables(event, around.project_dir) if emulation else {}),
     }
     return {name: value.replace("\0", "") for name, value in given.items() if value}
 
@@ -140,10 +140,10 @@ def _outcome(hook: Hook, event: Event, finished: Finished, asking: _Asking, cwd:
 def _in_its_words(finished: Finished, event: Event, asking: _Asking, cwd: str) -> Outcome | None:
     """The answer as the client reads it that the program was written for; None: as anybody's."""
     stdout, stderr = (stream.decode("utf-8", "replace") for stream in (finished.stdout, finished.stderr))
-    if asking.voice is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
+    if asking.emulation is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
         return None
     said = Said(stdout, stderr, finished.exit_code)
-    return asking.voice.answer(event, asking.payload, said)
+    return asking.emulation.answer(event, asking.payload, said)
 
 
 def _answer(finished: Finished, event: Event, command: Command) -> Outcome:
@@ -224,7 +224,7 @@ class _Asked:
         return asked is not None
 
 
-def _keep(running: Running, seconds: float, hook: Hook, event: Event, around: Surroundings) -> None:
+def _keep(running: Running, seconds: float, hook: Hook, event: Event, around: HandlerContext) -> None:
     def done(finished: Finished) -> None:
         around.late(hook, event, _late_outcome(hook, event, finished, seconds))
 

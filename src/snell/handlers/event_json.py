@@ -3,7 +3,7 @@
 from typing import Any
 
 from snell.model.events import Event
-from snell.redact import redacted
+from snell.redact import redact_data
 
 # What a client may put into a payload, and what never leaves this machine.
 _STAYS_HERE = frozenset({"env", "environment", "environ", "transcript", "messages", "conversation", "history"})
@@ -30,7 +30,7 @@ def as_bash_call(payload: dict[str, Any]) -> dict[str, Any]:
 def event_for_others(event: Event, *, redact: bool = True) -> dict[str, Any]:
     """For servers and models: without environment and conversation, and, unless it is wanted, without secrets."""
     kept = {name: value for name, value in event_object(event).items() if name.lower() not in _STAYS_HERE}
-    done: dict[str, Any] = redacted(kept) if redact else kept
+    done: dict[str, Any] = redact_data(kept) if redact else kept
     return done
 
 

@@ -11,8 +11,8 @@ from snell.handlers.event_json import event_object
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, McpTool
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
-from snell.system.handler_context import Surroundings
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.handler_context import HandlerContext
 from snell.system.json_output import json_bytes
 from snell.system.mcp_client import McpError, call_tool
 
@@ -20,14 +20,14 @@ _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
 _LONGEST = 1_000_000
 
 
-def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     """Run one MCP tool hook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
     handler = hook.handler
     assert isinstance(handler, McpTool)
     server = around.settings.mcp_servers.get(handler.server)
@@ -35,10 +35,10 @@ def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> 
         why = f"there is no MCP server `{handler.server}`; describe it in `[mcp_servers.{handler.server}]`"
         return Outcome(failure=Failure("launch", why))
     try:
-        text = call_tool(server, handler.tool, _filled(dict(handler.input), event_object(event)), around.env, patience)
+        text = call_tool(server, handler.tool, _filled(dict(handler.input), event_object(event)), around.env, deadline)
     except McpError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
-    except OutOfTimeError:
+    except DeadlineExceededError:
         return Outcome(failure=Failure("timeout", f"did not answer within {hook.time_limit:g} s"))
     except CancelledError:
         return Outcome(failure=Failure("cancelled", "was cancelled"))

@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from snell.handlers.event_json import event_for_others
 from snell.llm.ask import answer_of
-from snell.llm.messages import ModelError, Question, Said
-from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.messages import Message, ModelError, Question
+from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Prompt
-from snell.redact import redacted
-from snell.system.handler_context import Surroundings
+from snell.redact import redact_data
+from snell.system.handler_context import HandlerContext
 from snell.system.transcripts import conversation
 
 BRACE = "{"
@@ -27,16 +27,16 @@ _CONVERSATION = 12_000  # characters of it
 _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 
 
-def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     """Run one prompt hook."""
     start = time.perf_counter()
     return replace(_run(hook, event, around), seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def _run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     prompt = hook.handler
     assert isinstance(prompt, Prompt)
-    question = Question(_SYSTEM, (Said("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
+    question = Question(_SYSTEM, (Message("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
     try:
         text = answer_of(question, event, around, hook.time_limit)
     except ModelError as error:
@@ -48,7 +48,7 @@ def _text(prompt: str, event: Event) -> str:
     """The question with the event in its place, and before it what the model should know."""
     shown = event_for_others(event)
     talk = conversation(event.transcript_path, _CONVERSATION)
-    before = [fenced(redacted(talk), "the end of the conversation")] if talk else []
+    before = [fence(redact_data(talk), "the end of the conversation")] if talk else []
     if not _ARGUMENTS.search(prompt):
-        before.append(fenced(shown, "the event"))
-    return "\n\n".join([*before, _ARGUMENTS.sub(lambda _: fenced(shown, "the event"), prompt)])
+        before.append(fence(shown, "the event"))
+    return "\n\n".join([*before, _ARGUMENTS.sub(lambda _: fence(shown, "the event"), prompt)])

@@ -23,11 +23,11 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Webhook
-from snell.system.address_policy import RefusedError, Target, vetted
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
-from snell.system.files import FileError, locked, read_capped, write_atomically
-from snell.system.handler_context import Surroundings
-from snell.system.http_client import Call, HttpError, require_engine, resolver, sent
+from snell.system.address_policy import RefusedError, Target, check_url
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
+from snell.system.handler_context import HandlerContext
+from snell.system.http_client import Call, HttpError, require_engine, resolver, send_request
 from snell.system.json_output import json_bytes
 
 LONGEST_REPLY = 64 * 1024
@@ -36,33 +36,33 @@ _LONGEST_SECRET = 4_096
 _OWN_LAYERS = ("policy", "user", "run time")
 
 
-def run(hook: Hook, event: Event, around: Surroundings) -> Outcome:
+def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
     """Run one webhook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Patience(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: Surroundings, patience: Patience) -> Outcome:
+def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
     webhook = hook.handler
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
     try:
         require_engine()
-        target = vetted(
+        target = check_url(
             webhook.url,
             loopback=_is_own(hook),
             allowed=around.settings.webhook_hosts,
-            resolve=resolver(patience),
+            resolve=resolver(deadline),
         )
         body = json_bytes(event_for_others(event, redact=is_redacted))
-        with sent(_call(webhook, target, body, around), patience) as response:
+        with send_request(_call(webhook, target, body, around), deadline) as response:
             status, text = response.status, response.whole(LONGEST_REPLY)
     except RefusedError as error:
         return _failed(hook, "launch", f"the address may not be called: {error}")
     except HttpError as error:
         return _failed(hook, error.kind, str(error))
-    except OutOfTimeError:
+    except DeadlineExceededError:
         return _failed(hook, "timeout", f"did not answer within {hook.time_limit:g} s")
     except CancelledError:
         return Outcome(failure=Failure("cancelled", "was cancelled"))
@@ -96,7 +96,7 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     return outcome
 
 
-def _call(webhook: Webhook, target: Target, body: bytes, around: Surroundings) -> Call:
+def _call(webhook: Webhook, target: Target, body: bytes, around: HandlerContext) -> Call:
     own = {name.lower(): _filled(value, webhook, around) for name, value in webhook.headers.items()}
     kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _OURS}
     given = {"content-type": "application/json", "accept": "application/json", **kept}
@@ -109,7 +109,7 @@ _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _filled(value: str, webhook: Webhook, around: Surroundings) -> str:
+def _filled(value: str, webhook: Webhook, around: HandlerContext) -> str:
     """The header with its variables; one that was not granted is empty, and nothing can begin a new line."""
 
     def value_of(found: re.Match[str]) -> str:
@@ -119,7 +119,7 @@ def _filled(value: str, webhook: Webhook, around: Surroundings) -> str:
     return _BREAKS.sub("", _NAME.sub(value_of, value)).strip()
 
 
-def _signed(webhook: Webhook, body: bytes, around: Surroundings) -> dict[str, str]:
+def _signed(webhook: Webhook, body: bytes, around: HandlerContext) -> dict[str, str]:
     key = _key(webhook, around)
     if not key:
         return {}
@@ -129,7 +129,7 @@ def _signed(webhook: Webhook, body: bytes, around: Surroundings) -> dict[str, st
     return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
 
 
-def _key(webhook: Webhook, around: Surroundings) -> bytes:
+def _key(webhook: Webhook, around: HandlerContext) -> bytes:
     """The hook's own secret, else the user's, which is made when it is first needed."""
     if webhook.secret_env:
         secret = around.env.get(webhook.secret_env, "")
@@ -149,7 +149,9 @@ def _key(webhook: Webhook, around: Surroundings) -> bytes:
 def _read_or_made(path: Path) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with locked(path.with_name(f".{path.name}.lock")):  # or of two who make one, one would sign with what is lost
+        with file_lock(
+            path.with_name(f".{path.name}.lock")
+        ):  # or of two who make one, one would sign with what is lost
             if not path.exists():
                 made = f"whsec_{base64.b64encode(os.urandom(32)).decode('ascii')}\n"
                 write_atomically(path, made.encode("ascii"))

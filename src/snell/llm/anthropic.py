@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from snell.llm.messages import Question, Said, ToolCall, Turn
+from snell.llm.messages import Message, Question, ToolCall, Turn
 
 URL = "https://api.anthropic.com"
 PATH = "/v1/messages"
@@ -87,7 +87,7 @@ def _tokens(usage: dict[str, Any]) -> int:
     return sum(int(usage.get(name) or 0) for name in names)
 
 
-def _content(said: Said) -> list[dict[str, Any]]:
+def _content(said: Message) -> list[dict[str, Any]]:
     results = [{"type": "tool_result", "tool_use_id": each.id, "content": each.text} for each in said.results]
     text = [{"type": "text", "text": said.text}] if said.text else []
     calls = [{"type": "tool_use", "id": each.id, "name": each.name, "input": each.input} for each in said.calls]

@@ -17,9 +17,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.llm.messages import ModelError, Question, Turn
-from snell.llm.text_tool_calls import calls_in, spoken
+from snell.llm.text_tool_calls import calls_in, question_text
 from snell.redact import redact
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, read_capped
 from snell.system.handler_context import INSIDE
 from snell.system.run_program import environment, run
@@ -45,29 +45,29 @@ def program_for(wanted: str, env: Mapping[str, str]) -> tuple[Program, str] | No
     return None
 
 
-def ask_program(program: Program, place: str, question: Question, env: Mapping[str, str], patience: Patience) -> Turn:
+def ask_program(program: Program, place: str, question: Question, env: Mapping[str, str], deadline: Deadline) -> Turn:
     """Ask once; the answer is what the program prints."""
     # Elsewhere, because these programs read what a project wants to tell them, and here it is the one judged.
     with tempfile.TemporaryDirectory(prefix="snell-ask-") as folder:
-        return _asked(program, place, question, {**env, **program.trusts}, folder, patience)
+        return _asked(program, place, question, {**env, **program.trusts}, folder, deadline)
 
 
 def _asked(
-    program: Program, place: str, question: Question, env: Mapping[str, str], folder: str, patience: Patience
+    program: Program, place: str, question: Question, env: Mapping[str, str], folder: str, deadline: Deadline
 ) -> Turn:
-    text = spoken(question)
+    text = question_text(question)
     finished = run(
         [place, *program.words(question, folder, env)],
         stdin=text.encode("utf-8"),
         cwd=folder,
         env=environment(env, {INSIDE: "1"}),
-        timeout=patience.left(),
-        cancel=patience.cancel,
+        timeout=deadline.remaining(),
+        cancel=deadline.cancel,
     )
     if finished.cancelled:
         raise CancelledError
     if finished.timed_out:
-        raise OutOfTimeError
+        raise DeadlineExceededError
     if finished.exit_code != 0:
         printed = (finished.stderr.strip() or finished.stdout.strip()).decode("utf-8", "replace")
         said = finished.start_error or redact(printed[-300:])

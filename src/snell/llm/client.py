@@ -17,10 +17,10 @@ from snell.llm import anthropic, openai, token_budget
 from snell.llm.cli_program import CHARACTERS_A_TOKEN, ask_program, program_for
 from snell.llm.messages import ModelError, Question, Turn
 from snell.redact import redact
-from snell.system.address_policy import RefusedError, Target, vetted
-from snell.system.deadline import Patience
-from snell.system.handler_context import INSIDE, ModelSettings, Surroundings
-from snell.system.http_client import Call, HttpError, Reading, require_engine, resolver, sent
+from snell.system.address_policy import RefusedError, Target, check_url
+from snell.system.deadline import Deadline
+from snell.system.handler_context import INSIDE, HandlerContext, ModelSettings
+from snell.system.http_client import Call, HttpError, Reading, require_engine, resolver, send_request
 from snell.system.run_program import environment, run
 
 LONGEST_ANSWER = 2_000_000
@@ -45,13 +45,13 @@ def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
 class Model:
     """The model for one run of one hook."""
 
-    def __init__(self, around: Surroundings, session: str, patience: Patience) -> None:
+    def __init__(self, around: HandlerContext, session: str, deadline: Deadline) -> None:
         if around.env.get(INSIDE):
             raise ModelError("launch", "not run here: this event comes from a program that answers a model hook")
         self._around = around
         self._settings = around.settings.model
         self._session = session
-        self._patience = patience
+        self._deadline = deadline
         self._api = api_for(self._settings, around.env)
         self.is_program = not self._api
 
@@ -89,7 +89,7 @@ class Model:
         found = program_for(self._settings.cli, self._around.env)
         if not found:
             raise ModelError("launch", _NO_MODEL)
-        return ask_program(*found, question, self._around.env, self._patience)
+        return ask_program(*found, question, self._around.env, self._deadline)
 
     def _post(self, form: ModuleType, question: Question, *, is_plain: bool) -> Turn:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
@@ -98,7 +98,7 @@ class Model:
             require_engine()
             target = self._target(form)
             call = Call("POST", target, {**headers, **form.headers(self._key(form, target))}, body)
-            with sent(call, self._patience) as response:
+            with send_request(call, self._deadline) as response:
                 return _turn(form, response, is_plain=is_plain)
         except RefusedError as error:
             raise ModelError("launch", f"`model.url` may not be called: {error}") from None
@@ -111,12 +111,12 @@ class Model:
         host = urlsplit(url).hostname or ""
         allowed = (*self._around.settings.webhook_hosts, host)
         whole = url if url.endswith(form.PATH) else url + form.PATH
-        return vetted(whole, loopback=True, allowed=allowed, resolve=resolver(self._patience))
+        return check_url(whole, loopback=True, allowed=allowed, resolve=resolver(self._deadline))
 
     def _key(self, form: ModuleType, target: Target) -> str:
         settings, env = self._settings, self._around.env
         if settings.key_command:
-            return _printed_key(settings, self._around, self._patience)
+            return _printed_key(settings, self._around, self._deadline)
         name = settings.key_env or form.KEY_VARIABLE
         key = env.get(name, "").strip()
         if not key and target.host not in ("localhost", "127.0.0.1", "::1"):
@@ -206,14 +206,14 @@ def _events(response: Reading) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def _printed_key(settings: ModelSettings, around: Surroundings, patience: Patience) -> str:
+def _printed_key(settings: ModelSettings, around: HandlerContext, deadline: Deadline) -> str:
     finished = run(
         ["/bin/sh", "-c", settings.key_command],
         stdin=b"",
         cwd="/",
         env=environment(around.env, {}),
-        timeout=min(KEY_SECONDS, patience.left()),
-        cancel=patience.cancel,
+        timeout=min(KEY_SECONDS, deadline.remaining()),
+        cancel=deadline.cancel,
     )
     key = finished.stdout.decode("utf-8", "replace").strip()
     if finished.exit_code != 0 or not key or len(key) > 4_000 or not key.isprintable():

@@ -25,7 +25,7 @@ class ToolResult(Struct, frozen=True):
     text: str
 
 
-class Said(Struct, frozen=True):
+class Message(Struct, frozen=True):
     """One message: text, and in a loop the tools that were called or what they gave."""
 
     role: Literal["user", "assistant"]
@@ -42,7 +42,7 @@ class Tool(Struct, frozen=True):
 
 class Question(Struct, frozen=True):
     system: str
-    said: tuple[Said, ...]
+    said: tuple[Message, ...]
     model: str = ""  # empty: the default one
     tools: tuple[Tool, ...] = ()
     begins: str = ""  # how the answer has to begin, where the server can be told

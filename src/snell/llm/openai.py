@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from snell.llm.messages import Question, Said, ToolCall, Turn
+from snell.llm.messages import Message, Question, ToolCall, Turn
 
 URL = "https://api.openai.com/v1"
 PATH = "/chat/completions"
@@ -88,7 +88,7 @@ def _call(call: dict[str, Any]) -> ToolCall:
     return ToolCall(str(call.get("id")), str(function.get("name")), given)
 
 
-def _messages(said: Said) -> list[dict[str, Any]]:
+def _messages(said: Message) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"role": "tool", "tool_call_id": each.id, "content": each.text} for each in said.results
     ]

@@ -11,8 +11,8 @@ from typing import Any
 import regex
 
 from snell.llm.messages import Tool, ToolCall
-from snell.redact import redacted
-from snell.system.deadline import Patience
+from snell.redact import redact_data
+from snell.system.deadline import Deadline
 from snell.system.transcripts import is_readable
 
 MOST_CHARACTERS = 20_000  # of one result
@@ -48,10 +48,10 @@ class ToolError(Exception):
 
 
 class ReadingTools:
-    def __init__(self, project_dir: str, transcript: str, patience: Patience) -> None:
+    def __init__(self, project_dir: str, transcript: str, deadline: Deadline) -> None:
         self._root = os.path.realpath(project_dir) if project_dir else ""
         self._transcript = os.path.realpath(transcript) if transcript and is_readable(transcript) else ""
-        self._patience = patience
+        self._deadline = deadline
         self._run: dict[str, Callable[[dict[str, Any]], str]] = {
             "Read": self._read,
             "Grep": self._grep,
@@ -98,7 +98,7 @@ class ReadingTools:
 
     def _matches(self, look: Callable[..., Any], text: str) -> bool:
         try:
-            return look(text[:10_000], timeout=min(0.5, self._patience.left())) is not None
+            return look(text[:10_000], timeout=min(0.5, self._deadline.remaining())) is not None
         except TimeoutError:
             raise ToolError("the pattern takes too long; use a simpler one") from None
 
@@ -110,11 +110,11 @@ class ReadingTools:
         fits = _glob_pattern(glob) if glob else None
         seen = 0
         for folder, folders, names in os.walk(start):
-            self._patience.left()
+            self._deadline.remaining()
             folders[:] = sorted(name for name in folders if name not in _SKIPPED)
             for name in sorted(names):
                 seen += 1
-                self._patience.left()
+                self._deadline.remaining()
                 path = os.path.join(folder, name)
                 if seen > _MOST_FILES:
                     return
@@ -135,8 +135,10 @@ class ReadingTools:
             data = file.read(_MOST_BYTES + 1)
         if b"\0" in data[:8_000]:
             raise ToolError("that is not a text file")
-        self._patience.left()
-        safe: str = redacted({"file_path": path, "content": data[:_MOST_BYTES].decode("utf-8", "replace")})["content"]
+        self._deadline.remaining()
+        safe: str = redact_data({"file_path": path, "content": data[:_MOST_BYTES].decode("utf-8", "replace")})[
+            "content"
+        ]
         return safe
 
     def _inside(self, path: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from snell.llm.messages import Question, Said, Tool, ToolCall
+from snell.llm.messages import Message, Question, Tool, ToolCall
 
 _MOST_CALLS = 20  # in one answer
 _HOW = (
@@ -19,7 +19,7 @@ _HOW = (
 )
 
 
-def spoken(question: Question) -> str:
+def question_text(question: Question) -> str:
     """A question and all that was said before, as one text."""
     tools = "\n".join(map(_described, question.tools))
     parts = [question.system, *([f"{_HOW}\n{tools}"] if tools else [])]
@@ -42,7 +42,7 @@ def _described(tool: Tool) -> str:
     return f"- {tool.name}: {tool.says} Its input: {msgspec.json.encode(tool.schema).decode('utf-8')}"
 
 
-def _parts(said: Said) -> Iterator[str]:
+def _parts(said: Message) -> Iterator[str]:
     if said.role == "assistant":
         yield f"You answered:\n{said.text}"
     elif said.text:

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from snell.llm.messages import ModelError, Turn
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.handler_context import HandlerSettings, ModelSettings
 
 SESSIONS = 500  # how many sessions are remembered
@@ -24,7 +24,7 @@ _LONGEST_FILE = 1_000_000
 _LOCK_SECONDS = 0.5  # somebody waits for an answer that is already there
 
 
-class Book(msgspec.Struct):
+class TokenBudget(msgspec.Struct):
     day: str = ""
     cost: float = 0.0
     sessions: dict[str, int] = {}
@@ -33,7 +33,7 @@ class Book(msgspec.Struct):
 def check(settings: HandlerSettings, session: str) -> None:
     """Raises when a session or the day has used up what it may."""
     model, name = settings.model, _counted_as(session)
-    books = [_read(settings), *([_in_memory.get(settings.state, Book())] if settings.state else [])]
+    books = [_read(settings), *([_in_memory.get(settings.state, TokenBudget())] if settings.state else [])]
     if sum(book.sessions.get(name, 0) for book in books) >= model.max_session_tokens:
         who = "this session has used its" if session else "events without a session have used today's"
         raise ModelError("launch", f"{who} {model.max_session_tokens:,} tokens; see `model.max_session_tokens`")
@@ -49,21 +49,23 @@ def add(settings: HandlerSettings, session: str, turn: Turn) -> None:
             with _file_lock(settings):
                 _write(settings, _with(_read(settings), session, turn, settings.model))
         except (OSError, FileError):
-            _in_memory[settings.state] = _with(_in_memory.get(settings.state, Book()), session, turn, settings.model)
+            _in_memory[settings.state] = _with(
+                _in_memory.get(settings.state, TokenBudget()), session, turn, settings.model
+            )
 
 
-def _with(book: Book, session: str, turn: Turn, model: ModelSettings) -> Book:
+def _with(book: TokenBudget, session: str, turn: Turn, model: ModelSettings) -> TokenBudget:
     today = _today()
     spent = book.cost if book.day == today else 0.0
     sessions = dict(book.sessions)
     name = _counted_as(session)
     tokens = sessions.pop(name, 0) + turn.input_tokens + turn.output_tokens
     kept = dict([*sessions.items(), (name, tokens)][-SESSIONS:])
-    return Book(today, spent + _cost(model, turn), kept)
+    return TokenBudget(today, spent + _cost(model, turn), kept)
 
 
 _lock = threading.Lock()
-_in_memory: dict[str, Book] = {}
+_in_memory: dict[str, TokenBudget] = {}
 
 
 def _cost(model: ModelSettings, turn: Turn) -> float:
@@ -86,19 +88,19 @@ def _file_lock(settings: HandlerSettings) -> contextlib.AbstractContextManager[o
     if not settings.state:
         return contextlib.nullcontext()
     os.makedirs(settings.state, mode=0o700, exist_ok=True)
-    return locked(_path(settings).with_suffix(".lock"), _LOCK_SECONDS)
+    return file_lock(_path(settings).with_suffix(".lock"), _LOCK_SECONDS)
 
 
-def _read(settings: HandlerSettings) -> Book:
+def _read(settings: HandlerSettings) -> TokenBudget:
     if not settings.state:
-        return _in_memory.get("", Book())
+        return _in_memory.get("", TokenBudget())
     try:
-        return msgspec.json.decode(read_capped(_path(settings), _LONGEST_FILE), type=Book)
+        return msgspec.json.decode(read_capped(_path(settings), _LONGEST_FILE), type=TokenBudget)
     except (OSError, FileError, msgspec.DecodeError):
-        return Book()
+        return TokenBudget()
 
 
-def _write(settings: HandlerSettings, book: Book) -> None:
+def _write(settings: HandlerSettings, book: TokenBudget) -> None:
     if settings.state:
         write_atomically(_path(settings), msgspec.json.encode(book), sync=False)
     else:

@@ -20,14 +20,14 @@ RULES = (
 _NO_WORD = re.compile(r"[^\w ,./-]+")  # a model chooses the name of the tool that it calls
 
 
-def fenced(value: Any, what: str) -> str:
+def fence(value: Any, what: str) -> str:
     """Something as JSON between fences, with a word on what it is."""
     nonce = os.urandom(6).hex()
     text = json_bytes(value).decode("utf-8")
-    return f'<data-{nonce} what="{_NO_WORD.sub(" ", what)}">\n{escaped(text)}\n</data-{nonce}>'
+    return f'<data-{nonce} what="{_NO_WORD.sub(" ", what)}">\n{escape_angle_brackets(text)}\n</data-{nonce}>'
 
 
-def cleaned(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Text that every encoder takes: a file's name may hold bytes that are no characters."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -37,6 +37,6 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() else "?" for each in text)
 
 
-def escaped(json_text: str) -> str:
+def escape_angle_brackets(json_text: str) -> str:
     """The same JSON without angle brackets."""
     return json_text.replace("<", "\\u003c").replace(">", "\\u003e")

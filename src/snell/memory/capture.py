@@ -12,14 +12,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import LARGEST, Waiting, decoded, encoded, stamp
+from snell.memory.inbox_entry import LARGEST, InboxEntry, decode_entry, encode_entry, stamp
 from snell.memory.project_identity import project_of
 from snell.memory.signals import Signal, classify, importance_of, namespace_of
 from snell.memory.tool_extraction import whole_words
 from snell.memory.types import NotRememberedError, content_hash
 from snell.model.events import Event
-from snell.redact import find, is_too_secret, redact, redacted
-from snell.sdk.pack_context import Here
+from snell.redact import find, is_too_secret, redact, redact_data
+from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 PIECE = 5_000  # characters of one capture
@@ -44,7 +44,7 @@ class Captured(Struct, frozen=True, kw_only=True):
         return not self.queued
 
 
-def inbox_of(here: Here) -> Inbox | None:
+def inbox_of(here: PackContext) -> Inbox | None:
     return Inbox(here.state / "memory") if here.state else None
 
 
@@ -58,15 +58,15 @@ class Source(Struct, frozen=True, kw_only=True):
     context: dict[str, str]
 
 
-def source_of(event: Event, here: Here, *, tag: str, context: dict[str, Any]) -> Source:
+def source_of(event: Event, here: PackContext, *, tag: str, context: dict[str, Any]) -> Source:
     place = here.project_dir or event.cwd
-    safe = {name: redacted(str(value), 1000) for name, value in context.items() if value}
+    safe = {name: redact_data(str(value), 1000) for name, value in context.items() if value}
     return Source(event=event, place=place[:1024], project=project_of(place), tag=tag.lower()[:100], context=safe)
 
 
 def capture(text: str, source: Source, inbox: Inbox | None, known: set[str] | None = None) -> Captured:
     """Put a text into the inbox, if it is worth it; `known` holds the hashes of what is there."""
-    told, data = prepared(text, source, known)
+    told, data = prepare_entry(text, source, known)
     if not data:
         return told
     if inbox is None:
@@ -74,7 +74,7 @@ def capture(text: str, source: Source, inbox: Inbox | None, known: set[str] | No
     return replace(told, path=str(inbox.deliver(data)))
 
 
-def prepared(text: str, source: Source, known: set[str] | None = None) -> tuple[Captured, bytes]:
+def prepare_entry(text: str, source: Source, known: set[str] | None = None) -> tuple[Captured, bytes]:
     """What becomes of a text, and the file for the inbox; that is empty where there is none."""
     signal = classify(text)
     told = Captured(tier=signal.tier, score=signal.score, patterns=signal.types, length=len(text))
@@ -90,11 +90,11 @@ def prepared(text: str, source: Source, known: set[str] | None = None) -> tuple[
         return replace(told, reason="there already"), b""
     if known is not None:
         known.add(digest)
-    return replace(told, queued=True), encoded(_waiting(safe, signal, source))
+    return replace(told, queued=True), encode_entry(_waiting(safe, signal, source))
 
 
-def _waiting(safe: str, signal: Signal, source: Source) -> Waiting:
-    return Waiting(
+def _waiting(safe: str, signal: Signal, source: Source) -> InboxEntry:
+    return InboxEntry(
         content=safe,
         source_hook=source.event.name,
         timestamp=stamp(time.time()),
@@ -128,8 +128,8 @@ def pieces(text: str) -> Iterator[str]:
             rest = rest[len(part) :].strip()
 
 
-def _read(path: Path) -> Iterator[Waiting]:
+def _read(path: Path) -> Iterator[InboxEntry]:
     try:
-        yield decoded(read_capped(path, LARGEST, follow_links=False))
+        yield decode_entry(read_capped(path, LARGEST, follow_links=False))
     except (OSError, FileError, NotRememberedError):
         return

@@ -8,7 +8,7 @@ from msgspec import Struct
 from snell.llm.embeddings.static_vectors import cosine, wording_of
 from snell.memory.near_duplicates import agree
 from snell.memory.remember import remember
-from snell.memory.rows import forget, some, vectors_of
+from snell.memory.rows import forget, get_many, vectors_of
 from snell.memory.shortlist import Shortlist
 from snell.memory.types import LONGEST, Draft, Memory
 from snell.memory.vector_space import Space
@@ -39,7 +39,7 @@ def consolidate(
 ) -> list[Joined]:
     """The groups of a namespace whose memories are at least so alike, the largest first. A dry run changes nothing."""
     space = Space(vectors_of(tx, project=project, namespace=namespace))
-    memories = some(tx, space.ids)
+    memories = get_many(tx, space.ids)
     groups = sorted(_groups(space, memories, similarity_threshold), key=lambda each: -len(each[0]))
     return [
         _joined(tx, shortlist, [memories[each] for each in ids], least, strategy, dry_run=dry_run)

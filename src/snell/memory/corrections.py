@@ -24,12 +24,12 @@ def is_marked(tx: Transaction, memory_id: str) -> bool:
     return bool(_metadata(tx, memory_id).get(MARK))
 
 
-def superseded(tx: Transaction, older: str, newer: str) -> None:
+def mark_superseded(tx: Transaction, older: str, newer: str) -> None:
     """The older one steps back behind the newer one."""
     _marked(tx, older, newer)
 
 
-def taken_back(tx: Transaction, memory_id: str, said_at: int) -> None:
+def undo_superseded(tx: Transaction, memory_id: str, said_at: int) -> None:
     """What was corrected is said again, later than its correction: now that one steps back."""
     newer = _metadata(tx, memory_id).get(MARK)
     if not isinstance(newer, str):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from snell.memory.rows import every, get, now_ms, touch
+from snell.memory.rows import get, iter_memories, now_ms, touch
 from snell.memory.types import ANY, Memory, NotRememberedError
 from snell.model.protocols import Transaction
 
@@ -39,7 +39,7 @@ def decay(
     _check(function, half_life_days, min_importance, access_weight)
     now = now or now_ms()
     changes = []
-    for memory in every(tx, project=project, namespace=namespace):
+    for memory in iter_memories(tx, project=project, namespace=namespace):
         faded = faded_importance(memory, now, function, half_life_days, min_importance, access_weight)
         if abs(faded - memory.importance) >= 0.001:
             changes.append(Change(memory.id, memory.importance, faded))

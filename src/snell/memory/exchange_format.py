@@ -23,7 +23,7 @@ class _File(Struct):
     version: int = VERSION
 
 
-def written(memories: Iterable[Memory], form: str) -> bytes:
+def write_memories(memories: Iterable[Memory], form: str) -> bytes:
     """The memories as the bytes of a file."""
     check_form(form)
     if form == "json":

@@ -10,24 +10,26 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.memory import rows
-from snell.memory.exchange_format import LARGEST, check_form, draft_of, form_of, read, written
+from snell.memory.exchange_format import LARGEST, check_form, draft_of, form_of, read, write_memories
 from snell.memory.remember import remember
 from snell.memory.service import Memories
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import ANY, NotRememberedError
-from snell.memory.validation import checked, is_id
+from snell.memory.validation import is_id, validate_draft
 from snell.model.protocols import Transaction
 from snell.system.files import FileError, read_capped, write_atomically
 
 
-def exported(memories: Memories, path: str, *, project: str, namespace: str = "", form: str = "") -> dict[str, Any]:
+def export_memories(
+    memories: Memories, path: str, *, project: str, namespace: str = "", form: str = ""
+) -> dict[str, Any]:
     """Write all memories of a project, or of all (`*`), to a new file."""
     target, form = _absolute(path), form_of(path, form)
     check_form(form)
     _check_target(target)
-    found = memories.read(lambda tx: list(rows.every(tx, project=project, namespace=namespace)))
+    found = memories.read(lambda tx: list(rows.iter_memories(tx, project=project, namespace=namespace)))
     try:
-        write_atomically(target, written(found, form))
+        write_atomically(target, write_memories(found, form))
     except OSError as error:
         advice = (
             "make room, or name a file on another disk" if error.errno in _FULL else "name a file that you may write"
@@ -53,7 +55,7 @@ def _why(error: OSError) -> str:
     return error.strerror.lower() if error.strerror else str(error)
 
 
-def imported(
+def import_memories(
     memories: Memories, path: str, *, project: str, form: str = "", is_dry: bool = True, similar: float = 0.95
 ) -> dict[str, Any]:
     """
@@ -73,14 +75,14 @@ def imported(
         where = f"`{source}`, {error.where}" if error.where else f"`{source}`"
         advice = error.advice or "nothing was taken in; mend it, or export it anew with `snell memory export`"
         raise NotRememberedError(error.message, where=where, advice=advice) from None
-    pairs = [(checked(memories.redacted(draft_of(memory))), memory) for memory in found]
+    pairs = [(validate_draft(memories.redact_draft(draft_of(memory))), memory) for memory in found]
     if project != ANY:
         pairs = [(replace(draft, project=project), memory) for draft, memory in pairs]
     statuses: Counter[str] = Counter()
 
     def work(tx: Transaction) -> None:
         for draft, memory in pairs:
-            id_ = memory.id if is_id(memory.id) and not rows.some(tx, [memory.id]) else ""
+            id_ = memory.id if is_id(memory.id) and not rows.get_many(tx, [memory.id]) else ""
             lists = shortlist_of(memories.database)
             kept = remember(tx, draft, lists, similar=similar, is_gated=False, memory_id=id_)
             if kept.is_stored:

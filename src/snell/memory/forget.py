@@ -39,7 +39,7 @@ def forget(memories: Memories, memory_ids: Sequence[str]) -> Forgotten:
     if inbox is None:
         return Forgotten(forgotten=memories.run(lambda tx: rows.forget(tx, memory_ids)))
     with inbox.emptying(WAIT):
-        known = memories.run(lambda tx: rows.some(tx, memory_ids))
+        known = memories.run(lambda tx: rows.get_many(tx, memory_ids))
         texts = {(each.project, content_hash(each.content)) for each in known.values()}
         gone = _discard(inbox, texts) if texts else 0
         forgotten = memories.run(lambda tx: rows.forget(tx, memory_ids))

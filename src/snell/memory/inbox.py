@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from snell.model.errors import SnellError
-from snell.system.files import FileError, locked
+from snell.system.files import FileError, file_lock
 from snell.system.paths import make_private
 
 FOLDERS = ("tmp", "new", "processed", "quarantine", "state")
@@ -106,7 +106,7 @@ class Inbox:
         except OSError:
             return 0
 
-    def done(self, path: Path) -> None:
+    def mark_done(self, path: Path) -> None:
         """It has been taken care of."""
         os.replace(path, self.root / "processed" / _STRIKE.sub("", path.name))
 
@@ -130,7 +130,7 @@ class Inbox:
         held = contextlib.ExitStack()
         try:
             self._make()
-            held.enter_context(locked(self.root / "drain.lock", wait))
+            held.enter_context(file_lock(self.root / "drain.lock", wait))
         except FileError:
             yield False
             return

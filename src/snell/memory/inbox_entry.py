@@ -20,7 +20,7 @@ PROJECT_DIR = 1_024
 _DEVICE = re.compile(r"(?:^|[/\\])(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\.[^/\\]*)?(?:[/\\]|\Z)", re.IGNORECASE)
 
 
-class Waiting(Struct, frozen=True, kw_only=True):
+class InboxEntry(Struct, frozen=True, kw_only=True):
     """One capture, as it is written. The text is redacted already."""
 
     version: int = VERSION
@@ -38,25 +38,25 @@ class Waiting(Struct, frozen=True, kw_only=True):
     client: str = ""
 
 
-def encoded(waiting: Waiting) -> bytes:
+def encode_entry(waiting: InboxEntry) -> bytes:
     """The bytes of the file; an importance outside 0 to 1 is brought inside."""
     importance = max(0.0, min(1.0, waiting.suggested_importance))
     return msgspec.json.encode(msgspec.structs.replace(waiting, suggested_importance=importance))
 
 
-def decoded(data: bytes) -> Waiting:
+def decode_entry(data: bytes) -> InboxEntry:
     """What the file says; a `NotRememberedError` says what is wrong with it."""
     if len(data) > LARGEST:
         raise NotRememberedError(f"the file has more than {LARGEST:,} bytes")
     try:
-        waiting = msgspec.json.decode(data, type=Waiting)
+        waiting = msgspec.json.decode(data, type=InboxEntry)
     except (msgspec.DecodeError, RecursionError) as error:
         raise NotRememberedError(f"the file is not a capture: {error}") from None
     _check(waiting)
     return waiting
 
 
-def draft_of(waiting: Waiting, project: str) -> Draft:
+def draft_of(waiting: InboxEntry, project: str) -> Draft:
     """The draft that a capture is."""
     return Draft(
         content=waiting.content,
@@ -75,7 +75,7 @@ def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def _check(waiting: Waiting) -> None:
+def _check(waiting: InboxEntry) -> None:
     if waiting.version != VERSION:
         raise NotRememberedError(f"the file is of version {waiting.version}, and this program reads {VERSION}")
     if not waiting.content.strip():

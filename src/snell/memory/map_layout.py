@@ -35,7 +35,7 @@ class Layout(Struct, frozen=True):
     edges: tuple[Edge, ...]
 
 
-def laid_out(space: Space, dimensions: int = 2, groups: Sequence[Sequence[str]] = ()) -> Layout:
+def compute_layout(space: Space, dimensions: int = 2, groups: Sequence[Sequence[str]] = ()) -> Layout:
     """A place for each memory; those of a group stay together."""
     pairs = _pairs(space)
     points = _spread(_widest(space, dimensions))

@@ -34,7 +34,7 @@ _SAYING = (
 _FRAME = frozenset(stem(word) for word in _SAYING.split())
 
 
-class Particulars(Struct, frozen=True):
+class Details(Struct, frozen=True):
     words: frozenset[str]  # all of them
     special: frozenset[str]  # numbers, versions, identifiers, paths, flags
     telling: frozenset[str]  # the other words of weight
@@ -44,7 +44,7 @@ class Particulars(Struct, frozen=True):
 
 def agree(one: str, other: str) -> bool:
     """Whether these texts, which look alike, say the same."""
-    a, b = particulars(one), particulars(other)
+    a, b = details_of(one), details_of(other)
     if not a.special <= b.words or not b.special <= a.words or a.denied != b.denied or a.against != b.against:
         return False
     return not (a.telling - b.telling and b.telling - a.telling)
@@ -57,7 +57,7 @@ def corrects(new: str, old: str) -> bool:
     Another identifier or path is another thing, and so is a number that stands for a thing (`error 4201`), unless the
     new text says itself that something changed.
     """
-    a, b = particulars(new), particulars(old)
+    a, b = details_of(new), details_of(old)
     changed = a.special - b.words, b.special - a.words
     kinds = [frozenset(map(_kind, each)) for each in changed]
     if a.telling != b.telling or kinds[0] != kinds[1] or agree(new, old):
@@ -66,13 +66,13 @@ def corrects(new: str, old: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def particulars(text: str) -> Particulars:
+def details_of(text: str) -> Details:
     text = text[:LONGEST]
     quoted = {each.lower() for match in _QUOTED.finditer(text) for each in _WORD.findall(match.group(1))}
     words = [_NUMBERS.get(each.lower(), each) for each in _WORD.findall(text)]
     lowered = [_plain(each) for each in words]
     special = {low for word, low in zip(words, lowered, strict=True) if low in quoted or _SPECIAL.search(word[:200])}
-    return Particulars(
+    return Details(
         frozenset(lowered),
         frozenset(special),
         frozenset(stem(each) for each in lowered if each not in special and _is_telling(each)),

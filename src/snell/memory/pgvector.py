@@ -50,7 +50,7 @@ def vectors_schema(connection: Any, psycopg: Any, lock: int) -> str:
     return schema
 
 
-def near(tx: Transaction, column: str, vector: bytes, *, project: str, namespace: str, most: int) -> list[int]:
+def nearest(tx: Transaction, column: str, vector: bytes, *, project: str, namespace: str, most: int) -> list[int]:
     """The `seq` of the memories whose vectors are nearest, the nearest first; `column` is that of their signatures."""
     if not any(vector):
         return []

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from snell.memory.exchange_format import draft_of
 from snell.memory.remember import remember
-from snell.memory.rows import every, move_project
+from snell.memory.rows import iter_memories, move_project
 from snell.memory.shortlist import Shortlist
 from snell.model.meta_table import get_meta, put_meta
 from snell.model.protocols import Transaction
@@ -69,7 +69,7 @@ def _may_follow(tx: Transaction, old: str, new: str) -> bool:
 
 def _copied(tx: Transaction, old: str, new: str) -> int:
     """Another checkout goes on under the old name, so both know what was known so far."""
-    drafts = [draft_of(memory) for memory in every(tx, project=old)]
+    drafts = [draft_of(memory) for memory in iter_memories(tx, project=old)]
     nearest = Shortlist()
     kept = (
         remember(tx, msgspec.structs.replace(draft, project=new), nearest, similar=2.0, is_gated=False)

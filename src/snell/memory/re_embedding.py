@@ -11,7 +11,7 @@ from snell.model.protocols import Transaction
 AT_ONCE = 25  # very long ones take tens of milliseconds each, and others may wait to write
 
 
-def renew(tx: Transaction, limit: int = AT_ONCE) -> int:
+def re_embed(tx: Transaction, limit: int = AT_ONCE) -> int:
     """Make so many vectors anew; returns how many there were to make. What knows more than this Snell stays."""
     earlier, ours = earlier_makes(), make()
     marks = ", ".join("?" for _ in earlier)

@@ -18,7 +18,7 @@ from snell.llm.embeddings.stems import telling_terms, terms
 from snell.memory.corrections import is_superseded
 from snell.memory.rows import COLUMNS, from_row
 from snell.memory.shortlist import Shortlist
-from snell.memory.synonyms import OTHER, alike
+from snell.memory.synonyms import OTHER, synonyms
 from snell.memory.types import Found, NotRememberedError
 from snell.model.protocols import Transaction
 
@@ -127,7 +127,7 @@ def _wanted(tx: Transaction, terms_: Sequence[str]) -> _Wanted:
     """Each term's weight, by how many memories have it. The look-up of one term is bounded, and so is their number."""
     total = int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0])
     own = list(terms_)[: 2 * MOST_TERMS]
-    near = {term: alike(term) for term in own[:MOST_TERMS]}
+    near = {term: synonyms(term) for term in own[:MOST_TERMS]}
     others = [other for each in near.values() for other in each][:MOST_OTHERS]
     counts = {term: _count(tx, term) for term in dict.fromkeys((*own, *others))}
 

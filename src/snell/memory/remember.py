@@ -18,13 +18,13 @@ from msgspec.structs import replace
 
 from snell.llm.embeddings.static_vectors import cosines, make, signature_of, vector_of, wording_of
 from snell.llm.embeddings.stems import terms
-from snell.memory.corrections import is_marked, superseded, taken_back
+from snell.memory.corrections import is_marked, mark_superseded, undo_superseded
 from snell.memory.near_duplicates import agree, corrects
 from snell.memory.quality import LOWER, REJECT, quality
 from snell.memory.rows import now_ms
 from snell.memory.shortlist import Shortlist, generation
 from snell.memory.types import Draft, Kept, content_hash
-from snell.memory.validation import checked
+from snell.memory.validation import validate_draft
 from snell.model.protocols import Transaction
 
 SIMILAR = 0.85  # from here on it is the same thing said again
@@ -34,7 +34,7 @@ COMPARED = 5  # memories that are compared word by word
 WORTH_A_LOOK = 0.5  # of the vectors: texts that mean less of the same are not worded alike either
 
 
-class Weighed(Struct, frozen=True, kw_only=True):
+class Assessment(Struct, frozen=True, kw_only=True):
     """What is to become of a draft, as things stood when it was looked at. Nothing of it is written yet."""
 
     draft: Draft
@@ -63,26 +63,26 @@ def remember(
 
     Nothing here waits: the vector is the offline one. A model's vector is added later with `add_dense`.
     """
-    return _settled(tx, weigh(tx, draft, shortlist, similar=similar, is_gated=is_gated), now or now_ms(), memory_id)
+    return _settled(tx, assess(tx, draft, shortlist, similar=similar, is_gated=is_gated), now or now_ms(), memory_id)
 
 
-def weigh(
+def assess(
     tx: Transaction, draft: Draft, shortlist: Shortlist, *, similar: float = SIMILAR, is_gated: bool = True
-) -> Weighed:
+) -> Assessment:
     """The long part of `remember`: it only reads, so that others can write meanwhile."""
-    draft, seen = checked(draft), _stand(tx)
+    draft, seen = validate_draft(draft), _stand(tx)
     known = _known(tx, draft)
     if known:
-        return Weighed(draft=draft, kept=known, seen=seen, takes_back=is_marked(tx, known.id))
+        return Assessment(draft=draft, kept=known, seen=seen, takes_back=is_marked(tx, known.id))
     vector = vector_of(draft.content)
-    near = like(tx, draft, vector, shortlist) if similar <= 1 else []
+    near = find_similar(tx, draft, vector, shortlist) if similar <= 1 else []
     least = min(similar, MAYBE) if is_gated else similar  # one that is less alike is no reason to refuse
     same = next((each for each in near if each.similarity >= least and agree(draft.content, each.content)), None)
-    if same and (refused := too_alike(same.id, same.similarity, similar, is_gated=is_gated)):
-        return Weighed(draft=draft, kept=refused, seen=seen)
+    if same and (refused := near_duplicate_outcome(same.id, same.similarity, similar, is_gated=is_gated)):
+        return Assessment(draft=draft, kept=refused, seen=seen)
     score = quality(draft)
     if is_gated and score < REJECT:
-        return Weighed(draft=draft, kept=Kept(status="rejected_quality", quality=score), seen=seen)
+        return Assessment(draft=draft, kept=Kept(status="rejected_quality", quality=score), seen=seen)
     importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
     older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
     kept = Kept(
@@ -92,25 +92,25 @@ def weigh(
         similarity=near[0].similarity if near else 0.0,
         supersedes=older if is_gated else "",
     )
-    return Weighed(draft=replace(draft, importance=importance), kept=kept, vector=vector, seen=seen)
+    return Assessment(draft=replace(draft, importance=importance), kept=kept, vector=vector, seen=seen)
 
 
-def settle(tx: Transaction, weighed: Weighed, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
+def store_assessed(tx: Transaction, weighed: Assessment, shortlist: Shortlist, *, similar: float = SIMILAR) -> Kept:
     """The short part: write what was weighed; where memories came meanwhile, it is weighed again, among them."""
     if weighed.seen != _stand(tx):
-        weighed = weigh(tx, weighed.draft, shortlist, similar=similar)
+        weighed = assess(tx, weighed.draft, shortlist, similar=similar)
     return _settled(tx, weighed, now_ms())
 
 
-def _settled(tx: Transaction, weighed: Weighed, now: int, memory_id: str = "") -> Kept:
+def _settled(tx: Transaction, weighed: Assessment, now: int, memory_id: str = "") -> Kept:
     kept, draft = weighed.kept, weighed.draft
     if weighed.takes_back:
-        taken_back(tx, kept.id, draft.at or now)
+        undo_superseded(tx, kept.id, draft.at or now)
     if not kept.is_stored:
         return kept
     id_ = _insert(tx, draft, weighed.vector, now, memory_id)
     if kept.supersedes:
-        superseded(tx, kept.supersedes, id_)
+        mark_superseded(tx, kept.supersedes, id_)
     return replace(kept, id=id_)
 
 
@@ -119,7 +119,9 @@ def _stand(tx: Transaction) -> tuple[int, str]:
     return int(tx.rows("SELECT coalesce(max(seq), 0) FROM memories")[0][0]), generation(tx)
 
 
-def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True) -> Kept | None:
+def near_duplicate_outcome(
+    memory_id: str, similarity: float, similar: float = SIMILAR, *, is_gated: bool = True
+) -> Kept | None:
     """What a memory that is so much like the draft means for it."""
     if similarity >= similar:
         return Kept(status="rejected_similar", id=memory_id, similarity=similarity)
@@ -128,7 +130,7 @@ def too_alike(memory_id: str, similarity: float, similar: float = SIMILAR, *, is
     return None
 
 
-def like(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["Like"]:
+def find_similar(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> list["SimilarMemory"]:
     """The memories of its project whose wording is most like the draft's, the nearest first; `vector` is its own."""
     seqs = shortlist.near(tx, vector, project=draft.project, most=LOOKED_AT)
     if not seqs:
@@ -141,11 +143,13 @@ def like(tx: Transaction, draft: Draft, vector: bytes, shortlist: Shortlist) -> 
     if not best:
         return []
     worded = cosines(wording_of(draft.content), [wording_of(str(content)) for _, (_, content, _) in best])
-    found = [Like(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)]
+    found = [
+        SimilarMemory(str(row[0]), str(row[1]), round(each, 4)) for (_, row), each in zip(best, worded, strict=True)
+    ]
     return sorted(found, key=lambda each: -each.similarity)
 
 
-class Like(Struct, frozen=True):
+class SimilarMemory(Struct, frozen=True):
     """A memory that is near a draft."""
 
     id: str

@@ -47,7 +47,7 @@ def get(tx: Transaction, memory_id: str) -> Memory:
     return from_row(found[0])
 
 
-def some(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
+def get_many(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
     """Those of these memories that exist, by id."""
     found: dict[str, Memory] = {}
     for part in _parts(memory_ids):
@@ -57,7 +57,7 @@ def some(tx: Transaction, memory_ids: Sequence[str]) -> dict[str, Memory]:
     return found
 
 
-def listed(
+def list_memories(
     tx: Transaction, *, project: str = ANY, namespace: str = "", limit: int = 50, before: int = 0
 ) -> list[Memory]:
     """The newest first; `before`: only older ones than this time."""
@@ -68,7 +68,7 @@ def listed(
     return [from_row(row) for row in tx.rows(sql, *values, limit)]
 
 
-def every(tx: Transaction, *, project: str = ANY, namespace: str = "") -> Iterator[Memory]:
+def iter_memories(tx: Transaction, *, project: str = ANY, namespace: str = "") -> Iterator[Memory]:
     """All of them, oldest first, a part at a time."""
     where, values = scope(project, namespace)
     last = -1

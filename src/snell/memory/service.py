@@ -22,18 +22,18 @@ from msgspec.structs import replace
 from snell.llm.embeddings.endpoint import Embedder, EmbeddingError
 from snell.memory import project_renames, rows
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import decoded, draft_of
+from snell.memory.inbox_entry import decode_entry, draft_of
 from snell.memory.project_identity import came_along, checkout_of, earlier_name, has_to_come_along, project_of
-from snell.memory.re_embedding import AT_ONCE, renew
+from snell.memory.re_embedding import AT_ONCE, re_embed
 from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
-from snell.memory.remember import SIMILAR, add_dense, settle, weigh, without_dense
+from snell.memory.remember import SIMILAR, add_dense, assess, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
 from snell.memory.types import Draft, Found, Kept, NotRememberedError
-from snell.memory.validation import cleaned
+from snell.memory.validation import clean_draft
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.protocols import Database, Transaction
-from snell.redact import find, is_too_secret, redact, redacted
+from snell.redact import find, is_too_secret, redact, redact_data
 from snell.system.paths import Places
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class Memories:
     def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
         """Keep a text that somebody asked to have remembered."""
         self.drain()
-        safe = self.redacted(draft)
+        safe = self.redact_draft(draft)
         signal = max(safe.signal, classify(safe.content[:10_000]).score, EXPLICIT)
         return self._kept(replace(safe, signal=signal), similar)
 
@@ -127,16 +127,16 @@ class Memories:
         _check_limit(limit)
         return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
-    def redacted(self, draft: Draft) -> Draft:
+    def redact_draft(self, draft: Draft) -> Draft:
         """The draft without secrets in any of its fields; one that is mostly secret is refused."""
-        draft = cleaned(draft)
+        draft = clean_draft(draft)
         if is_too_secret(draft.content, find(draft.content)):
             raise NotRememberedError("the text is mostly secret, so none of it is kept")
         return replace(
             draft,
             content=redact(draft.content),
             tags=tuple(redact(tag) for tag in draft.tags),
-            metadata=redacted(draft.metadata),
+            metadata=redact_data(draft.metadata),
             source=redact(draft.source),
             agent=redact(draft.agent),
             project=redact(draft.project),
@@ -186,7 +186,7 @@ class Memories:
         """Make offline vectors of an earlier make anew, for about so long; returns how many."""
         until, number = time.monotonic() + seconds, 0
         while not self.is_renewed and time.monotonic() < until:
-            done = self.run(renew)
+            done = self.run(re_embed)
             number, self.is_renewed = number + done, done < AT_ONCE
         if number:
             self.run(bump)  # once: each list of signatures is then read again as a whole
@@ -227,10 +227,10 @@ class Memories:
     def _kept(self, draft: Draft, similar: float) -> Kept:
         """What takes long is looked up while others write, and only what comes of it is written."""
         shortlist = shortlist_of(self.database)
-        weighed = self.read(lambda tx: weigh(tx, draft, shortlist, similar=similar))
+        weighed = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar))
         if weighed.changes_nothing:
             return weighed.kept
-        return self.run(lambda tx: settle(tx, weighed, shortlist, similar=similar))
+        return self.run(lambda tx: store_assessed(tx, weighed, shortlist, similar=similar))
 
     def _took(self, path: Path, drained: Drained) -> bool:
         """Take care of one file; False when there is no point in going on now."""
@@ -239,7 +239,7 @@ class Memories:
             kept = self._kept(self._draft_in(path), SIMILAR)
             drained.statuses[kept.status] += 1
             self.notices.append(f"{kept.status} {kept.id}".strip())
-            return self._moved(path, self.inbox.done)
+            return self._moved(path, self.inbox.mark_done)
         except FileNotFoundError:
             return True
         except StoreError as error:
@@ -254,12 +254,12 @@ class Memories:
         from snell.memory.inbox_entry import LARGEST
         from snell.system.files import read_capped
 
-        waiting = decoded(read_capped(path, LARGEST, follow_links=False))
+        waiting = decode_entry(read_capped(path, LARGEST, follow_links=False))
         folder = self._folder(waiting.project_root_dir)
         if waiting.project and self.read(lambda tx: _was_called(tx, folder, waiting.project)):
             waiting = replace(waiting, project="")  # the project got another name while it waited
         # Any program may put a file here, so what it says is redacted like everything else.
-        return self.redacted(draft_of(waiting, folder.project))
+        return self.redact_draft(draft_of(waiting, folder.project))
 
     def _folder(self, path: str) -> "_Folder":
         """Where a capture was made; looked up once for all that wait, since that reads files."""
@@ -307,30 +307,30 @@ def _was_called(tx: Transaction, folder: _Folder, name: str) -> bool:
     return name == folder.earlier or project_renames.was_called(tx, folder.checkout.repository, name)
 
 
-def memories_of(house: Any) -> Memories:
+def memories_of(runtime: Any) -> Memories:
     """The memories of this house: one object for as long as it is used."""
-    known = _KNOWN.get(house)
+    known = _KNOWN.get(runtime)
     if known is None:
-        known = _KNOWN[house] = _made(house)
+        known = _KNOWN[runtime] = _made(runtime)
     return known
 
 
-def has_to_catch_up(house: Any) -> bool:
+def has_to_catch_up(runtime: Any) -> bool:
     """Does this house's memory, if it was used already, ask a model, or have vectors to make anew?"""
-    known = _KNOWN.get(house)
+    known = _KNOWN.get(runtime)
     return known is not None and (known.embedder is not None or not known.is_renewed)
 
 
 _KNOWN: WeakKeyDictionary[Any, Memories] = WeakKeyDictionary()
 
 
-def _made(house: Any) -> Memories:
-    if house.database is None:
+def _made(runtime: Any) -> Memories:
+    if runtime.database is None:
         raise SnellError("this house has no database, so it remembers nothing")
     from snell.llm.embeddings.endpoint import embedder_from
 
-    memories = Memories(house.database, house.where.state / "memory" if house.where else None)
-    where, env = house.where, dict(house.crew.around.env)
+    memories = Memories(runtime.database, runtime.where.state / "memory" if runtime.where else None)
+    where, env = runtime.where, dict(runtime.executor.around.env)
     memories.captures = lambda folder: is_captured(where, env, folder)
     try:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)
@@ -374,7 +374,7 @@ def _without_secret(key: str) -> str:
 
 def _is_whole(data: bytes) -> bool:
     try:
-        decoded(data)
+        decode_entry(data)
     except NotRememberedError:
         return False
     return True

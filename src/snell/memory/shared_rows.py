@@ -54,18 +54,18 @@ def unsent(tx: Transaction) -> tuple[list[Memory], int]:
     return [from_row(row[1:]) for row in found], int(found[-1][0]) if found else 0
 
 
-def sent(tx: Transaction, reached: int) -> None:
+def mark_sent(tx: Transaction, reached: int) -> None:
     put_meta(tx, "memory_cursor:sent", str(reached))
 
 
-def forgotten(tx: Transaction, project: str = "", after: int = 0) -> list[Forgotten]:
+def list_forgotten(tx: Transaction, project: str = "", after: int = 0) -> list[Forgotten]:
     """What was forgotten, here or, asked of the server, of one project."""
     where, values = (" AND project = ?", (project,)) if project else ("", ())
     sql = f"SELECT seq, project, content_hash FROM memory_forgotten WHERE seq > ?{where} ORDER BY seq LIMIT ?"
     return [Forgotten(int(seq), *rest) for seq, *rest in tx.rows(sql, after, *values, MOST)]
 
 
-def told(tx: Transaction, reached: int) -> None:
+def mark_forgotten_sent(tx: Transaction, reached: int) -> None:
     """The server knows what was forgotten up to here."""
     tx.do("DELETE FROM memory_forgotten WHERE seq <= ?", reached)
 
@@ -91,7 +91,7 @@ def news(tx: Transaction, project: str, known: int, gone: int) -> "News":
     rows = tx.rows(sql, project, max(0, known - OVERLAP), MOST + OVERLAP)
     return News(
         memories=[from_row(row[1:]) for row in rows],
-        forgotten=forgotten(tx, project, gone),
+        forgotten=list_forgotten(tx, project, gone),
         known=max([known, *(int(row[0]) for row in rows)]),
     )
 

@@ -79,7 +79,7 @@ class Shortlist:
     def near(self, tx: Transaction, vector: bytes, *, project: str, namespace: str = "", most: int) -> list[int]:
         """The `seq` of at most so many memories whose signatures differ least from this vector's, nearest first."""
         if tx.vectors:
-            return pgvector.near(tx, self._column, vector, project=project, namespace=namespace, most=most)
+            return pgvector.nearest(tx, self._column, vector, project=project, namespace=namespace, most=most)
         self._refresh(tx)
         wanted, mask = signature_of(vector), telling_bits(vector)
         found: list[tuple[int, int]] = []

@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from snell.memory.capture import COMPARED, Captured, Source, hashes_in, inbox_of, pieces, prepared, source_of
+from snell.memory.capture import COMPARED, Captured, Source, hashes_in, inbox_of, pieces, prepare_entry, source_of
 from snell.memory.inbox import Inbox
 from snell.memory.transcript_formats import said_in
 from snell.memory.transcript_position import is_session, is_transcript, keep_position, lines_since, position
 from snell.model.events import Event, event_from
-from snell.sdk.pack_context import Here
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.sdk.pack_context import PackContext
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
 RECENT = 50  # ids of messages by which one that is written again is recognised
@@ -43,7 +43,7 @@ class Unread(Struct, frozen=True, kw_only=True):
     project_dir: str = ""
 
 
-def read_on(event: Event, here: Here, trigger: str, seconds: float = SECONDS) -> list[Captured]:
+def read_on(event: Event, here: PackContext, trigger: str, seconds: float = SECONDS) -> list[Captured]:
     """All that is new in the transcript, as far as the time goes; the rest is noted down."""
     inbox = inbox_of(here)
     assert inbox
@@ -53,7 +53,7 @@ def read_on(event: Event, here: Here, trigger: str, seconds: float = SECONDS) ->
     known, source = hashes_in(inbox), source_of_transcript(event, here, trigger)
 
     def take(text: str) -> Iterator[Prepared]:
-        return (prepared(piece, source, known) for piece in pieces(text))
+        return (prepare_entry(piece, source, known) for piece in pieces(text))
 
     done: list[Captured] = []
     if _length_unread(inbox.root, event.session_id, event.transcript_path) > PORTION:
@@ -91,7 +91,7 @@ def read_the_rest(state: Path, seconds: float, is_wanted: Callable[[str], bool] 
             continue
         given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
         event = event_from(given, unread.event, unread.client)
-        read_on(event, Here(state=state, project_dir=unread.project_dir), unread.trigger, left)
+        read_on(event, PackContext(state=state, project_dir=unread.project_dir), unread.trigger, left)
     return any(True for _ in _unread(root))
 
 
@@ -104,13 +104,13 @@ def bytes_unread(state: Path) -> int:
 def pass_over(root: Path, session: str, transcript: str) -> None:
     """What was said so far is not wanted, neither now nor later: the next look begins at the end."""
     state = root / "state"
-    with contextlib.suppress(OSError, FileError), locked(state / f"{session}.lock", LOCK_SECONDS):
+    with contextlib.suppress(OSError, FileError), file_lock(state / f"{session}.lock", LOCK_SECONDS):
         known = position(state, session)
         keep_position(state, session, os.stat(transcript).st_size, time.time(), known.recent, known.overlong)
     _forget(root, session)
 
 
-def source_of_transcript(event: Event, here: Here, trigger: str) -> Source:
+def source_of_transcript(event: Event, here: PackContext, trigger: str) -> Source:
     context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
     return source_of(event, here, tag="transcript", context=context)
 
@@ -125,7 +125,7 @@ def _portion(
     a second look compares with; so a crash in between repeats nothing and loses nothing.
     """
     state, found, queued, is_end = inbox.root / "state", list[Prepared](), 0, True
-    with locked(state / f"{event.session_id}.lock", LOCK_SECONDS):
+    with file_lock(state / f"{event.session_id}.lock", LOCK_SECONDS):
         begin = position(state, event.session_id)
         offset, recent, overlong = begin.last_offset, list(begin.recent), begin.overlong
         for line, after in lines_since(event.transcript_path, begin.last_offset):
@@ -152,7 +152,7 @@ def _length_unread(root: Path, session: str, transcript: str) -> int:
     return 0
 
 
-def _note(root: Path, event: Event, here: Here, trigger: str) -> None:
+def _note(root: Path, event: Event, here: PackContext, trigger: str) -> None:
     unread = Unread(
         session_id=event.session_id,
         transcript_path=event.transcript_path,

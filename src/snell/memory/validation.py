@@ -20,9 +20,9 @@ PROJECT_LENGTH = 1_024
 SOURCE_LENGTH, AGENT_LENGTH = 100, 200
 
 
-def checked(draft: Draft) -> Draft:
+def validate_draft(draft: Draft) -> Draft:
     """The draft as it can be stored; what cannot be is a `NotRememberedError` that says why."""
-    draft = cleaned(draft)
+    draft = clean_draft(draft)
     content = draft.content.strip()
     if not content:
         raise NotRememberedError("there is nothing to remember: the text is empty")
@@ -46,7 +46,7 @@ def checked(draft: Draft) -> Draft:
     )
 
 
-def cleaned(draft: Draft) -> Draft:
+def clean_draft(draft: Draft) -> Draft:
     """
     The draft without characters that steer a terminal, and with names that are one line each.
 

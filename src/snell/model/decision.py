@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.effects import Effect, Verdict
-from snell.model.events import Event, same
+from snell.model.events import Event, json_equal
 from snell.model.hooks import Hook
 
 
@@ -98,7 +98,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     @property
     def is_rewritten(self) -> bool:
         """What runs is not what came; rewrites that cancel each other out do not count."""
-        return bool(self.changes) and not same(self.changes[0].before, self.event.rewritable)
+        return bool(self.changes) and not json_equal(self.changes[0].before, self.event.rewritable)
 
     @property
     def reason(self) -> str:

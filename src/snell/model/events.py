@@ -136,10 +136,10 @@ def nests_deeper_than(levels: int, value: Any) -> bool:
     return any(isinstance(each, dict | list | tuple) for each in level)
 
 
-def same(one: Any, other: Any) -> bool:
+def json_equal(one: Any, other: Any) -> bool:
     """Equal as JSON: `True` is not `1`, and the order of keys does not matter."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+        return one.keys() == other.keys() and all(json_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(json_equal, one, other))
     return type(one) is type(other) and bool(one == other)

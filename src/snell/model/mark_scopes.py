@@ -1,7 +1,7 @@
 """The scopes of a session's marks."""
 
 
-def lasting(session_id: str) -> str:
+def persistent_scope(session_id: str) -> str:
     """
     Marks that still count when an ended session is resumed: limits, and what a person set.
 

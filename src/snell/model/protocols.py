@@ -77,10 +77,10 @@ class Said(Struct, frozen=True):
     exit_code: int | None = 0
 
 
-class Voice(Protocol):
+class ClientEmulation(Protocol):
     """A client the other way round, at one of its events: for programs that were written as hooks of it."""
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         """The event as that client would report it: not at all, once, or once for each file."""
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
@@ -137,7 +137,7 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-class Team(Protocol):
+class TeamSync(Protocol):
     """The other machines, with which work is shared through a server."""
 
     @property
@@ -151,7 +151,7 @@ class Team(Protocol):
         """Something changed here that the others should know soon."""
 
 
-class Crew(Protocol):
+class HookExecutor(Protocol):
     """Runs hooks. Outcomes come back in the order of the hooks, whatever order they finished in."""
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]: ...

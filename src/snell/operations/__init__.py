@@ -9,10 +9,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
-Call = Callable[[House, Arguments, Mapping[str, str]], Any]
+Call = Callable[[Runtime, Arguments, Mapping[str, str]], Any]
 
 # What stands before the dot in a command's name, and the module that answers.
 TOPICS: Mapping[str, str] = {
@@ -34,8 +34,8 @@ TOPICS: Mapping[str, str] = {
 }
 
 
-def call_for(name: str, house: House) -> Callable[[Arguments, Mapping[str, str]], Any] | None:
+def call_for(name: str, runtime: Runtime) -> Callable[[Arguments, Mapping[str, str]], Any] | None:
     """The function that answers a command; None where there is none."""
     module = TOPICS.get(name.partition(".")[0])
     commands: Mapping[str, Call] = import_module(module).COMMANDS if module else {}
-    return partial(commands[name], house) if name in commands else None
+    return partial(commands[name], runtime) if name in commands else None

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from snell.operations.work import database_of, reading
-from snell.redact import redacted
-from snell.runtime.app import House
+from snell.redact import redact_data
+from snell.runtime.app import Runtime
 from snell.system.files import FileError, read_capped
 from snell.work import directives, skill_files, transcript_import
 from snell.work.errors import WorkError
@@ -14,20 +14,20 @@ LARGEST = 1_000_000
 
 
 def discover(
-    house: House, cwd: str, directories: list[str] | None = None, extra: list[str] | None = None
+    runtime: Runtime, cwd: str, directories: list[str] | None = None, extra: list[str] | None = None
 ) -> list[Record]:
     return directives.discover(directories or [cwd], cwd, extra or ())
 
 
-def resolve(house: House, cwd: str, name: str, directory: str | None = None) -> Record:
+def resolve(runtime: Runtime, cwd: str, name: str, directory: str | None = None) -> Record:
     return {"path": directives.resolve(name, directory or cwd, cwd)}
 
 
-def dereference(house: House, cwd: str, references: list[str], directory: str | None = None) -> list[Record]:
+def dereference(runtime: Runtime, cwd: str, references: list[str], directory: str | None = None) -> list[Record]:
     return directives.dereference(references, directory or cwd, cwd)
 
 
-def parse_skill(house: House, cwd: str, path: str) -> Record:
+def parse_skill(runtime: Runtime, cwd: str, path: str) -> Record:
     """A skill's file, taken apart: its front matter, phases and templates."""
     try:
         text = read_capped(Path(path), LARGEST).decode("utf-8", "replace")
@@ -35,17 +35,17 @@ def parse_skill(house: House, cwd: str, path: str) -> Record:
         raise WorkError("FS_NOT_FOUND", f"there is no file `{path}`") from None
     except (OSError, FileError) as error:
         raise WorkError("PARSE_ERROR", f"`{path}` cannot be read: {error}") from None
-    return skill_files.parsed(text, path)
+    return skill_files.parse_skill(text, path)
 
 
-def list_skills(house: House, cwd: str) -> list[Record]:
-    return skill_files.listed(cwd)
+def list_skills(runtime: Runtime, cwd: str) -> list[Record]:
+    return skill_files.list_skills(cwd)
 
 
-def ingest(house: House, cwd: str, session_id: int, path: str | None = None) -> Record:
+def ingest(runtime: Runtime, cwd: str, session_id: int, path: str | None = None) -> Record:
     """Bring the messages of a session up to date with its transcript."""
 
-    return transcript_import.ingest(database_of(house), session_id, path, redacted)
+    return transcript_import.ingest(database_of(runtime), session_id, path, redact_data)
 
 
 COMMANDS = {

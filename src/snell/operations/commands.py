@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from snell.model.protocols import Transaction
-from snell.operations.sync import together, told
-from snell.operations.work import Arguments, Env, agent_in, database_of, transacted, window_in
-from snell.redact import redacted
-from snell.runtime.app import House
+from snell.operations.sync import sync_after, sync_around
+from snell.operations.work import Arguments, Env, agent_in, database_of, in_transaction, window_in
+from snell.redact import redact_data
+from snell.runtime.app import Runtime
 from snell.work import artefacts, dehydration, effort_commands, lookup, phases, project_moves, sessions
 from snell.work.errors import WorkError, invalid
 from snell.work.rows import Record, camel_keys
 
 
-def append_log(house: House, arguments: Arguments, env: Env) -> Record:
+def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
     """
     Add an entry to the effort's log.
 
@@ -26,27 +26,27 @@ def append_log(house: House, arguments: Arguments, env: Env) -> Record:
     effort_id = given.get("effortId")
     wanted = effort_id if isinstance(effort_id, int) else None
     kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
-    database = database_of(house)
-    window = window_in(house, env) or ""
+    database = database_of(runtime)
+    window = window_in(runtime, env) or ""
     place = database.run(lambda tx: effort_commands.log_place(tx, cwd, agent_in(env), wanted, kind, window))
-    size = artefacts.append(place["path"], artefacts.stamped(text))
+    size = artefacts.append(place["path"], artefacts.stamp_heading(text))
     database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
     return {**place, "bytes": size}
 
 
-def dehydrate(house: House, arguments: Arguments, env: Env) -> Record:
+def dehydrate(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
     """Keep what the next window needs, and end this one."""
     given = camel_keys(arguments)
-    payload, warnings = dehydration.checked(redacted(given.get("payload")))
+    payload, warnings = dehydration.validate_payload(redact_data(given.get("payload")))
     session_id = given.get("sessionId")
     wanted = session_id if isinstance(session_id, int) else None
     cwd = str(given.get("cwd") or env.get("CWD", ""))
-    window = window_in(house, env)
-    ended = database_of(house).run(
-        lambda tx: _ended(tx, wanted or _own(tx, house, cwd, agent_in(env), window), payload, window)
+    window = window_in(runtime, env)
+    ended = database_of(runtime).run(
+        lambda tx: _ended(tx, wanted or _own(tx, runtime, cwd, agent_in(env), window), payload, window)
     )
     if run := ended.get("clientSessionId"):
-        _ask_for_restart(house, run)
+        _ask_for_restart(runtime, run)
     return {"sessionId": ended["id"], "effortId": ended["effortId"], "warnings": warnings, "payload": payload}
 
 
@@ -68,19 +68,19 @@ def change_phase(
 def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
     """What is active here: the ids, or nulls."""
     project_moves.follow(tx, cwd)
-    found = lookup.resolve(tx, cwd, agent_id, client_session_id or "")
+    found = lookup.look_up(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
 
 
 def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
     project_moves.follow(tx, cwd)
-    effort = lookup.resolve(tx, cwd, agent_id, window or "").effort
+    effort = lookup.look_up(tx, cwd, agent_id, window or "").effort
     if effort is None:
         raise effort_commands.no_effort()
     return effort
 
 
-def _own(tx: Transaction, house: House, cwd: str, agent_id: str, window: str | None) -> int:
+def _own(tx: Transaction, runtime: Runtime, cwd: str, agent_id: str, window: str | None) -> int:
     """
     The session that is to end: of the window that asks, where that is known; else the open one of the effort here.
 
@@ -104,19 +104,19 @@ def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window:
     return sessions.finish(tx, session_id, dict(payload), "dehydrated")
 
 
-def _ask_for_restart(house: House, client_session_id: str) -> None:
+def _ask_for_restart(runtime: Runtime, client_session_id: str) -> None:
     """The supervisor of this window, if it has one, starts the next."""
-    run = house.store.get(f"session:{client_session_id}", "supervisor")
+    run = runtime.store.get(f"session:{client_session_id}", "supervisor")
     if isinstance(run, str):
-        house.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
+        runtime.store.put(f"supervisor:{run}", "restart", {"reason": "dehydrated"})
 
 
 COMMANDS = {
-    "commands.effort.start": together(transacted(effort_commands.start_effort)),
-    "commands.effort.resume": together(transacted(effort_commands.resume_effort)),
-    "commands.efforts.resume": together(transacted(effort_commands.resume_effort)),
-    "commands.effort.phase": transacted(change_phase),
+    "commands.effort.start": sync_around(in_transaction(effort_commands.start_effort)),
+    "commands.effort.resume": sync_around(in_transaction(effort_commands.resume_effort)),
+    "commands.efforts.resume": sync_around(in_transaction(effort_commands.resume_effort)),
+    "commands.effort.phase": in_transaction(change_phase),
     "commands.log.append": append_log,
-    "commands.session.dehydrate": told(dehydrate),
-    "commands.where": transacted(where),
+    "commands.session.dehydrate": sync_after(dehydrate),
+    "commands.where": in_transaction(where),
 }

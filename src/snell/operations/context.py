@@ -5,13 +5,13 @@ from typing import Any
 
 from snell.operations import Arguments, Call
 from snell.operations.rpc import CallError
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 MARK = "context_usage"
 FIELDS = ("used_percent", "tokens", "window")
 
 
-def usage(house: House, arguments: Arguments, _env: Mapping[str, str]) -> dict[str, Any]:
+def usage(runtime: Runtime, arguments: Arguments, _env: Mapping[str, str]) -> dict[str, Any]:
     """Keep what is given, if anything is, and say what is known."""
     session = arguments.get("session_id")
     if not isinstance(session, str) or not session:
@@ -20,8 +20,8 @@ def usage(house: House, arguments: Arguments, _env: Mapping[str, str]) -> dict[s
     given = {name: arguments[name] for name in FIELDS if _is_number(arguments.get(name))}
     scope = f"session:{session}"
     if given:
-        house.store.put(scope, MARK, given)
-    return {"session_id": session, **(house.store.get(scope, MARK) or {})}
+        runtime.store.put(scope, MARK, given)
+    return {"session_id": session, **(runtime.store.get(scope, MARK) or {})}
 
 
 def _is_number(value: Any) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from snell.operations.sync import together
-from snell.operations.work import transacted
+from snell.operations.sync import sync_around
+from snell.operations.work import in_transaction
 from snell.work import agents, efforts, messages, phases, projects, sessions, skills, tasks
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -51,6 +51,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 COMMANDS = {
-    **{f"db.{name}": transacted(function) for name, function in _FUNCTIONS.items()},
-    "db.effort.start": together(transacted(efforts.start), lambda effort: effort),
+    **{f"db.{name}": in_transaction(function) for name, function in _FUNCTIONS.items()},
+    "db.effort.start": sync_around(in_transaction(efforts.start), lambda effort: effort),
 }

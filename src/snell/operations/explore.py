@@ -10,7 +10,7 @@ from snell.memory import rows
 from snell.memory.clusters import Region
 from snell.memory.clusters import regions as grouped
 from snell.memory.map_drawing import mermaid, svg
-from snell.memory.map_layout import MOST_POINTS, laid_out
+from snell.memory.map_layout import MOST_POINTS, compute_layout
 from snell.memory.map_paths import Stop
 from snell.memory.map_paths import journey as travelled
 from snell.memory.map_paths import wander as wandered
@@ -21,8 +21,8 @@ from snell.memory.vector_space import MOST, Space
 from snell.model.errors import SnellError
 from snell.model.protocols import Transaction
 from snell.operations.memory import project
-from snell.operations.run_in_thread import aside
-from snell.runtime.app import House
+from snell.operations.run_in_thread import run_in_thread
+from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
 Env = Mapping[str, str]
@@ -38,19 +38,19 @@ class _Country(Struct):
     remark: str = ""
 
 
-def journey(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def journey(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """start_id, end_id, steps -> the memories on the way."""
     ends = [str(arguments.get(name) or "") for name in ("start_id", "end_id")]
     steps = _number(arguments, "steps", 10, 2, 20)
-    country = _country(house, arguments, env, needed=ends)
+    country = _country(runtime, arguments, env, needed=ends)
     return _way(travelled(country.space, ends[0], ends[1], steps), country)
 
 
-def wander(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def wander(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """start_id (or any), steps, temperature -> the memories on a walk."""
     steps, temperature = _number(arguments, "steps", 10, 1, 20), _number(arguments, "temperature", 0.5, 0, 1)
     start = arguments.get("start_id")
-    country = _country(house, arguments, env, needed=[start] if start else [])
+    country = _country(runtime, arguments, env, needed=[start] if start else [])
     if not len(country.space):
         return {"stops": [], "remark": "there are no memories here yet"}
     chance = random.Random()
@@ -58,23 +58,23 @@ def wander(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     return _way(wandered(country.space, begin, steps, temperature, chance), country)
 
 
-def regions(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def regions(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """min_cluster_size, max_clusters -> groups of memories, and those in none."""
-    country = _country(house, arguments, env)
+    country = _country(runtime, arguments, env)
     smallest, most = _number(arguments, "min_cluster_size", 3, 2, 50), _number(arguments, "max_clusters", 100, 1, 100)
     found, alone = grouped(country.space, _texts(country), smallest, most)
     return {"regions": [_shown(each, country) for each in found], "alone": alone, "remark": country.remark}
 
 
-def visualize(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def visualize(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """format, dimensions, include_edges -> a map."""
     form, edges = arguments.get("format", "json"), arguments.get("include_edges", True)
     if form not in FORMS:
         raise SnellError(f"`{str(form)[:40]}` is not a format for a map", advice=f"there are {', '.join(FORMS)}")
     dimensions = _number(arguments, "dimensions", 2, 2, 3)
-    country = _country(house, arguments, env, most=MOST_POINTS)
+    country = _country(runtime, arguments, env, most=MOST_POINTS)
     found, _ = grouped(country.space, _texts(country))
-    layout = laid_out(country.space, dimensions, [each.members for each in found])
+    layout = compute_layout(country.space, dimensions, [each.members for each in found])
     if form == "svg":
         drawing = svg(layout, country.memories, found, edges=edges)
         return {"format": form, "drawing": drawing, "remark": country.remark}
@@ -88,7 +88,7 @@ def visualize(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 
 
 def _country(
-    house: House, arguments: Arguments, env: Env, *, needed: list[str] | None = None, most: int = MOST
+    runtime: Runtime, arguments: Arguments, env: Env, *, needed: list[str] | None = None, most: int = MOST
 ) -> _Country:
     """The newest memories of the project, and in any case those that are needed."""
     named = arguments.get("namespace") or ""
@@ -100,9 +100,9 @@ def _country(
             rows.get(tx, each)  # says so when it is not there
         missing = [each for each in needed or () if each not in vectors]
         vectors = {**_vectors(tx, missing), **vectors} if missing else vectors
-        return vectors, rows.some(tx, list(vectors)), sum(rows.namespaces(tx, project=place["project"]).values())
+        return vectors, rows.get_many(tx, list(vectors)), sum(rows.namespaces(tx, project=place["project"]).values())
 
-    vectors, memories, total = memories_of(house).run(work)
+    vectors, memories, total = memories_of(runtime).run(work)
     first = {each: vectors[each] for each in needed or ()}
     space = Space({**first, **vectors}, most if most < MOST else None)
     left = total - len(space) if not place["namespace"] else space.left_out
@@ -148,8 +148,8 @@ def _node(memory: Memory, at: tuple[float, ...], found: list[Region]) -> dict[st
 
 
 COMMANDS = {
-    "explore.journey": aside(journey),
-    "explore.wander": aside(wander),
-    "explore.regions": aside(regions),
-    "explore.visualize": aside(visualize),
+    "explore.journey": run_in_thread(journey),
+    "explore.wander": run_in_thread(wander),
+    "explore.regions": run_in_thread(regions),
+    "explore.visualize": run_in_thread(visualize),
 }

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from snell.packs.guard.one_time_allow import last_denied
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 
-def denied(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
-    return dict(last_denied(house.store) or {})
+def last_denied_command(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+    return dict(last_denied(runtime.store) or {})
 
 
-COMMANDS = {"guard.denied": denied}
+COMMANDS = {"guard.denied": last_denied_command}

@@ -26,8 +26,8 @@ from snell.operations.rpc import CallError
 from snell.operations.work import database_of, issue_in
 from snell.packs.sessions.caller import ANSWERED, USAGE, caller_for, usage_of
 from snell.packs.sessions.hook_output import output_of
-from snell.redact import redacted
-from snell.runtime.app import House
+from snell.redact import redact_data
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import options_of
 from snell.system.json_output import json_bytes
 from snell.system.transcripts import tail_of
@@ -41,7 +41,9 @@ OPTIONAL = ("permission_mode",)
 WorkAnswer = Callable[[Transaction, Any, Caller], Record]
 
 
-def decided(name: str, house: House, arguments: Arguments, env: Mapping[str, str]) -> Awaitable[dict[str, Any]]:
+def decide_event(
+    name: str, runtime: Runtime, arguments: Arguments, env: Mapping[str, str]
+) -> Awaitable[dict[str, Any]]:
     """Decide the event of this name; raises CallError when its payload does not fit."""
     payload = {**arguments, "cwd": arguments.get("cwd") or env.get("CWD")}
     issues = [issue for field in (*REQUIRED, *OPTIONAL) if (issue := _issue(payload, field))]
@@ -51,16 +53,16 @@ def decided(name: str, house: House, arguments: Arguments, env: Mapping[str, str
         raise _invalid([*issues, f"payload: {error.message}"]) from None
     if issues:
         raise _invalid(issues)
-    said = _work(event, house, payload, env) if name in _WORK and house.database else {}
-    return _answer(house, replace(event, flags=(*event.flags, ANSWERED)), said)
+    said = _work(event, runtime, payload, env) if name in _WORK and runtime.database else {}
+    return _answer(runtime, replace(event, flags=(*event.flags, ANSWERED)), said)
 
 
-async def _answer(house: House, event: Event, said: Record) -> dict[str, Any]:
+async def _answer(runtime: Runtime, event: Event, said: Record) -> dict[str, Any]:
     """What the work layer says, and what all other hooks add to it."""
     own = output_of(event.name, said)
     if said.get("allow") is False:
         return {**said, **own}
-    decision = await house.decide_async(event)
+    decision = await runtime.decide_async(event)
     printed = client_named("claude-code").encode(decision).stdout
     answer: dict[str, Any] = msgspec.json.decode(printed) if printed.startswith(b"{") else {}
     outputs = (own.get("hookSpecificOutput"), answer.get("hookSpecificOutput"))
@@ -86,20 +88,20 @@ def _joined(one: Record | None, other: Record | None) -> Record:
     return {"hookSpecificOutput": {**(one or {}), **(other or {}), **context}}
 
 
-def _work(event: Event, house: House, payload: Arguments, env: Mapping[str, str]) -> Record:
+def _work(event: Event, runtime: Runtime, payload: Arguments, env: Mapping[str, str]) -> Record:
     name = event.name
     type_, answer = _WORK[name]
     given = {"hookEventName": name, **camel_keys(payload)}
     try:
-        asked = msgspec.convert(redacted(given) if name in _KEPT else given, type_)
+        asked = msgspec.convert(redact_data(given) if name in _KEPT else given, type_)
     except msgspec.ValidationError as error:
         raise _invalid([issue_in(str(error))]) from None
-    options = options_of("sessions", house.place_of(event).book.hooks())
-    told = house.store.get(f"session:{asked.session_id}", USAGE)
+    options = options_of("sessions", runtime.context_for(event).book.hooks())
+    told = runtime.store.get(f"session:{asked.session_id}", USAGE)
     caller = caller_for(env, options, usage_of(told, options["context_window"]))
     trouble = transcript_end.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
     try:
-        return database_of(house).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
+        return database_of(runtime).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
     except StoreError:  # an agent goes on working without us
         return {"allow": True} if name == "PreToolUse" else {}
 
@@ -152,6 +154,6 @@ _WORK: Mapping[str, tuple[type[HookCall], WorkAnswer | None]] = {
 _KEPT = frozenset({"PostToolUse", "PostToolUseFailure", "TaskCompleted"})  # what they say goes into messages
 
 COMMANDS: Mapping[str, Call] = {
-    **{f"hooks.{name[0].lower()}{name[1:]}": partial(decided, name) for name in CATALOGUE},
-    "hooks.userPrompt": partial(decided, "UserPromptSubmit"),
+    **{f"hooks.{name[0].lower()}{name[1:]}": partial(decide_event, name) for name in CATALOGUE},
+    "hooks.userPrompt": partial(decide_event, "UserPromptSubmit"),
 }

@@ -9,40 +9,40 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from snell.engine.explain import explained
+from snell.engine.explain import explain
 from snell.model.errors import SnellError
 from snell.model.protocols import Database, Transaction
 from snell.operations import call_for
 from snell.operations.memory import project
-from snell.operations.project_filter import OwnDecisions, wait_for_traces
-from snell.operations.run_in_thread import aside
+from snell.operations.project_filter import ProjectFilter, wait_for_traces
+from snell.operations.run_in_thread import run_in_thread
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.records.session_reports import in_words, report_of
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 
 Arguments = Mapping[str, Any]
 NEWEST = 20
 
 
-def why(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def why(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """id (or its beginning, or `last`), project -> the decision, in words."""
     wanted, place = str(arguments.get("id") or "last"), project(arguments, env)
-    record = _journal(house).find(_own(_database(house), wanted, place))
-    return {"id": record["id"], "verdict": record.get("verdict", ""), "explanation": explained(record)}
+    record = _journal(runtime).find(_own(_database(runtime), wanted, place))
+    return {"id": record["id"], "verdict": record.get("verdict", ""), "explanation": explain(record)}
 
 
-def session(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """session_id (or `last`), project -> what was decided in it, in Markdown."""
-    database, wanted = _database(house), str(arguments.get("session_id") or "last")
+    database, wanted = _database(runtime), str(arguments.get("session_id") or "last")
     place = project(arguments, env)
     if wanted == "last":
-        newest = database.run(lambda tx: OwnDecisions(tx, place).sessions(1))
+        newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1))
         if not newest:
             return {"session_id": "", "report": "No session is known yet.\n", "decisions": 0}
         wanted = newest[0].session_id
-    report = database.run(lambda tx: report_of(tx, wanted) if OwnDecisions(tx, place).has_session(wanted) else None)
+    report = database.run(lambda tx: report_of(tx, wanted) if ProjectFilter(tx, place).has_session(wanted) else None)
     if report is None:
         known = database.run(lambda tx: decisions.recent(tx, session=wanted, limit=1))
         advice = _ELSEWHERE if known else "`sessions` lists those that are known"
@@ -55,21 +55,21 @@ def session(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[
     }
 
 
-def sessions(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def sessions(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """limit, project -> the sessions that were active last."""
     limit, place = arguments.get("limit", 10), project(arguments, env)
-    return {"sessions": to_builtins(_database(house).run(lambda tx: OwnDecisions(tx, place).sessions(limit)))}
+    return {"sessions": to_builtins(_database(runtime).run(lambda tx: ProjectFilter(tx, place).sessions(limit)))}
 
 
-def efforts(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def efforts(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """effort_id (or none: the newest ones) -> efforts; of one also its sessions."""
-    if not house.store.get("work", "in_use"):
+    if not runtime.store.get("work", "in_use"):
         return {"efforts": [], "sessions": []}  # asking must not make anybody keep some
     one = arguments.get("effort_id")
     if one is None:
-        return {"efforts": _work(house, "db.effort.list", {}, env)[-NEWEST:], "sessions": []}
-    sessions_of_it = _work(house, "db.session.list", {"effortId": one}, env)
-    return {"efforts": [_work(house, "db.effort.get", {"id": one}, env)], "sessions": sessions_of_it[-NEWEST:]}
+        return {"efforts": _work(runtime, "db.effort.list", {}, env)[-NEWEST:], "sessions": []}
+    sessions_of_it = _work(runtime, "db.session.list", {"effortId": one}, env)
+    return {"efforts": [_work(runtime, "db.effort.get", {"id": one}, env)], "sessions": sessions_of_it[-NEWEST:]}
 
 
 _ELSEWHERE = "it may be of another: name that one as `project`, or `*` for all of them"
@@ -79,7 +79,7 @@ def _own(database: Database, wanted: str, place: str) -> str:
     """The id of the decision, if it is of this project."""
 
     def work(tx: Transaction) -> Row | None:
-        own = OwnDecisions(tx, place)
+        own = ProjectFilter(tx, place)
         if wanted == "last":
             return own.last()
         row = decisions.find(tx, wanted)
@@ -92,29 +92,29 @@ def _own(database: Database, wanted: str, place: str) -> str:
     return found.id
 
 
-def _work(house: House, command: str, arguments: Arguments, env: Mapping[str, str]) -> Any:
-    call = call_for(command, house)
+def _work(runtime: Runtime, command: str, arguments: Arguments, env: Mapping[str, str]) -> Any:
+    call = call_for(command, runtime)
     return call(arguments, env) if call else []
 
 
-def _database(house: House) -> Database:
+def _database(runtime: Runtime) -> Database:
     """With everything in it that was decided so far, and where."""
-    if house.database is None:
+    if runtime.database is None:
         raise SnellError("this house keeps no journal")
-    _journal(house).take_in()
-    wait_for_traces(house.database)
-    return house.database
+    _journal(runtime).take_in()
+    wait_for_traces(runtime.database)
+    return runtime.database
 
 
-def _journal(house: House) -> StoreJournal:
-    if isinstance(house.journal, StoreJournal):
-        return house.journal
+def _journal(runtime: Runtime) -> StoreJournal:
+    if isinstance(runtime.journal, StoreJournal):
+        return runtime.journal
     raise SnellError("this house keeps no journal")
 
 
 COMMANDS = {
-    "journal.why": aside(why),
-    "journal.session": aside(session),
-    "journal.sessions": aside(sessions),
+    "journal.why": run_in_thread(why),
+    "journal.session": run_in_thread(session),
+    "journal.sessions": run_in_thread(sessions),
     "journal.efforts": efforts,
 }

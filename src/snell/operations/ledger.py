@@ -7,20 +7,20 @@ from snell.model.errors import SnellError
 from snell.model.protocols import Transaction
 from snell.records import claims, ledger, lost_ledger
 from snell.records.ledger import End
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.wall_clock import now_ms
 
 Arguments = Mapping[str, Any]
 
 
-def release(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def release(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     wanted = str(arguments.get("id") or "")
-    if house.database is None:
+    if runtime.database is None:
         raise SnellError("this house has no database")
-    return house.database.run(lambda tx: _release(tx, wanted, house))
+    return runtime.database.run(lambda tx: _release(tx, wanted, runtime))
 
 
-def _release(tx: Transaction, wanted: str, house: House) -> dict[str, Any]:
+def _release(tx: Transaction, wanted: str, runtime: Runtime) -> dict[str, Any]:
     if wanted == "lost":
         return {"id": wanted, "released": lost_ledger.accept(tx)}
     found = ledger.find_like(tx, wanted)
@@ -32,8 +32,8 @@ def _release(tx: Transaction, wanted: str, house: House) -> dict[str, Any]:
     is_held = held is not None and held.tool_call_id == call.tool_call_id
     ledger.finish(tx, call, End(status="abandoned_on_resume", at=now_ms(), duration_ms=0, error_code="released"))
     claims.release(tx, call.run_id, call.idempotency_key, call.tool_call_id)
-    if is_held and house.auditor:
-        house.auditor.note_release(tx, call.tool_call_id)
+    if is_held and runtime.audit_log:
+        runtime.audit_log.note_release(tx, call.tool_call_id)
     return {"id": call.tool_call_id, "released": is_held}
 
 

@@ -21,23 +21,23 @@ from snell.memory.service import Memories, memories_of
 from snell.memory.transcript_position import overlong_lines
 from snell.memory.types import Draft, Found, Kept, NotRememberedError
 from snell.memory.validation import check_namespace
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
 Env = Mapping[str, str]
 T = TypeVar("T")
-Call = Callable[[House, Arguments, Env], Any]
+Call = Callable[[Runtime, Arguments, Env], Any]
 
 
-def remember(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def remember(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """content, namespace, tags, importance, metadata, idempotency_key, project, agent, source -> status, id, ..."""
-    kept = memories_of(house).remember(_draft(arguments, env))
-    return _told(kept, memories_of(house))
+    kept = memories_of(runtime).remember(_draft(arguments, env))
+    return _told(kept, memories_of(runtime))
 
 
-def remember_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def remember_batch(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memories: a list of what `remember` takes; each is kept or refused by itself."""
-    memories = memories_of(house)
+    memories = memories_of(runtime)
     results = []
     for number, each in enumerate(_given(arguments, "memories", list[dict[str, Any]])):
         try:
@@ -47,9 +47,9 @@ def remember_batch(house: House, arguments: Arguments, env: Env) -> dict[str, An
     return {"results": results, "stored": sum(each["status"] == "stored" for each in results)}
 
 
-def recall(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def recall(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """query, limit, namespace, min_similarity, alpha, project -> memories, the best first; a remark without any."""
-    memories = memories_of(house)
+    memories = memories_of(runtime)
     question = Question(
         text=_given(arguments, "query", str),
         project=project(arguments, env),
@@ -68,70 +68,70 @@ def recall(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
 _NOTHING = "nothing is known about that"
 
 
-def nearby(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def nearby(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_id, limit, project (the memory's own, if none is named), within -> memories like it."""
     limit, named = _given(arguments, "limit", int, 5), _given(arguments, "project", str, "")
     memory_id = _given(arguments, "memory_id", str)
-    _check_within(house, arguments, [memory_id], advice="name that `project`, or `*` for all")
-    found = memories_of(house).nearby(memory_id, limit, named)
+    _check_within(runtime, arguments, [memory_id], advice="name that `project`, or `*` for all")
+    found = memories_of(runtime).nearby(memory_id, limit, named)
     return {"memories": [_shown(each) for each in found]}
 
 
-def get(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def get(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     memory_id = _given(arguments, "memory_id", str)
-    return dict(to_builtins(_read(house, lambda tx: rows.get(tx, memory_id))))
+    return dict(to_builtins(_read(runtime, lambda tx: rows.get(tx, memory_id))))
 
 
-def listed(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def list_memories(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """limit, namespace, project, before -> memories, the newest first."""
     limit, before = _given(arguments, "limit", int, 50), _given(arguments, "before", int, 0)
     place = {"project": project(arguments, env), "namespace": _namespace(arguments)}
     if not 1 <= limit <= 1000:
         raise NotRememberedError(f"the limit is {limit}, not a number from 1 to 1000")
-    memories_of(house).drain()
-    found = _read(house, lambda tx: rows.listed(tx, **place, limit=limit, before=before))
+    memories_of(runtime).drain()
+    found = _read(runtime, lambda tx: rows.list_memories(tx, **place, limit=limit, before=before))
     return {"memories": to_builtins(found), "project": place["project"]}
 
 
-def forget(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def forget(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_id, within -> forgotten, captures, not_searched. An id that is not there is a problem."""
     memory_id = _given(arguments, "memory_id", str)
-    _read(house, lambda tx: rows.get(tx, memory_id))
-    _check_within(house, arguments, [memory_id])
-    return dict(to_builtins(memory_forgetting.forget(memories_of(house), [memory_id])))
+    _read(runtime, lambda tx: rows.get(tx, memory_id))
+    _check_within(runtime, arguments, [memory_id])
+    return dict(to_builtins(memory_forgetting.forget(memories_of(runtime), [memory_id])))
 
 
-def forget_batch(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def forget_batch(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_ids, within -> forgotten, missing, captures, not_searched."""
     wanted = _given(arguments, "memory_ids", list[str])
     if not wanted:
         raise NotRememberedError("no id was given", advice="`snell memory list` shows them")
-    _check_within(house, arguments, wanted)
-    gone = memory_forgetting.forget(memories_of(house), wanted)
+    _check_within(runtime, arguments, wanted)
+    gone = memory_forgetting.forget(memories_of(runtime), wanted)
     missing = [each for each in dict.fromkeys(wanted) if each not in gone.forgotten]
     return {**to_builtins(gone), "missing": missing}
 
 
-def namespaces(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def namespaces(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     place = project(arguments, env)
-    return {"namespaces": _read(house, lambda tx: rows.namespaces(tx, project=place)), "project": place}
+    return {"namespaces": _read(runtime, lambda tx: rows.namespaces(tx, project=place)), "project": place}
 
 
-def rename_namespace(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def rename_namespace(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     old, new = _given(arguments, "old_namespace", str), _given(arguments, "new_namespace", str)
     place = project(arguments, env)
-    return {"moved": _run(house, lambda tx: rows.rename_namespace(tx, old, new, project=place))}
+    return {"moved": _run(runtime, lambda tx: rows.rename_namespace(tx, old, new, project=place))}
 
 
-def delete_namespace(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def delete_namespace(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """namespace, confirm, dry_run -> how many went, or would go."""
     name, place = _given(arguments, "namespace", str), project(arguments, env)
     is_dry = _given(arguments, "dry_run", bool, True) or not _given(arguments, "confirm", bool, False)
-    count = _run(house, lambda tx: rows.delete_namespace(tx, name, project=place, dry_run=is_dry))
+    count = _run(runtime, lambda tx: rows.delete_namespace(tx, name, project=place, dry_run=is_dry))
     return {"memories": count, "dry_run": is_dry}
 
 
-def decay(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def decay(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """function, half_life_days, min_importance, access_weight, dry_run, namespace -> what changes."""
     how: dict[str, Any] = {
         "project": project(arguments, env),
@@ -142,28 +142,28 @@ def decay(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
         "access_weight": _given(arguments, "access_weight", float, 0.3),
         "dry_run": _given(arguments, "dry_run", bool, True),
     }
-    changes = _run(house, lambda tx: aging.decay(tx, **how))
+    changes = _run(runtime, lambda tx: aging.decay(tx, **how))
     return {"changed": len(changes), "dry_run": how["dry_run"], "changes": to_builtins(changes[:100])}
 
 
-def reinforce(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def reinforce(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """memory_ids, boost_type, boost_amount, update_access, within -> what changed."""
     ids = _given(arguments, "memory_ids", list[str])
-    _check_within(house, arguments, ids)
+    _check_within(runtime, arguments, ids)
     how: dict[str, Any] = {
         "boost_type": _given(arguments, "boost_type", str, "additive"),
         "boost_amount": _given(arguments, "boost_amount", float, 0.1),
         "update_access": _given(arguments, "update_access", bool, True),
     }
-    return {"changes": to_builtins(_run(house, lambda tx: aging.reinforce(tx, ids, **how)))}
+    return {"changes": to_builtins(_run(runtime, lambda tx: aging.reinforce(tx, ids, **how)))}
 
 
-def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def stats(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """project -> how many memories, and how it stands with what is still to be read and taken in."""
     from snell.memory.transcript_capture import bytes_unread
 
-    memories, place = memories_of(house), project(arguments, env)
-    found = to_builtins(_read(house, lambda tx: rows.stats(tx, project=place)))
+    memories, place = memories_of(runtime), project(arguments, env)
+    found = to_builtins(_read(runtime, lambda tx: rows.stats(tx, project=place)))
     inbox = memories.inbox
     waiting, failed = (inbox.count(), inbox.count("quarantine")) if inbox else (0, 0)
     left_out, unread = (overlong_lines(inbox.root / "state"), bytes_unread(inbox.root.parent)) if inbox else (0, 0)
@@ -171,24 +171,24 @@ def stats(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     return {**found, "project": place, **told, "problem": memories.problem}
 
 
-def drain(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def drain(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """files, seconds -> what became of the captures that waited."""
-    memories = memories_of(house)
+    memories = memories_of(runtime)
     drained = memories.drain(_given(arguments, "files", int, 10_000), _given(arguments, "seconds", float, 3.0))
     return {"statuses": dict(drained.statuses), "problems": drained.problems[:20], "left": drained.left}
 
 
-def export(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def export(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """output_path, format, namespace, project -> path, memories."""
     where = {"project": project(arguments, env), "namespace": _namespace(arguments)}
     path, form = _path(arguments, env, "output_path"), _given(arguments, "format", str, "")
-    return export_files.exported(memories_of(house), path, **where, form=form)
+    return export_files.export_memories(memories_of(runtime), path, **where, form=form)
 
 
-def import_(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def import_(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """source_path, format, dry_run, dedup_threshold, project (absent: each memory's own) -> statuses."""
-    return export_files.imported(
-        memories_of(house),
+    return export_files.import_memories(
+        memories_of(runtime),
         _path(arguments, env, "source_path"),
         project=_given(arguments, "project", str, "*") or "*",
         form=_given(arguments, "format", str, ""),
@@ -225,7 +225,7 @@ def _draft(arguments: Arguments, env: Env) -> Draft:
 
 
 def _check_within(
-    house: House,
+    runtime: Runtime,
     arguments: Arguments,
     memory_ids: list[str],
     advice: str = "a person can change it, with `snell memory`",
@@ -233,7 +233,7 @@ def _check_within(
     """`within`: the one project whose memories may be touched, or nothing happens at all."""
     if (within := arguments.get("within")) is None:
         return
-    found = _read(house, lambda tx: rows.some(tx, memory_ids)).values()
+    found = _read(runtime, lambda tx: rows.get_many(tx, memory_ids)).values()
     if foreign := next((memory for memory in found if memory.project != within), None):
         raise NotRememberedError(f"memory `{foreign.id}` is of another project", advice=advice)
 
@@ -263,12 +263,12 @@ def _given(arguments: Arguments, name: str, type_: Any, default: Any = _MISSING)
         raise NotRememberedError(f"`{name}` is not right: {error}") from None
 
 
-def _run(house: House, work: Callable[[Any], T]) -> T:
-    return memories_of(house).run(work)
+def _run(runtime: Runtime, work: Callable[[Any], T]) -> T:
+    return memories_of(runtime).run(work)
 
 
-def _read(house: House, work: Callable[[Any], T]) -> T:
-    return memories_of(house).read(work)
+def _read(runtime: Runtime, work: Callable[[Any], T]) -> T:
+    return memories_of(runtime).read(work)
 
 
 def _shown(found: Found) -> dict[str, Any]:
@@ -290,16 +290,16 @@ def _with_notices(answer: dict[str, Any], memories: Memories) -> dict[str, Any]:
 def _in_a_thread(call: Call) -> Call:
     """In a daemon these wait for files and for a model, so its loop goes on; elsewhere they are plain calls."""
 
-    def here(house: House, arguments: Arguments, env: Env) -> Any:
-        memories_of(house).come_along(env.get("CWD", ""))
-        return call(house, arguments, env)
+    def here(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
+        memories_of(runtime).come_along(env.get("CWD", ""))
+        return call(runtime, arguments, env)
 
-    def answer(house: House, arguments: Arguments, env: Env) -> Any:
+    def answer(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            return here(house, arguments, env)
-        return loop.run_in_executor(None, here, house, arguments, env)
+            return here(runtime, arguments, env)
+        return loop.run_in_executor(None, here, runtime, arguments, env)
 
     return answer
 
@@ -310,7 +310,7 @@ _CALLS: Mapping[str, Call] = {
     "memory.recall": recall,
     "memory.nearby": nearby,
     "memory.get": get,
-    "memory.list": listed,
+    "memory.list": list_memories,
     "memory.forget": forget,
     "memory.forget_batch": forget_batch,
     "memory.namespaces": namespaces,

@@ -15,17 +15,17 @@ from snell.memory.types import LONGEST, Draft
 from snell.memory.validation import check_namespace
 from snell.model.errors import SnellError
 from snell.operations.memory import project
-from snell.operations.run_in_thread import aside
-from snell.runtime.app import House
+from snell.operations.run_in_thread import run_in_thread
+from snell.runtime.app import Runtime
 
 Arguments = Mapping[str, Any]
 Env = Mapping[str, str]
 _NO_LIMIT = 2.0
 
 
-def extract(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def extract(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """text, namespace, min_confidence, deduplicate, dedup_threshold -> what was found, and what became of it."""
-    text, memories = str(arguments.get("text") or ""), memories_of(house)
+    text, memories = str(arguments.get("text") or ""), memories_of(runtime)
     if not text.strip():
         raise SnellError("there is no text to look at")
     if len(text) > LONGEST:
@@ -45,14 +45,18 @@ def extract(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
             signal=each.confidence,
         )
         kept = memories.remember(draft, similar=similar)
-        shown = {"content": memories.redacted(draft).content, "confidence": each.confidence, "types": list(each.types)}
+        shown = {
+            "content": memories.redact_draft(draft).content,
+            "confidence": each.confidence,
+            "types": list(each.types),
+        }
         results.append({**to_builtins(kept), **shown})
     return {"results": results, "stored": sum(each["status"] == "stored" for each in results)}
 
 
-def consolidate(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def consolidate(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """namespace, similarity_threshold, strategy, dry_run, max_groups -> the groups that were joined, or would be."""
-    memories, is_dry = memories_of(house), arguments.get("dry_run", True)
+    memories, is_dry = memories_of(runtime), arguments.get("dry_run", True)
     how = {
         "project": project(arguments, env),
         "namespace": check_namespace(arguments["namespace"]),
@@ -64,10 +68,10 @@ def consolidate(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
     return {"groups": to_builtins(groups), "dry_run": is_dry}
 
 
-def health(house: House, arguments: Arguments, env: Env) -> dict[str, Any]:
+def health(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """verbose -> status, problems, how many captures wait to be taken in, details."""
-    memories, place = memories_of(house), project(arguments, env)
-    problems = [*getattr(house.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
+    memories, place = memories_of(runtime), project(arguments, env)
+    problems = [*getattr(runtime.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     waiting = memories.inbox.count() if memories.inbox else 0
@@ -87,4 +91,8 @@ def _one_project(arguments: Arguments, env: Env) -> str:
     return place
 
 
-COMMANDS = {"tend.extract": aside(extract), "tend.consolidate": aside(consolidate), "tend.health": aside(health)}
+COMMANDS = {
+    "tend.extract": run_in_thread(extract),
+    "tend.consolidate": run_in_thread(consolidate),
+    "tend.health": run_in_thread(health),
+}

@@ -32,7 +32,7 @@ class _Told(Struct):
     cwd: str = ""
 
 
-class OwnDecisions:
+class ProjectFilter:
     """The decisions of one project, or, for `*`, all of them."""
 
     def __init__(self, tx: Transaction, project: str) -> None:

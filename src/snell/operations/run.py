@@ -3,25 +3,25 @@
 from collections.abc import Mapping
 from typing import Any
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.work.errors import invalid
 
 Arguments = Mapping[str, Any]
 
 
-def poll(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def poll(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """The restart that was asked for in this run, once; and its last window. Nobody else's run is touched."""
     scope = _scope(arguments)
-    restart, session = house.store.get(scope, "restart"), house.store.get(scope, "session")
+    restart, session = runtime.store.get(scope, "restart"), runtime.store.get(scope, "session")
     if restart:
-        house.store.drop(scope, "restart")
-        house.store.put(scope, "replaced", session.get("id") if isinstance(session, dict) else None)
+        runtime.store.drop(scope, "restart")
+        runtime.store.put(scope, "replaced", session.get("id") if isinstance(session, dict) else None)
     return {"restart": restart, "session": session}
 
 
-def forget(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def forget(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     """The run is over."""
-    house.store.drop(_scope(arguments))
+    runtime.store.drop(_scope(arguments))
     return {}
 
 

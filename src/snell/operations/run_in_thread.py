@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
-Call = Callable[[House, Mapping[str, Any], Mapping[str, str]], Any]
+Call = Callable[[Runtime, Mapping[str, Any], Mapping[str, str]], Any]
 
 
-def aside(call: Call) -> Call:
+def run_in_thread(call: Call) -> Call:
     """In a daemon the call goes to a thread, and its loop goes on meanwhile; elsewhere it is a plain call."""
 
-    def answer(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
+    def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            return call(house, arguments, env)
-        return loop.run_in_executor(None, call, house, arguments, env)
+            return call(runtime, arguments, env)
+        return loop.run_in_executor(None, call, runtime, arguments, env)
 
     return answer

@@ -8,10 +8,10 @@ from msgspec import to_builtins
 from msgspec.json import encode
 
 from snell.model.errors import SnellError
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.model.protocols import T, Transaction
 from snell.records import decisions, replays
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_packs
 from snell.system.wall_clock import now_ms
 from snell.work import runs
@@ -21,10 +21,10 @@ Arguments = Mapping[str, Any]
 LARGEST = 1_000_000
 
 
-def start(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+def start(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
     options = builtin_packs()["runs"].options
     most = {name: _number(arguments, name, int(options[name])) for name in ("minutes", "steps", "calls")}
-    session = _session(house, arguments)
+    session = _session(runtime, arguments)
     now = now_ms()
     run = Run(
         run_id=str(arguments.get("run") or f"run-{now:x}-{os.urandom(3).hex()}"),
@@ -36,62 +36,62 @@ def start(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[st
         max_steps=most["steps"],
         max_calls=most["calls"],
     )
-    if not _do(house, lambda tx: runs.start(tx, run)):
+    if not _do(runtime, lambda tx: runs.start(tx, run)):
         raise SnellError(f"there is a run `{run.run_id}` already", advice="choose another name")
     if session:
-        house.store.put(lasting(session), runs.MARK, run.run_id)
+        runtime.store.put(persistent_scope(session), runs.MARK, run.run_id)
     return to_builtins(run)  # type: ignore[no-any-return] # a dict, since Run is a Struct
 
 
-def list_(house: House, arguments: Arguments, env: Mapping[str, str]) -> list[dict[str, Any]]:
-    return [to_builtins(run) for run in _do(house, runs.recent)]
+def list_(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [to_builtins(run) for run in _do(runtime, runs.recent)]
 
 
-def show(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(house, arguments)
-    kept = _do(house, lambda tx: runs.checkpoints(tx, run.run_id))
+def show(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(runtime, arguments)
+    kept = _do(runtime, lambda tx: runs.checkpoints(tx, run.run_id))
     return {**to_builtins(run), "checkpoints": [{"step": a, "kind": b, "snapshot": c} for a, b, c in kept]}
 
 
-def cancel(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run, reason = _run(house, arguments), str(arguments.get("reason") or "")
-    return {"run": run.run_id, "changed": _do(house, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
+def cancel(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run, reason = _run(runtime, arguments), str(arguments.get("reason") or "")
+    return {"run": run.run_id, "changed": _do(runtime, lambda tx: runs.cancel(tx, run.run_id, now_ms(), reason))}
 
 
-def approve(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(house, arguments)
-    return {"run": run.run_id, "changed": _do(house, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
+def approve(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(runtime, arguments)
+    return {"run": run.run_id, "changed": _do(runtime, lambda tx: runs.approve(tx, run.run_id, now_ms()))}
 
 
-def finish(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run = _run(house, arguments)
-    changed = _do(house, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
+def finish(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run = _run(runtime, arguments)
+    changed = _do(runtime, lambda tx: runs.finish(tx, run.run_id, now_ms(), "succeeded"))
     return {"run": run.run_id, "changed": changed}
 
 
-def replay(house: House, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
-    run, call = _run(house, arguments), str(arguments.get("call") or "")
-    return {"run": run.run_id, "changed": _do(house, lambda tx: replays.queue(tx, run.run_id, call))}
+def replay(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> dict[str, Any]:
+    run, call = _run(runtime, arguments), str(arguments.get("call") or "")
+    return {"run": run.run_id, "changed": _do(runtime, lambda tx: replays.queue(tx, run.run_id, call))}
 
 
-def _run(house: House, arguments: Arguments) -> Run:
+def _run(runtime: Runtime, arguments: Arguments) -> Run:
     wanted = str(arguments.get("run") or "")
     if not wanted:
-        newest = _do(house, lambda tx: runs.recent(tx, 1))
+        newest = _do(runtime, lambda tx: runs.recent(tx, 1))
         if not newest:
             raise SnellError("there is no run yet", advice="begin one with `snell runs start`")
         return newest[0]
-    run = _do(house, lambda tx: runs.find(tx, wanted))
+    run = _do(runtime, lambda tx: runs.find(tx, wanted))
     if run is None:
         raise SnellError(f"there is no run `{wanted}`", advice="`snell runs list` names them")
     return run
 
 
-def _session(house: House, arguments: Arguments) -> str:
+def _session(runtime: Runtime, arguments: Arguments) -> str:
     named = arguments.get("session")
     if isinstance(named, str) and named:
         return named
-    row = _do(house, lambda tx: decisions.find(tx))
+    row = _do(runtime, lambda tx: decisions.find(tx))
     return row.session_id if row else ""
 
 
@@ -104,10 +104,10 @@ def _number(arguments: Arguments, name: str, usual: int) -> int:
     return value
 
 
-def _do(house: House, work: Callable[[Transaction], T]) -> T:
-    if house.database is None:
+def _do(runtime: Runtime, work: Callable[[Transaction], T]) -> T:
+    if runtime.database is None:
         raise SnellError("this house has no database")
-    return house.database.run(work)
+    return runtime.database.run(work)
 
 
 COMMANDS = {

@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.setup.plan import Site, generate
 
 
-def show(house: House, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
+def show(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
     """client, include_session_start, include_mcp_config -> its set-up as data. Nothing is written."""
-    site = Site.here(house.crew.around.env, Path(env.get("CWD") or "/"))
+    site = Site.here(runtime.executor.around.env, Path(env.get("CWD") or "/"))
     wanted = {name: arguments.get(name, True) for name in ("include_session_start", "include_mcp_config")}
     found = generate(arguments.get("client", "claude-code"), site=site, **wanted)
     how = f"a person runs `snell setup {found['client']}` in a terminal; an agent cannot"

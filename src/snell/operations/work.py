@@ -14,8 +14,8 @@ import msgspec
 
 from snell.memory.project_identity import shared_name
 from snell.model.protocols import Database, Transaction
-from snell.operations.sync import met
-from snell.runtime.app import House
+from snell.operations.sync import sync_before
+from snell.runtime.app import Runtime
 from snell.work import shared_names
 from snell.work.errors import WorkError, invalid
 from snell.work.rows import camel, camel_keys
@@ -26,19 +26,19 @@ Env = Mapping[str, str]
 IN_USE = ("work", "in_use")  # the mark without which no hook looks for tasks
 
 
-def transacted(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
+def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
     """A function over a transaction as a remote call. Who calls, and where, comes from the environment."""
     names = list(inspect.signature(function).parameters)
 
-    def call(house: House, arguments: Arguments, env: Env) -> Any:
-        given = fields_of(function, {**_surroundings(names, house, env), **camel_keys(arguments)})
-        answer = database_of(house).run(lambda tx: _at(tx, given.get("cwd"), function, given))
-        mark_in_use(house)
-        if house.team:
-            house.team.changed()
+    def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
+        given = fields_of(function, {**_surroundings(names, runtime, env), **camel_keys(arguments)})
+        answer = database_of(runtime).run(lambda tx: _at(tx, given.get("cwd"), function, given))
+        mark_in_use(runtime)
+        if runtime.team:
+            runtime.team.changed()
         return answer
 
-    return met(call)
+    return sync_before(call)
 
 
 def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -47,22 +47,22 @@ def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str
     return function(tx, **given)
 
 
-def reading(function: Callable[..., Any]) -> Callable[[House, Arguments, Env], Any]:
+def reading(function: Callable[..., Any]) -> Callable[[Runtime, Arguments, Env], Any]:
     """The same for what needs no database: files are looked at in the caller's directory."""
 
-    def call(house: House, arguments: Arguments, env: Env) -> Any:
-        return function(house, **fields_of(function, {"cwd": env.get("CWD", ""), **camel_keys(arguments)}))
+    def call(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
+        return function(runtime, **fields_of(function, {"cwd": env.get("CWD", ""), **camel_keys(arguments)}))
 
     return call
 
 
 def fields_of(function: Callable[..., Any], given: Arguments) -> dict[str, Any]:
     """The arguments of a function, checked. Raises VALIDATION_ERROR with its issues."""
-    checked = converted(_struct_for(function), given)
+    checked = convert_arguments(_struct_for(function), given)
     return {name: getattr(checked, name) for name in checked.__struct_fields__}
 
 
-def converted(type_: Any, given: Arguments) -> Any:
+def convert_arguments(type_: Any, given: Arguments) -> Any:
     try:
         return msgspec.convert(dict(given), type_)
     except msgspec.ValidationError as error:
@@ -78,33 +78,33 @@ def issue_in(message: str) -> str:
     return f"{rest.rstrip('`')}: is missing" if quote else said
 
 
-def database_of(house: House) -> Database:
-    if house.database is None:
+def database_of(runtime: Runtime) -> Database:
+    if runtime.database is None:
         raise WorkError("COMMAND_ERROR", "this house keeps no database")
-    return house.database
+    return runtime.database
 
 
-def mark_in_use(house: House) -> None:
-    house.store.put(*IN_USE, True)
+def mark_in_use(runtime: Runtime) -> None:
+    runtime.store.put(*IN_USE, True)
 
 
 def agent_in(env: Env) -> str:
     return env.get("AGENT_ID", "")
 
 
-def window_in(house: House, env: Env) -> str | None:
+def window_in(runtime: Runtime, env: Env) -> str | None:
     """The window that a command is called from, where a supervisor of `snell run` knows it."""
     run = env.get("SNELL_SUPERVISOR")
-    known = house.store.get(f"supervisor:{run}", "session") if run else None
+    known = runtime.store.get(f"supervisor:{run}", "session") if run else None
     id_ = known.get("id") if isinstance(known, dict) else None
     return id_ if isinstance(id_, str) and id_ else None
 
 
-def _surroundings(names: list[str], house: House, env: Env) -> dict[str, Any]:
+def _surroundings(names: list[str], runtime: Runtime, env: Env) -> dict[str, Any]:
     known: dict[str, Callable[[], Any]] = {
         "cwd": lambda: env.get("CWD", ""),
         "agent_id": lambda: agent_in(env),
-        "client_session_id": lambda: window_in(house, env),
+        "client_session_id": lambda: window_in(runtime, env),
     }
     return {camel(name): known[name]() for name in names if name in known}
 

@@ -71,9 +71,9 @@ def extend(tx: Transaction, key: bytes, head: Head | None = None, most: int = MO
     head = head or read_head(tx, key)
     if head.form != FORM:
         head = _begin_segment(tx, key, head)
-    for row in decisions.after(tx, head.decision, most):
+    for row in decisions.rows_after(tx, head.decision, most):
         head = _add(tx, key, head, "decision", row.id, digest_of_decision(key, row), decision=row.seq)
-    for call in ledger.after(tx, head.revision, most):
+    for call in ledger.calls_after(tx, head.revision, most):
         if call.tool_call_id and isinstance(call.revision, int):  # else it is not ours, and `audit_rows` says so
             head = _add_call(tx, key, head, call)
     for trace in decisions.traces_after(tx, head.trace, most):

@@ -78,7 +78,9 @@ def verify(tx: Transaction, key: bytes, anchors: list[Anchor], *, now: int = 0, 
     kept_since = max(kept_since, *(int(id_) for id_ in gone if id_.isdecimal()), 0)
     count_calls, waiting_calls = _compare_calls(tx, key, state, seen.revision, kept_since, changed, missing, page)
     # Of a call that was chained and is gone, its claim is what is left; that it is gone has been said.
-    foreign = (id_ for id_ in claims.of_nobody(tx) if ledger.find(tx, id_) or ("opened", id_) not in state.digests)
+    foreign = (
+        id_ for id_ in claims.claims_without_owner(tx) if ledger.find(tx, id_) or ("opened", id_) not in state.digests
+    )
     changed += [f"a claim for tool call `{id_}` was put in" for id_ in foreign]
     waiting = int(tx.rows("SELECT COUNT(*) FROM decisions WHERE seq > ?", seen.decision)[0][0]) + waiting_calls
     earlier = max(0, seen.since - 1)
@@ -152,7 +154,7 @@ def _compare_decisions(
 ) -> int:
     count = last = 0
     found: set[str] = set()
-    while rows := decisions.after(tx, last, page):
+    while rows := decisions.rows_after(tx, last, page):
         for row in rows:
             digest = state.digests.get(("decision", row.id))
             found.add(row.id)
@@ -189,7 +191,7 @@ def _compare_calls(
     found: set[str] = set()
     last = -1
     beside = _Beside(tx, key, state, since)
-    while calls := ledger.after(tx, last, page):
+    while calls := ledger.calls_after(tx, last, page):
         for call in calls:
             found.add(call.tool_call_id)
             if ("tool_calls", call.tool_call_id) in state.odd:

@@ -19,7 +19,7 @@ from snell.records.audit_check import Findings
 from snell.records.audit_notes import ANCHOR_FILE, AuditNotes, Noted
 from snell.records.decisions import Row
 from snell.records.retention import DAY_MS, TRACE_DAYS, expire_bodies, take_calls, take_decisions
-from snell.system.files import FileError, LockedError, locked, read_capped, write_atomically
+from snell.system.files import FileError, LockedError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
 KEY_FILE = "audit.key"
@@ -34,7 +34,7 @@ CALLS_SHOWN = 10
 BODIES_EVERY = 3_600.0
 
 
-class Auditor:
+class AuditLog:
     """`problem` says why the chain cannot go on; that costs nobody an answer."""
 
     def __init__(self, database: Database, folder: Path) -> None:
@@ -61,13 +61,13 @@ class Auditor:
         else:
             self.problem = ""
 
-    def verify(self, patience: float = 0.0) -> Findings:
+    def verify(self, deadline: float = 0.0) -> Findings:
         """
         Look whether everything is as it was. Raises SnellError when that cannot be told.
 
         Whoever makes the chain longer notes it a moment later; a note that is behind is waited for, so many seconds.
         """
-        unchained = self._unchained(0.0 if self._lost() else patience)
+        unchained = self._unchained(0.0 if self._lost() else deadline)
         # In this order: the key is made before the first link, and that before the first note.
         lost, has_links = self._lost(), self._database.run(_has_links)
         key = self._known_key(make=False)
@@ -79,15 +79,15 @@ class Auditor:
         # Notes that were there before the chain was read must fit it; it must not go on beyond those there are after.
         now = time.time_ns() // 1_000_000
         found = self._database.run(lambda tx: audit_check.verify(tx, key, noted.anchors, now=now), only_reads=True)
-        behind, interrupted = self._not_noted(key, found.links, patience)
-        missing = self.missing_calls(min(patience, ROW_PATIENCE))
+        behind, interrupted = self._not_noted(key, found.links, deadline)
+        missing = self.missing_calls(min(deadline, ROW_PATIENCE))
         completeness = (*unchained, *behind, *([missing] if missing else ()), *found.completeness)
         integrity = (*noted.problems, *found.integrity)
         return replace(found, integrity=integrity, completeness=completeness, interrupted=interrupted)
 
-    def _unchained(self, patience: float) -> tuple[str, ...]:
+    def _unchained(self, deadline: float) -> tuple[str, ...]:
         """Rows without any chain. The daemon makes one for a new database within seconds, so that is waited for."""
-        until = time.monotonic() + patience
+        until = time.monotonic() + deadline
         while rows := self._database.run(_rows_without_chain, only_reads=True):
             key = self._known_key(make=False)
             if key and self._notes.begun(key) >= 0:
@@ -97,22 +97,22 @@ class Auditor:
             time.sleep(0.1)
         return ()
 
-    def missing_calls(self, patience: float = 0.0) -> str:
+    def missing_calls(self, deadline: float = 0.0) -> str:
         """
         Which tool calls were decided and are not in the ledger; empty when all of them are.
 
         A daemon writes the call a moment after the decision, so a recent one is waited for, so many seconds.
         """
-        until = time.monotonic() + patience
+        until = time.monotonic() + deadline
         while True:
             missing, compared = self._database.run(_missing_calls, only_reads=True)
             if all(row.seq <= compared for row in missing) or time.monotonic() >= until:
                 return _in_words(missing)
             time.sleep(0.1)
 
-    def _not_noted(self, key: bytes, links: int, patience: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _not_noted(self, key: bytes, links: int, deadline: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What is missing from the notes, and what a process that was killed left to be noted."""
-        until = time.monotonic() + patience
+        until = time.monotonic() + deadline
         while True:
             begun = self._notes.begun(key)  # before the notes are read: it is taken away after the last of them
             noted = self._notes.read(key)
@@ -159,7 +159,7 @@ class Auditor:
                 if reached == head:
                     break
                 head = reached
-            crash_points.reached("before note")
+            crash_points.reach("before note")
             if head.count > noted:
                 self._notes.add(key, head)
             self._notes.end()
@@ -179,7 +179,7 @@ class Auditor:
                 "the audit key is gone, so the chain cannot go on", where=f"`{path}`", advice="put it back"
             )
         make_private(self._folder)
-        with locked(path.with_name(f"{path.name}.lock")):
+        with file_lock(path.with_name(f"{path.name}.lock")):
             if not _read_key(path):  # else another process was faster
                 write_atomically(path, os.urandom(KEY_BYTES).hex().encode())
             return _read_key(path)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from snell.records.audit_chain import Head
 from snell.records.audit_check import Anchor
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
 ANCHOR_FILE, BEGUN_FILE = "audit.anchor", "audit.extending"
@@ -49,7 +49,7 @@ class AuditNotes:
     def hold_lock(self, wait: float) -> Iterator[None]:
         """Be the one that makes the chain longer. Raises `LockedError` when another process is."""
         make_private(self._folder)
-        with locked(self._path.with_name(f"{ANCHOR_FILE}.lock"), wait):
+        with file_lock(self._path.with_name(f"{ANCHOR_FILE}.lock"), wait):
             yield
 
     def begin(self, key: bytes, noted: int) -> None:

@@ -108,13 +108,13 @@ def clear_receipt(tx: Transaction, tool_call_id: str) -> None:
     tx.do("DELETE FROM tool_receipts WHERE tool_call_id = ?", tool_call_id)
 
 
-def unsettled(tx: Transaction, run_id: str) -> list[Claim]:
+def open_claims(tx: Transaction, run_id: str) -> list[Claim]:
     """Claims of a run whose calls have not been heard of again."""
     sql = f"SELECT {_FIELDS} FROM tool_claims WHERE run_id = ? AND status = 'prepared' ORDER BY at, idempotency_key"
     return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in tx.rows(sql, run_id)]
 
 
-def without_a_row(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
+def claims_without_call(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
     """The newest claims, of one run or of all, whose calls are not written down yet."""
     missing = "NOT EXISTS (SELECT 1 FROM tool_calls t WHERE t.tool_call_id = tool_claims.tool_call_id)"
     of_run, values = ("run_id = ? AND ", [run_id]) if run_id else ("", [])
@@ -123,7 +123,7 @@ def without_a_row(tx: Transaction, limit: int, run_id: str = "") -> list[Claim]:
     return [Claim(**dict(zip(Claim.__struct_fields__, row, strict=True))) for row in found]
 
 
-def of_nobody(tx: Transaction, limit: int = 100) -> list[str]:
+def claims_without_owner(tx: Transaction, limit: int = 100) -> list[str]:
     """Calls for which a success is claimed and that are not there, or that never held this key."""
     own = "t.tool_call_id = c.tool_call_id AND t.idempotency_key IN ('', c.idempotency_key)"
     sql = (

@@ -21,6 +21,6 @@ POINTS = (
 on_reached: Callable[[str], None] | None = None
 
 
-def reached(point: str) -> None:
+def reach(point: str) -> None:
     if on_reached is not None:
         on_reached(point)

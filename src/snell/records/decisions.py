@@ -141,7 +141,7 @@ def newest_seq(tx: Transaction) -> int:
     return int(tx.rows("SELECT COALESCE(MAX(seq), 0) FROM decisions")[0][0])
 
 
-def after(tx: Transaction, seq: int, limit: int) -> list[Row]:
+def rows_after(tx: Transaction, seq: int, limit: int) -> list[Row]:
     """The next rows in the order in which they came."""
     return [_row(each) for each in tx.rows(f"{_SELECT} WHERE d.seq > ? ORDER BY d.seq LIMIT ?", seq, limit)]
 

@@ -54,17 +54,17 @@ def is_batch(tool: str) -> bool:
     return "multi_execute" in tool.lower().replace("-", "_")
 
 
-def normalised(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int = 0) -> Any:
+def normalise(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int = 0) -> Any:
     """The value as it counts: what says nothing about the call is gone, and every order is one order."""
     if depth > DEEPEST:
         raise ValueError(f"arguments nest deeper than {DEEPEST} levels")
     if isinstance(value, Mapping):
         pairs = ((str(key), each) for key, each in value.items())
-        return {key: normalised(each, left_out, depth + 1) for key, each in sorted(pairs) if key not in left_out}
+        return {key: normalise(each, left_out, depth + 1) for key, each in sorted(pairs) if key not in left_out}
     if isinstance(value, set | frozenset):
-        return sorted((normalised(each, left_out, depth + 1) for each in value), key=_bytes)
+        return sorted((normalise(each, left_out, depth + 1) for each in value), key=_bytes)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
-        return [normalised(each, left_out, depth + 1) for each in value]
+        return [normalise(each, left_out, depth + 1) for each in value]
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
     return value if value is None or isinstance(value, str | int | float) else str(value)
@@ -73,14 +73,14 @@ def normalised(value: Any, left_out: frozenset[str] = _REQUEST_IDS, depth: int =
 def args_hash(arguments: Any, tool: str = "") -> str:
     """SHA-256 of the arguments as they count: compact JSON with sorted keys, in UTF-8."""
     if is_batch(tool):
-        return hashlib.sha256(_bytes(normalised(arguments, _REQUEST_IDS | _OF_A_BATCH))).hexdigest()
+        return hashlib.sha256(_bytes(normalise(arguments, _REQUEST_IDS | _OF_A_BATCH))).hexdigest()
     try:
         # Where nothing has to be left out these are the same bytes, for a tenth of the cost; somebody waits for this.
         data = _encode(arguments)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return hashlib.sha256(_bytes(normalised(arguments))).hexdigest()
+        return hashlib.sha256(_bytes(normalise(arguments))).hexdigest()
     if b"idempotency_key" in data or b"client_request_id" in data:
-        data = _bytes(normalised(arguments))
+        data = _bytes(normalise(arguments))
     return hashlib.sha256(data).hexdigest()
 
 
@@ -114,7 +114,7 @@ def _first(given: Mapping[str, Any], names: Sequence[str]) -> str:
     for name in names:
         value = given.get(name)
         if value:
-            return value if isinstance(value, str) else _bytes(normalised(value)).decode("utf-8", "replace")
+            return value if isinstance(value, str) else _bytes(normalise(value)).decode("utf-8", "replace")
     return ""
 
 

@@ -189,7 +189,7 @@ def recent(
     ]
 
 
-def after(tx: Transaction, revision: int, limit: int) -> list[Call]:
+def calls_after(tx: Transaction, revision: int, limit: int) -> list[Call]:
     """The next calls in the order in which they last changed."""
     return [_call(row) for row in tx.rows(f"{_SELECT} WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit)]
 

@@ -28,7 +28,7 @@ def note(tx: Transaction, what: str) -> None:
     put_meta(tx, LOST, what)
 
 
-def told(tx: Transaction) -> str:
+def lost_ledger(tx: Transaction) -> str:
     """What was lost, as long as nobody has looked; else nothing."""
     found = tx.rows("SELECT value FROM meta WHERE name = ?", LOST)
     return str(found[0][0]) if found else ""
@@ -41,7 +41,7 @@ def begin_since(tx: Transaction, run_id: str) -> None:
 
 def concerns(tx: Transaction, run_id: str) -> str:
     """What was lost, if this run may have begun before."""
-    what = told(tx)
+    what = lost_ledger(tx)
     if not what or runs.find(tx, run_id) or tx.rows("SELECT 1 FROM meta WHERE name = ?", f"{_BEGUN}{run_id}"):
         return ""
     return what

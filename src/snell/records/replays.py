@@ -46,7 +46,7 @@ def first(tx: Transaction, run_id: str) -> Replay | None:
     return Replay(*found[0]) if found else None
 
 
-def attempted(tx: Transaction, replay: Replay, now: int) -> bool:
+def count_attempt(tx: Transaction, replay: Replay, now: int) -> bool:
     """Count an attempt that was another call; False when that was the last, and a person is asked."""
     attempts = replay.attempts + 1
     status = "queued" if attempts < ATTEMPTS else "given_up"
@@ -57,6 +57,6 @@ def attempted(tx: Transaction, replay: Replay, now: int) -> bool:
     return status == "queued"
 
 
-def done(tx: Transaction, replay: Replay) -> None:
+def finish_replay(tx: Transaction, replay: Replay) -> None:
     sql = "UPDATE run_replays SET status = 'done' WHERE run_id = ? AND tool_call_id = ?"
     tx.do(sql, replay.run_id, replay.tool_call_id)

@@ -24,7 +24,7 @@ def resume(tx: Transaction, run_id: str, now: int) -> Resumed:
     promoted: list[str] = []
     failed: list[str] = []
     unknown: list[str] = []
-    known = {claim.tool_call_id: claim for claim in claims.unsettled(tx, run_id)}
+    known = {claim.tool_call_id: claim for claim in claims.open_claims(tx, run_id)}
     for claim in known.values():
         ledger.begin_unless_known(tx, _from_claim(claim))
     for call in ledger.open_calls(tx, run_id):
@@ -57,7 +57,7 @@ def settle(tx: Transaction, call: Call, receipt: Receipt, key: str, end: End | N
 
 def only_claimed(tx: Transaction, limit: int, run_id: str = "") -> list[Call]:
     """Calls of which there is a claim and no row: they are being made, or their process was killed."""
-    return [_from_claim(claim) for claim in claims.without_a_row(tx, limit, run_id)]
+    return [_from_claim(claim) for claim in claims.claims_without_call(tx, limit, run_id)]
 
 
 def _from_claim(claim: Claim) -> Call:

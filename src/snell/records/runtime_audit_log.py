@@ -6,12 +6,12 @@ from snell.model.protocols import Database
 from snell.system.paths import Places
 
 if TYPE_CHECKING:
-    from snell.records.audit_log import Auditor
+    from snell.records.audit_log import AuditLog
 
 
-def auditor_of(database: Database | None, where: Places | None) -> "Auditor | None":
+def runtime_audit_log(database: Database | None, where: Places | None) -> "AuditLog | None":
     if database is None or where is None:
         return None
-    from snell.records.audit_log import Auditor  # an embedded house does without, and need not load it
+    from snell.records.audit_log import AuditLog  # an embedded house does without, and need not load it
 
-    return Auditor(database, where.state)
+    return AuditLog(database, where.state)

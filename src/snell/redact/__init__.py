@@ -14,7 +14,7 @@ are for secrets that were encoded, broken over lines or escaped.
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["Finding", "find", "is_too_secret", "redact", "redact_chunks", "redacted"]
+__all__ = ["Finding", "find", "is_too_secret", "redact", "redact_chunks", "redact_data"]
 
 _MARGIN = 8_192  # longer than any secret that has to be seen whole
 _SHORTEST = 7  # `pwd=abc`
@@ -44,7 +44,7 @@ def redact(text: str) -> str:
     return done
 
 
-def redacted(value: Any, longest: int | None = None) -> Any:
+def redact_data(value: Any, longest: int | None = None) -> Any:
     """
     JSON-like data with its secrets replaced: by what a value looks like, and by the name it has.
 

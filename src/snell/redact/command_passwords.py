@@ -83,7 +83,7 @@ PIPED = re.compile(
 )
 
 
-def captured(pattern: re.Pattern[str], kind: str) -> Match:
+def capture_matcher(pattern: re.Pattern[str], kind: str) -> Match:
     def match(text: str, at: int) -> Span | None:
         found = pattern.match(text, at)
         if not found or not found.lastindex or is_blank(found[found.lastindex]):

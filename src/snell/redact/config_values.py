@@ -133,7 +133,7 @@ _GIVEN = re.compile(r"""[A-Za-z0-9_]{0,24}\(\s{0,3}\\{0,3}["'`]([^\s"'`\\]{5,409
 _SETTER = re.compile(r"(?:set|with|change|update|reset)(?=[A-Z_])")
 
 
-def typed(text: str, at: int) -> Span | None:
+def typed_assignment(text: str, at: int) -> Span | None:
     """`api_secret: &str = "x"`, `const dbPassword string = "x"`: a type stands between the name and its value."""
     found = _TYPED.match(text, at)
     name = name_before(text, at) + goes_on(text, at) if found else ""

@@ -3,7 +3,7 @@
 import re
 
 from snell.redact import command_passwords
-from snell.redact.command_passwords import Match, captured, standing_before
+from snell.redact.command_passwords import Match, capture_matcher, standing_before
 from snell.redact.config_values import (
     argument,
     dash_flag,
@@ -12,7 +12,7 @@ from snell.redact.config_values import (
     given_to_a_setter,
     of_a_store,
     set_variable,
-    typed,
+    typed_assignment,
     value_before,
     value_of,
     variable,
@@ -249,14 +249,14 @@ _USER_AND_PASSWORD = re.compile(
 _MATCHES: tuple[tuple[str, Match], ...] = (
     ("://", _address),
     *((word, standing_before(command_passwords.DSN)) for word in ("@tcp(", "@unix(")),
-    ("--from-literal", captured(command_passwords.PROGRAMS, "secret")),
+    ("--from-literal", capture_matcher(command_passwords.PROGRAMS, "secret")),
     ("--password-stdin", standing_before(command_passwords.PIPED)),
     ("-asplaintext", standing_before(command_passwords.SECURE_STRING)),
     ("|", standing_before(command_passwords.TO_CHPASSWD)),
     ("-----begin", private_key),
     ("-----end", _end_of_key),
     ("putty-user", private_key),
-    *((word, captured(_AWS_PAIR, "aws-secret-key")) for word in ("akia", "asia")),
+    *((word, capture_matcher(_AWS_PAIR, "aws-secret-key")) for word in ("akia", "asia")),
     ("with", _with_password),
     *((word, value_before) for word in ("name", "key")),
     ("--", flag),
@@ -265,22 +265,22 @@ _MATCHES: tuple[tuple[str, Match], ...] = (
     ("secret", of_a_store),
     ("env", of_a_store),
     ("variable", variable),
-    ("type", captured(_INPUT, "password")),
-    ("auth", captured(_USER_AND_PASSWORD, "password")),
-    ("basicauth", captured(_USER_AND_PASSWORD, "password")),
-    *((word, captured(_USER_AND_PASSWORD, "password")) for word in ("getconnection", "networkcredential")),
+    ("type", capture_matcher(_INPUT, "password")),
+    ("auth", capture_matcher(_USER_AND_PASSWORD, "password")),
+    ("basicauth", capture_matcher(_USER_AND_PASSWORD, "password")),
+    *((word, capture_matcher(_USER_AND_PASSWORD, "password")) for word in ("getconnection", "networkcredential")),
     ("env", env_line),
     ("arg", env_line),
     ("authorization", _authorization),
     ("bearer", _bearer),
-    ("cookie", captured(_COOKIE, "cookie")),
-    ("sig", captured(command_passwords.PROGRAMS, "signature")),
-    *((port, captured(command_passwords.PGPASS, "password")) for port in (":543", ":643")),
+    ("cookie", capture_matcher(_COOKIE, "cookie")),
+    ("sig", capture_matcher(command_passwords.PROGRAMS, "signature")),
+    *((port, capture_matcher(command_passwords.PGPASS, "password")) for port in (":543", ":643")),
     *((word, given_to_a_setter) for word in ("pass", "pwd", "secret", "token")),
-    *((word, typed) for word in ("pass", "pwd", "secret", "token", "psk", "key", "api")),
+    *((word, typed_assignment) for word in ("pass", "pwd", "secret", "token", "psk", "key", "api")),
     *((word, _assigned) for word in ("pass", "pwd", "secret", "token", "psk", "key", "cred", "auth", "salt", "api")),
     *((word, _said) for word in ("password", "passphrase", "secret", "token", "key")),
-    *((word, captured(command_passwords.PROGRAMS, "password")) for word in command_passwords.WORDS),
+    *((word, capture_matcher(command_passwords.PROGRAMS, "password")) for word in command_passwords.WORDS),
 )
 _BY_START = {word[:2]: tuple(each for each in _MATCHES if each[0][:2] == word[:2]) for word, _ in _MATCHES}
 _BY_START |= {f"|{each}": _BY_START["|"] for each in "sc \t"}

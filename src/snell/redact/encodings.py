@@ -33,7 +33,7 @@ def run_at(text: str, at: int) -> int:
     return end
 
 
-def decoded(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+def decode_run(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """What the run may stand for, if that is text, and where it begins: a path may stand directly before it."""
     if _HEX_OF_TEXT.match(text, start, end) and (said := _from_hex(text[start:end])):
         yield start, said

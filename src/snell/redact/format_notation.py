@@ -41,14 +41,14 @@ class Part(NamedTuple):
     most: int = 0
 
 
-def expanded(form: str) -> Iterator[str]:
+def expand_form(form: str) -> Iterator[str]:
     """The forms that one form with `(a|b)` stands for."""
     choice = re.search(r"\(([^()]*)\)", form)
     if not choice:
         yield form.replace("{u}", _UUID)
         return
     for each in choice[1].split("|"):
-        yield from expanded(form[: choice.start()] + each + form[choice.end() :])
+        yield from expand_form(form[: choice.start()] + each + form[choice.end() :])
 
 
 def parts_of(form: str) -> tuple[Part, ...]:
@@ -85,7 +85,7 @@ def example_of(parts: tuple[Part, ...], random: Random) -> str:
     return "".join(each.literal or "".join(random.choices(each.chars, k=each.least)) for each in parts)
 
 
-def masked(parts: tuple[Part, ...], mask: str = "x") -> str:
+def mask_parts(parts: tuple[Part, ...], mask: str = "x") -> str:
     """What a page of documentation shows in place of a secret."""
     return "".join(each.literal or mask * each.least for each in parts)
 

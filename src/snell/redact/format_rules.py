@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from random import Random
 
-from snell.redact.format_notation import Part, example_of, expanded, masked, parts_of, pattern_of
+from snell.redact.format_notation import Part, example_of, expand_form, mask_parts, parts_of, pattern_of
 from snell.redact.formats import rows
 from snell.redact.value_shape import is_random, is_sample_of
 
@@ -62,7 +62,7 @@ class Format:
         return example_of(self.parts, random)
 
     def mask(self) -> str:
-        return masked(self.parts)
+        return mask_parts(self.parts)
 
     def _starts(self, text: str, at: int) -> Iterator[int]:
         if not self.before:
@@ -101,7 +101,7 @@ def stands_free(text: str, at: int) -> bool:
 @cache
 def formats() -> tuple[Format, ...]:
     """Longer literals first: the most specific format names the kind."""
-    made = [Format(kind, each) for kind, form in rows() for each in expanded(form)]
+    made = [Format(kind, each) for kind, form in rows() for each in expand_form(form)]
     return tuple(sorted(made, key=lambda each: -len(each.literal)))
 
 

@@ -61,7 +61,7 @@ class Word(NamedTuple):
         return bisect_right(self.starts, start) == bisect_right(self.starts, end - 1)
 
 
-def joined(text: str, data: bytes) -> list[Span]:
+def secrets_across_lines(text: str, data: bytes) -> list[Span]:
     """The secrets that lie across the ends of lines."""
     found = sorted((each.start(), each.end(1), each.end()) for breaks in _BREAKS for each in breaks.finditer(data))
     if not found:
@@ -93,7 +93,7 @@ def _across(words: list[Word]) -> list[Span]:
     firsts = [0]
     for word in words:
         firsts.append(firsts[-1] + len(word.text) + 1)
-    together = scan.encoded("\n".join(word.text for word in words))
+    together = scan.to_ascii_bytes("\n".join(word.text for word in words))
     found: list[Span] = []
     beginnings, middles = scan.scans().formats(together)
     beginnings = sorted({*beginnings, *_line_starts(words, firsts)})

@@ -295,6 +295,6 @@ def _around(each: Format, *, look_behind: bool) -> str:
     return f"{literal}(?<={front}{literal})(?={follows})" if look_behind else f"{front}{literal}{follows}"
 
 
-def encoded(text: str) -> bytes:
+def to_ascii_bytes(text: str) -> bytes:
     """One byte per character, so that places agree; what is not ASCII is in no format."""
     return text.encode("ascii", "replace")

@@ -6,11 +6,11 @@ from functools import partial
 
 from snell.redact import scan
 from snell.redact.contexts import in_context, of_a_kubernetes_secret
-from snell.redact.encodings import decoded, reads_like_text, run_at
+from snell.redact.encodings import decode_run, reads_like_text, run_at
 from snell.redact.format_rules import Span, known_around, known_format
-from snell.redact.line_breaks import joined
-from snell.redact.unescape import read_again
-from snell.redact.zero_width import seen
+from snell.redact.line_breaks import secrets_across_lines
+from snell.redact.unescape import unescape
+from snell.redact.zero_width import without_zero_width
 
 _DEPTH = 2  # an encoding inside an encoding is looked into, no further
 
@@ -18,15 +18,15 @@ _DEPTH = 2  # an encoding inside an encoding is looked into, no further
 def secrets_in(text: str, depth: int = _DEPTH) -> list[Span]:
     """The places of all secrets; linear in the length of the text."""
     found = _found(text, depth)
-    if view := seen(text):
+    if view := without_zero_width(text):
         found += [(*view.place_of(start, end), kind) for start, end, kind in _found(view.text, depth)]
-    return merged(found) if len(found) > 1 else found
+    return merge_spans(found) if len(found) > 1 else found
 
 
 def _found(text: str, depth: int) -> list[Span]:
-    data = scan.encoded(text)
+    data = scan.to_ascii_bytes(text)
     worth = scan.scans().worth(data)
-    found = joined(text, data)
+    found = secrets_across_lines(text, data)
     if worth:
         found += _plain(text, data, worth)
     if depth and scan.ENCODED in worth:
@@ -36,7 +36,7 @@ def _found(text: str, depth: int) -> list[Span]:
     return found
 
 
-def merged(spans: list[Span]) -> list[Span]:
+def merge_spans(spans: list[Span]) -> list[Span]:
     """Overlapping places are one; the longer one names it."""
     done: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda each: (each[0], -each[1])):
@@ -82,7 +82,7 @@ def _formats(text: str, data: bytes) -> list[Span]:
 def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span]:
     """Base64 and hex that hold a secret go as a whole."""
     found = []
-    taken = merged(list(known)) if known else []
+    taken = merge_spans(list(known)) if known else []
     starts = [span[0] for span in taken]
     end, is_text = 0, False
     for at in scan.runs(data):
@@ -93,7 +93,7 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
             continue
         end = end if at < end else run_at(text, at)
         is_text = reads_like_text(text, at, end)
-        for inner_start, inner in decoded(text, at, end):
+        for inner_start, inner in decode_run(text, at, end):
             if spans := secrets_in(inner, depth - 1):
                 found.append((inner_start, end, max(spans, key=lambda span: span[1] - span[0])[2]))
                 break
@@ -102,7 +102,7 @@ def _encoded(text: str, data: bytes, known: list[Span], depth: int) -> list[Span
 
 def _rewritten(text: str, data: bytes, depth: int) -> list[Span]:
     """Escapes and strings in pieces are read as a program would read them, and what is found there is mapped back."""
-    view = read_again(text, partial(scan.scans().rewritten, data))
+    view = unescape(text, partial(scan.scans().rewritten, data))
     inner = ((view.place_of(start, end), kind) for start, end, kind in secrets_in(view.text, depth - 1))
     return [(*place, kind) for place, kind in inner if place]
 

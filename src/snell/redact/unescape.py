@@ -36,7 +36,7 @@ class View(NamedTuple):
         return _mapped(_pieces(self.original, *self.parts[index]), start - self.starts[index], end - self.starts[index])
 
 
-def read_again(text: str, next_escape: Callable[[int], int]) -> View:
+def unescape(text: str, next_escape: Callable[[int], int]) -> View:
     """The other reading, of what is near an escape; the rest of a text says the same either way."""
     view = View("", text, [], [])
     read: list[str] = []

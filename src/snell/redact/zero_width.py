@@ -12,7 +12,7 @@ _WIDTHLESS = (
 _UNSEEN = re.compile(f"[{_WIDTHLESS}]+")
 
 
-class Seen(NamedTuple):
+class VisibleText(NamedTuple):
     """What is left, and where each piece of it stood."""
 
     text: str
@@ -27,7 +27,7 @@ class Seen(NamedTuple):
         return self.places[index] + at - self.starts[index]
 
 
-def seen(text: str) -> Seen | None:
+def without_zero_width(text: str) -> VisibleText | None:
     """The text without what nobody sees; None where all of it is seen."""
     if text.isascii() or not any(sign in text for sign in _WIDTHLESS):
         return None
@@ -46,4 +46,4 @@ def seen(text: str) -> Seen | None:
         starts.append(size)
         places.append(last)
         pieces.append(text[last:])
-    return Seen("".join(pieces), starts, places) if pieces else None
+    return VisibleText("".join(pieces), starts, places) if pieces else None

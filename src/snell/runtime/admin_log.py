@@ -10,7 +10,7 @@ from snell.runtime.journal import new_id
 from snell.system.paths import Places
 
 
-def record_person(where: Places, event: str, told: str, session_id: str = "") -> str:
+def record_admin_action(where: Places, event: str, told: str, session_id: str = "") -> str:
     """Keep it in the journal; returns what kept it from being recorded."""
     record = {"id": new_id(), "client": "person", "event": event, "verdict": "silent", "merge": [told]}
     if session_id:

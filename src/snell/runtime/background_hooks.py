@@ -18,7 +18,7 @@ State = Literal["pending", "completed", "expired", "cancelled"]
 KEPT = 1_000  # tickets of hooks that have ended
 
 
-class Ticket(Struct, eq=False):
+class BackgroundRun(Struct, eq=False):
     hook: Hook
     event: Event
     cancel: threading.Event
@@ -26,14 +26,14 @@ class Ticket(Struct, eq=False):
     outcome: Outcome | None = None
 
 
-class Tracker:
+class BackgroundHooks:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tickets: list[Ticket] = []
+        self._tickets: list[BackgroundRun] = []
 
     def begin(self, hook: Hook, event: Event, cancel: threading.Event | None = None) -> threading.Event:
         """A hook goes to the background; returns what to set so that it stops."""
-        ticket = Ticket(hook, event, cancel or threading.Event())
+        ticket = BackgroundRun(hook, event, cancel or threading.Event())
         with self._lock:
             ended = [each for each in self._tickets if each.state != "pending"]
             if len(ended) >= KEPT:
@@ -53,15 +53,15 @@ class Tracker:
             ticket.state = _state(outcome)
             return ticket.state != "cancelled"
 
-    def all(self, session_id: str = "") -> tuple[Ticket, ...]:
+    def all(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
         """The tickets of a session, or of everybody."""
         with self._lock:
             return tuple(each for each in self._tickets if not session_id or each.event.session_id == session_id)
 
-    def pending(self, session_id: str = "") -> tuple[Ticket, ...]:
+    def pending(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
         return tuple(each for each in self.all(session_id) if each.state == "pending")
 
-    def take(self, session_id: str = "") -> tuple[Ticket, ...]:
+    def take(self, session_id: str = "") -> tuple[BackgroundRun, ...]:
         """The tickets that have ended; each is given out once."""
         with self._lock:
             taken = tuple(each for each in self._tickets if each.state != "pending" and _is_of(each, session_id))
@@ -78,7 +78,7 @@ class Tracker:
         return len(stopped)
 
 
-def _is_of(ticket: Ticket, session_id: str) -> bool:
+def _is_of(ticket: BackgroundRun, session_id: str) -> bool:
     return not session_id or ticket.event.session_id == session_id
 
 

@@ -52,7 +52,7 @@ def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[H
     found = []
     for name, matchers in registered.items():
         event = event_named(name)
-        for each in checked(name, matchers):
+        for each in check_matchers(name, matchers):
             found += [_hook(event, each, function, callers, scope) for function in each.hooks]
     return found
 
@@ -66,7 +66,7 @@ def event_named(name: str) -> str:
     return event
 
 
-def checked(name: str, matchers: Any) -> Sequence[AnyMatcher]:
+def check_matchers(name: str, matchers: Any) -> Sequence[AnyMatcher]:
     """The matchers that are registered under a name; raises when they are not what they should be."""
     if _is_matcher(matchers) or not isinstance(matchers, Iterable):
         wrong = f"hooks for `{name}` are one {type(matchers).__name__}, not a list of matchers"

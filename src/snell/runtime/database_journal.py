@@ -43,9 +43,9 @@ Redactor = Callable[[Any], Any]
 
 
 def for_storage(value: Any) -> Any:
-    from snell.redact import redacted  # slow to import, and not needed before the first answer
+    from snell.redact import redact_data  # slow to import, and not needed before the first answer
 
-    return redacted(value, LONGEST_TEXT)
+    return redact_data(value, LONGEST_TEXT)
 
 
 class StoreJournal:

@@ -21,7 +21,7 @@ MOST_BYTES = 32 * 1024 * 1024  # of payloads; a thousand large ones would fill t
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-class Pair(msgspec.Struct):
+class Twin(msgspec.Struct):
     """A call that says nothing to be known by, and from where it came so far."""
 
     request_id: str
@@ -29,32 +29,32 @@ class Pair(msgspec.Struct):
     sources: set[str]
 
 
-class Pairs:
+class TwinFilter:
     """
     A prompt or a stop may carry neither id nor time. Read from two files it comes twice, word for word the same; from
     the same file again it is the next prompt. A program of one's own reads no files.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Pair] = OrderedDict()
+        self._known: OrderedDict[str, Twin] = OrderedDict()
 
     def request_of(self, event: Event, source: str, request_id: str, now: float) -> str:
         """The id of the first of two calls that are one."""
         if event.client == "generic" or event.tool_use_id or event.payload.get("timestamp"):
             return request_id
-        key, _ = delivery_of(event, "one of two")
+        key, _ = delivery_key(event, "one of two")
         known = self._known.get(key)
         if known and source not in known.sources and now - known.at < TOGETHER:
             known.sources.add(source)
             return known.request_id
-        self._known[key] = Pair(request_id, now, {source})
+        self._known[key] = Twin(request_id, now, {source})
         self._known.move_to_end(key)
         while len(self._known) > PAIRS:
             self._known.popitem(last=False)
         return request_id
 
 
-def delivery_of(event: Event, request_id: str = "") -> tuple[str, int]:
+def delivery_key(event: Event, request_id: str = "") -> tuple[str, int]:
     """
     What makes two calls the same delivery, empty when nothing can tell; and how many bytes it has.
 
@@ -70,7 +70,7 @@ def delivery_of(event: Event, request_id: str = "") -> tuple[str, int]:
     return hashlib.blake2b(body, digest_size=32).hexdigest(), len(body)
 
 
-class Deliveries:
+class DecisionCache:
     """
     The last decisions, by delivery.
 
@@ -96,7 +96,7 @@ class Deliveries:
             decision = replace(decision, rounds=())
         self._keep(key, decision, size)
         if decision.changes and decision.verdict is not Verdict.DENY:
-            changed, its_size = delivery_of(decision.event)
+            changed, its_size = delivery_key(decision.event)
             self._keep(changed, decision, its_size)
 
     def _keep(self, key: str, decision: Decision, size: int) -> None:

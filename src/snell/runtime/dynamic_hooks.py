@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.engine.match import compiled, names_nothing
+from snell.engine.match import compile_matcher, names_nothing
 from snell.model.catalogue import row_of
 from snell.model.decision import Decision
 from snell.model.errors import HookError, PatternError
@@ -15,7 +15,7 @@ from snell.sdk.decorators import declarations, hooks_of
 OnSuccess = Callable[[], None]
 
 
-class Registry:
+class DynamicHooks:
     def __init__(self) -> None:
         self.hooks: tuple[Hook, ...] = ()
         self._on_success: dict[int, OnSuccess] = {}  # by handler, which a hook keeps when its id is changed
@@ -74,7 +74,7 @@ def _check(hook: Hook) -> None:
     if not row.matches or hook.source.file:
         return
     try:
-        compiled(hook.matcher, hook.matcher_type, row)
+        compile_matcher(hook.matcher, hook.matcher_type, row)
     except PatternError as error:
         raise HookError(f"hook `{hook.id}` for {hook.event} can never run: {error}") from None
     if hook.matcher and names_nothing(hook.matcher, hook.matcher_type, row):

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients.emulation import voice_for
+from snell.clients.emulation import emulation_for
 from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
-from snell.handlers.worker.client import Flight, Worker
+from snell.handlers.worker.client import Worker, WorkerCall
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
 from snell.model.progress import Progress
-from snell.sdk.pack_context import HERE, Here
+from snell.sdk.pack_context import PACK_CONTEXT, PackContext
 from snell.system.deadline import SLICE, CancelledError
-from snell.system.handler_context import AROUND, Surroundings
+from snell.system.handler_context import AROUND, HandlerContext
 
 # Slow to import, and a daemon's first answer mostly needs none of them.
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Wait = Callable[[], Sequence[Outcome]]
 Job = Callable[[], list[Outcome]]
 
 
-class Sorted(Struct, frozen=True):
+class ExecutionPlan(Struct, frozen=True):
     """Hooks by where they run."""
 
     hooks: Sequence[Hook]
@@ -60,11 +60,11 @@ class Sorted(Struct, frozen=True):
     is_quick: bool  # all of them are functions, here or in the warm child, that do not wait for anybody
 
 
-class Landing(Struct, frozen=True):
+class PendingBatch(Struct, frozen=True):
     """Hooks that are running in the child, and what ours have said meanwhile. Whoever gets one must `finish` it."""
 
-    flight: Flight
-    known: Sorted
+    flight: WorkerCall
+    known: ExecutionPlan
     ours: Sequence[Outcome]
 
     def finish(self) -> Sequence[Outcome]:
@@ -75,22 +75,22 @@ class Landing(Struct, frozen=True):
         return [both[place] for place in self.known.order]
 
 
-class Crew:
+class Executor:
     """Owns the threads and the warm child; `close` ends both. `on` gives a crew for one event's surroundings."""
 
-    def __init__(self, worker: Worker | None = None, around: Surroundings | None = None) -> None:
+    def __init__(self, worker: Worker | None = None, around: HandlerContext | None = None) -> None:
         self.worker = worker or Worker()
-        self.around = replace(around or Surroundings(env=dict(os.environ)), voice=voice_for)
-        self.here = Here()
+        self.around = replace(around or HandlerContext(env=dict(os.environ)), emulation=emulation_for)
+        self.here = PackContext()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._late_jobs: set[Future[None]] = set()  # like the pools, shared by all copies
         self._background_jobs: set[Future[None]] = set()
         self._later_worker = self.worker.twin()  # has no child until it is needed
         self._background_worker = self.worker.twin()
         self._large_worker = self.worker.twin()
-        self._sorted: dict[int, Sorted] = {}
+        self._sorted: dict[int, ExecutionPlan] = {}
         self._is_for_large = False
-        self.patience = PATIENCE
+        self.deadline = PATIENCE
 
     def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks together and wait for all."""
@@ -112,8 +112,8 @@ class Crew:
         ours = run_inline(known.functions, event, known.inline) if known.inline else []  # while the child is at it
         if not flight:
             return ours
-        landing = Landing(flight, known, ours)
-        return landing.finish() if flight.is_done_within(self.patience) else landing.finish
+        landing = PendingBatch(flight, known, ours)
+        return landing.finish() if flight.is_done_within(self.deadline) else landing.finish
 
     async def run_async(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """The same inside an event loop: coroutines are awaited, what would block runs in threads."""
@@ -137,9 +137,9 @@ class Crew:
     def _beside(self, hooks: list[Hook], event: Event, cancel: threading.Event) -> "asyncio.Future[Sequence[Outcome]]":
         import asyncio
 
-        crew = self.on(replace(self.around, cancel=cancel), self.here)
+        executor = self.for_event(replace(self.around, cancel=cancel), self.here)
         # Not our own threads: this one waits for those, and all of them waiting would be a deadlock.
-        return asyncio.get_running_loop().run_in_executor(None, crew.run, hooks, event)
+        return asyncio.get_running_loop().run_in_executor(None, executor.run, hooks, event)
 
     def run_later(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]:
         """Run hooks that nobody waits for, with a child of their own, so that they hold up nobody who judges."""
@@ -149,17 +149,17 @@ class Crew:
         """The same for hooks that may take long: with another child, so that they hold up no watcher either."""
         return self._with(self._background_worker).run(hooks, event)
 
-    def parted(self, hooks: tuple[Hook, ...]) -> Sorted:
+    def plan(self, hooks: tuple[Hook, ...]) -> ExecutionPlan:
         """Hooks that nobody waits for: those that only write rows, asynchronous ones, and all others."""
         return self._known(hooks)
 
-    def for_large(self) -> "Crew":
+    def for_large(self) -> "Executor":
         """The same crew for a large event: nothing about it is quick, and its child takes long to read it."""
         other = self._with(self._large_worker)
         other._is_for_large = True
         return other
 
-    def on(self, around: Surroundings, here: Here | None = None) -> "Crew":
+    def for_event(self, around: HandlerContext, here: PackContext | None = None) -> "Executor":
         """The same crew for one event, so that two events at a time never see each other's surroundings."""
         other = object.__new__(type(self))  # every event needs one, and `copy` takes its time
         other.__dict__.update(self.__dict__)
@@ -208,17 +208,17 @@ class Crew:
             done.update(zip(group, outcomes, strict=True))
         return [done[hook] for hook in hooks]
 
-    def _with(self, worker: Worker) -> "Crew":
+    def _with(self, worker: Worker) -> "Executor":
         other = copy(self)
         other.worker = worker
         return other
 
     def _enter(self) -> None:
         """Let the functions of built-in packs find the place they run in."""
-        HERE.set(self.here)
+        PACK_CONTEXT.set(self.here)
         AROUND.set(self.around)
 
-    def _known(self, hooks: Sequence[Hook]) -> "Sorted":
+    def _known(self, hooks: Sequence[Hook]) -> "ExecutionPlan":
         """The book hands out the same tuple for the same kind of event, so this is worked out once for each."""
         known = self._sorted.get(id(hooks))
         if known is None or known.hooks is not hooks:
@@ -287,7 +287,7 @@ class Crew:
         return pool or self._pools.setdefault(name, ThreadPoolExecutor(number, thread_name_prefix=f"snell-{name}"))
 
 
-def _sorted(hooks: Sequence[Hook]) -> Sorted:
+def _sorted(hooks: Sequence[Hook]) -> ExecutionPlan:
     inline = tuple(hook for hook in hooks if isinstance(hook.handler, Inline))
     files = tuple(hook for hook in hooks if isinstance(hook.handler, PythonFile))
     batched = tuple(hook for hook in inline if isinstance(hook.handler, Inline) and hook.handler.batches)
@@ -298,7 +298,7 @@ def _sorted(hooks: Sequence[Hook]) -> Sorted:
     is_quick = len(inline) + len(files) == len(hooks) and not waits
     places = {hook: place for place, hook in enumerate((*inline, *files))}
     order = tuple(places[hook] for hook in hooks) if is_quick else ()
-    return Sorted(
+    return ExecutionPlan(
         hooks=hooks,
         inline=inline,
         functions=tuple(functions_of(inline) or ()),
@@ -331,13 +331,13 @@ def _grouped(hooks: Sequence[Hook]) -> list[list[Hook]]:
 async def _awaited(hook: Hook, event: Event, cancel: threading.Event | None) -> Outcome:
     import asyncio
 
-    from snell.runtime.threads import in_thread
+    from snell.runtime.threads import run_in_thread
 
     handler = hook.handler
     assert isinstance(handler, Inline)
     start = time.perf_counter()
     try:
-        result = in_thread(handler.function, event) if handler.waits else handler.function(event)
+        result = run_in_thread(handler.function, event) if handler.waits else handler.function(event)
         if isinstance(result, Awaitable):
             async with asyncio.timeout(hook.time_limit):
                 while isinstance(result, Awaitable):  # what ran in a thread may have made a coroutine

@@ -18,7 +18,7 @@ from snell.handlers.worker.client import Worker
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
-from snell.runtime.python_hook_files import FromFile, PythonFiles
+from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.file_digests import FileDigests
 from snell.settings.handler_settings import handler_settings
@@ -26,7 +26,7 @@ from snell.settings.load import Loaded, load
 from snell.settings.pack_manifest import read_pack
 from snell.settings.parse_types import Parsed
 from snell.settings.plugins import PackSource
-from snell.system.distributions import somebody_declares
+from snell.system.distributions import any_declares
 from snell.system.handler_context import HandlerSettings
 from snell.system.paths import POLICY_FILE, Places
 
@@ -38,7 +38,7 @@ DIRECTORIES = 64  # how many working directories are remembered
 Key = tuple[str, str, str]  # working directory, client, and the policy that the caller adds
 
 
-class OnShelf(Struct, frozen=True, eq=False):
+class LoadedHooks(Struct, frozen=True, eq=False):
     """What counts in one place, until a file changes."""
 
     hooks: tuple[Hook, ...]
@@ -50,7 +50,7 @@ class OnShelf(Struct, frozen=True, eq=False):
     handlers: HandlerSettings = HandlerSettings()
 
 
-class Shelf:
+class HookLoader:
     def __init__(
         self, where: Places, env: Mapping[str, str], worker: Worker, policy_files: Sequence[Path] = (POLICY_FILE,)
     ) -> None:
@@ -61,10 +61,10 @@ class Shelf:
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
         self._readable: dict[str, Parsed] = {}
-        self._known: OrderedDict[Key, OnShelf] = OrderedDict()
+        self._known: OrderedDict[Key, LoadedHooks] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
 
-    def hooks_for(self, event: Event, policy: str = "") -> OnShelf:
+    def hooks_for(self, event: Event, policy: str = "") -> LoadedHooks:
         """What counts where this event happens, for the client that reported it, with a policy that its caller adds."""
         key = (event.cwd or "/", event.client, policy)
         known = self._known.get(key)
@@ -83,7 +83,7 @@ class Shelf:
 
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
 
-    def _read(self, cwd: str, client: str, policy: str) -> OnShelf:
+    def _read(self, cwd: str, client: str, policy: str) -> LoadedHooks:
         env = {**self._env, "SNELL_POLICY": policy} if policy else self._env
         loaded = load(
             self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests, readable=self._readable
@@ -118,7 +118,7 @@ class Shelf:
             hooks += self._pack_hooks(Path(pack.folder), problems)
         handlers = handler_settings({value.name: value.value for value in loaded.values}, self._where)
         key = (cwd, client, policy)
-        return OnShelf(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, key, handlers)
+        return LoadedHooks(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, key, handlers)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
         try:
@@ -170,7 +170,7 @@ def _runs_itself(client: str) -> tuple[str, ...]:
 
 
 def _entry_point_folders() -> list[str]:
-    if not somebody_declares("snell.packs"):
+    if not any_declares("snell.packs"):
         return []
     from importlib.metadata import entry_points  # slow to import, and needed once
     from importlib.util import find_spec
@@ -179,7 +179,7 @@ def _entry_point_folders() -> list[str]:
     return [str(Path(spec.origin).parent) for spec in specs if spec and spec.origin]
 
 
-def _reported(found: FromFile, problems: list[str]) -> tuple[Hook, ...]:
+def _reported(found: LoadedFile, problems: list[str]) -> tuple[Hook, ...]:
     if found.problem:
         problems.append(found.problem)
     return found.hooks

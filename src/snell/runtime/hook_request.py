@@ -7,19 +7,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients import client_named, meaning_of
-from snell.clients.protocol.calling_client import bare_caller, caller_of
+from snell.clients.protocol.calling_client import bare_caller, calling_client
 from snell.model.catalogue import can_be_refused, canonical, row_of
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import ClientError, PayloadTooLargeError, SnellError
 from snell.model.events import Event
 from snell.model.protocols import Client, Reply
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.crash_report import write_report
 from snell.system.event_name import event_name_given, top_level_texts
 
 
-class HookCall(Struct, frozen=True):
+class HookRequest(Struct, frozen=True):
     client: Client
     request_id: str = ""
     is_rewake: bool = False  # the client's second call for an event, which may wake its agent
@@ -32,27 +32,27 @@ class HookCall(Struct, frozen=True):
         """In which of the files that a client reads the command stands."""
         return "" if self.is_bare else f"{self.client.NAME}{' plugin' if self.is_plugin else ''}"
 
-    def received(self, payload: bytes, cwd: str, env: Mapping[str, str]) -> tuple[Client, Event]:
+    def decode_payload(self, payload: bytes, cwd: str, env: Mapping[str, str]) -> tuple[Client, Event]:
         """Who sent this, and what it reports. It need not be the client whose file our command stood in."""
         if self.is_bare and (name := bare_caller(payload, env)):
             client = client_named(name)
-            return client, placed(client.decode(payload, self.event), cwd)
+            return client, with_default_cwd(client.decode(payload, self.event), cwd)
         event = self.client.decode(payload, self.event)
-        caller = caller_of(event.client, event.payload, env)
+        caller = calling_client(event.client, event.payload, env)
         if caller == event.client:
-            return self.client, placed(event, cwd)
+            return self.client, with_default_cwd(event, cwd)
         client = client_named(caller)
-        return client, placed(client.decode(payload, self.event), cwd)
+        return client, with_default_cwd(client.decode(payload, self.event), cwd)
 
 
-def parsed(words: Sequence[str], request_id: str = "") -> HookCall:
+def parse_hook_args(words: Sequence[str], request_id: str = "") -> HookRequest:
     """The options of the call; unknown ones are left to newer versions, so that an old daemon serves a new shim."""
     call = _parsed(tuple(words))  # most calls are alike
     return replace(call, request_id=request_id) if request_id and not call.request_id else call
 
 
 @lru_cache(maxsize=64)
-def _parsed(words: tuple[str, ...]) -> HookCall:
+def _parsed(words: tuple[str, ...]) -> HookRequest:
     given = {"--client": "generic", "--request-id": "", "--event": ""}
     is_bare = not any(word.startswith("--client") for word in words)
     name = ""
@@ -66,10 +66,10 @@ def _parsed(words: tuple[str, ...]) -> HookCall:
         elif is_bare and not word.startswith("-"):
             given["--client"], is_bare = word, False  # who writes `snell-hook cursor` means that, or is told
     client, is_rewake = client_named(given["--client"]), "--rewake" in words
-    return HookCall(client, given["--request-id"], is_rewake, given["--event"], is_bare, "--plugin" in words)
+    return HookRequest(client, given["--request-id"], is_rewake, given["--event"], is_bare, "--plugin" in words)
 
 
-def placed(event: Event, cwd: str) -> Event:
+def with_default_cwd(event: Event, cwd: str) -> Event:
     """The event, happening where its sender is when it does not say where: a project's guards must not be missed."""
     return event if event.cwd or not cwd else replace(event, payload={**event.payload, "cwd": cwd})
 
@@ -79,29 +79,29 @@ def reply_to(client: Client, decision: Decision, sender: int) -> Reply:
     return client.encode(replace(decision, sender=sender) if decision.verdict is Verdict.ASK else decision)
 
 
-def refusal(
-    error: SnellError, payload: bytes, house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]
+def unreadable_payload_reply(
+    error: SnellError, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:
     """
     A payload that is not an event changes nothing, except where a policy stands guard: there somebody could hide a
     call from it by sending what we cannot read. A stop is never refused for that.
     """
-    blocks = house.fails_closed(cwd, env)
+    blocks = runtime.fails_closed(cwd, env)
     if isinstance(error, PayloadTooLargeError) and (reply := _too_large(error, payload, words, blocks=blocks)):
         return reply
-    return failure(f"snell: {error}", payload, words, blocks=blocks)
+    return failure_reply(f"snell: {error}", payload, words, blocks=blocks)
 
 
-def bug(
-    error: Exception, payload: bytes, house: House, cwd: str, words: Sequence[str], env: Mapping[str, str]
+def internal_error_reply(
+    error: Exception, payload: bytes, runtime: Runtime, cwd: str, words: Sequence[str], env: Mapping[str, str]
 ) -> Reply:
     """What a client gets when we made a mistake: the same, and a report for us."""
     path = write_report(error, ["hook"])
     text = f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}"
-    return failure(text, payload, words, blocks=house.fails_closed(cwd, env))
+    return failure_reply(text, payload, words, blocks=runtime.fails_closed(cwd, env))
 
 
-def failure(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:
+def failure_reply(text: str, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply:
     """
     In the words of the client that called: what one takes for no opinion is a refusal for another.
 
@@ -132,11 +132,11 @@ def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, block
     return call.client.encode(Decision(event=event, verdict=Verdict.ASK, reasons=(reason,)))
 
 
-def _call_or_generic(words: Sequence[str]) -> HookCall:
+def _call_or_generic(words: Sequence[str]) -> HookRequest:
     try:
-        return parsed(words)
+        return parse_hook_args(words)
     except ClientError:
-        return parsed(())
+        return parse_hook_args(())
 
 
 def event_name_in(payload: bytes) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.hooks import Agent, Handler, Hook, McpTool, Prompt, Webhook
-from snell.system.handler_context import ModelSettings, Surroundings
+from snell.system.handler_context import HandlerContext, ModelSettings
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 
 
@@ -20,7 +20,7 @@ class MissingPackage(Struct, frozen=True):
         return f"{self.message}; {self.advice}"
 
 
-def missing_packages(book: Book, around: Surroundings) -> tuple[MissingPackage, ...]:
+def missing_packages(book: Registry, around: HandlerContext) -> tuple[MissingPackage, ...]:
     """What the hooks that may run here need and this installation lacks, one row for each extra."""
     needing: dict[str, list[Hook]] = {}
     for hook in book.hooks():

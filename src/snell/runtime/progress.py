@@ -14,20 +14,20 @@ from msgspec.structs import replace
 from snell.model.decision import Decision, Outcome
 from snell.model.events import Event
 from snell.model.progress import Progress
-from snell.runtime.decision_drivers import drive, drive_async
+from snell.runtime.decision_drivers import run_decision, run_decision_async
 
 if TYPE_CHECKING:
     import asyncio
 
-    from snell.runtime.app import House, Work
+    from snell.runtime.app import EventRun, Runtime
 
 
-class Streaming:
+class DecisionProgress:
     """`async for progress in streaming`; the last one carries the decision. `cancel` works from any thread."""
 
-    def __init__(self, house: "House", event: Event, request_id: str = "") -> None:
+    def __init__(self, runtime: "Runtime", event: Event, request_id: str = "") -> None:
         self.decision: Decision | None = None
-        self._house = house
+        self._runtime = runtime
         self._event = event
         self._request_id = request_id
         self._cancel = threading.Event()
@@ -39,7 +39,7 @@ class Streaming:
     async def __aiter__(self) -> AsyncIterator[Progress]:
         import asyncio  # slow to import, and few callers watch
 
-        work = self._house.begin(self._event, self._request_id)
+        work = self._runtime.prepare(self._event, self._request_id)
         self.decision = work.earlier
         if not work.earlier:
             loop = asyncio.get_running_loop()
@@ -52,26 +52,30 @@ class Streaming:
             finally:
                 if not deciding.done():  # nobody listens any more, but the event is decided all the same
                     self.cancel()
-                self.decision = self._house.settle(work, await deciding)
-                self._house.follow_up(work, self.decision)
+                self.decision = self._runtime.commit(work, await deciding)
+                self._runtime.after_reply(work, self.decision)
         yield Progress("decided", decision=self.decision)
 
     async def _drive(
-        self, work: "Work", news: "asyncio.Queue[Progress | None]", loop: "asyncio.AbstractEventLoop"
+        self, work: "EventRun", news: "asyncio.Queue[Progress | None]", loop: "asyncio.AbstractEventLoop"
     ) -> Decision:
         def show(progress: Progress) -> None:
             loop.call_soon_threadsafe(news.put_nowait, progress)
 
-        crew = work.place.crew
-        return await drive_async(work.steps(), crew.on(replace(crew.around, progress=show, cancel=self._cancel)))
+        executor = work.place.executor
+        return await run_decision_async(
+            work.steps(), executor.for_event(replace(executor.around, progress=show, cancel=self._cancel))
+        )
 
 
-def run_batch(house: "House", event: Event, request_id: str = "") -> list[Outcome]:
+def run_batch(runtime: "Runtime", event: Event, request_id: str = "") -> list[Outcome]:
     """All outcomes of an event, in the order of the rounds and of the book."""
-    work = house.begin(event, request_id)
-    crew = work.place.crew
+    work = runtime.prepare(event, request_id)
+    executor = work.place.executor
     decision = work.earlier
     if decision is None:
-        decision = house.settle(work, drive(work.steps(), crew.on(replace(crew.around, is_interactive=False))))
-    house.follow_up(work, decision)
+        decision = runtime.commit(
+            work, run_decision(work.steps(), executor.for_event(replace(executor.around, is_interactive=False)))
+        )
+    runtime.after_reply(work, decision)
     return [outcome for _, _, outcome in decision.runs()]

@@ -24,7 +24,7 @@ NO_HOOK = (
 )
 
 
-class FromFile(Struct, frozen=True):
+class LoadedFile(Struct, frozen=True):
     """The hooks of a file, and what is wrong with it."""
 
     hooks: tuple[Hook, ...] = ()
@@ -36,9 +36,9 @@ class PythonFiles:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
-        self._good: dict[str, tuple[str, FromFile]] = {}
+        self._good: dict[str, tuple[str, LoadedFile]] = {}
 
-    def load(self, path: Path, *, scope: Scope, layer: str, pack: str, pinned: str = "") -> FromFile:
+    def load(self, path: Path, *, scope: Scope, layer: str, pack: str, pinned: str = "") -> LoadedFile:
         """The hooks of a file; with `pinned` only if its bytes still have this digest."""
         try:
             source = read_capped(path, LARGEST)
@@ -46,7 +46,7 @@ class PythonFiles:
             return self._with_old(path, str(error))
         digest = hashlib.sha256(source).hexdigest()
         if pinned and digest != pinned:
-            return FromFile(problem=f"{path} changed while it was read; run `snell trust`")
+            return LoadedFile(problem=f"{path} changed while it was read; run `snell trust`")
         known = self._good.get(str(path))
         if known and known[0] == digest:
             return known[1]
@@ -54,7 +54,7 @@ class PythonFiles:
             hooks = tuple(self._hooks(path, digest, source, scope, layer, pack))
         except HookError as error:
             return self._with_old(path, str(error))
-        loaded = FromFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
+        loaded = LoadedFile(hooks, "" if hooks else f"{path}: {NO_HOOK}")
         self._good[str(path)] = (digest, loaded)
         return loaded
 
@@ -78,8 +78,8 @@ class PythonFiles:
                 hooks.append(hook_for(declared, handler, f"{pack}/{name}", scope, layer, str(path), each.line))
         return hooks
 
-    def _with_old(self, path: Path, problem: str) -> FromFile:
+    def _with_old(self, path: Path, problem: str) -> LoadedFile:
         known = self._good.get(str(path))
         if not known:
-            return FromFile(problem=problem)
-        return FromFile(known[1].hooks, f"{problem}; the last version that loaded stays in force")
+            return LoadedFile(problem=problem)
+        return LoadedFile(known[1].hooks, f"{problem}; the last version that loaded stays in force")

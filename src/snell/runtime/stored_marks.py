@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from snell.model.errors import StoreError
-from snell.model.events import same
+from snell.model.events import json_equal
 from snell.model.protocols import Database, Transaction
 from snell.records import marks
 from snell.system.json_values import plain
@@ -58,7 +58,7 @@ class StoredMarks:
         known = self._scope(scope)
         with self._lock:
             value = plain(change(known.get(name)))  # as it would come back after a restart
-            if name in known and same(known[name], value):
+            if name in known and json_equal(known[name], value):
                 return
             known[name] = value
             self._scopes[scope] = known
@@ -144,6 +144,6 @@ def is_plain(name: str) -> bool:
 
 
 def _redacted(value: Any) -> Any:
-    from snell.redact import redacted  # slow to import, and not needed before the first mark
+    from snell.redact import redact_data  # slow to import, and not needed before the first mark
 
-    return redacted(value)
+    return redact_data(value)

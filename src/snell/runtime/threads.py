@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """What the function returns or raises. It cannot be ended: who stops waiting leaves it behind."""
     return await asyncio.to_thread(_called, function, arguments)
 

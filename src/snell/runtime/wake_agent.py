@@ -14,35 +14,35 @@ from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.model.hooks import LONGEST_TIMEOUT
 from snell.model.protocols import Reply
-from snell.runtime.app import House
-from snell.runtime.background_hooks import Ticket
+from snell.runtime.app import Runtime
+from snell.runtime.background_hooks import BackgroundRun
 
 APPEAR_SECONDS = 3.0  # in which the ordinary call for the same event starts its hooks
 LOOK_SECONDS = 0.05
 
 
-async def rewake(house: House, event: Event) -> Reply:
+async def wake_agent(runtime: Runtime, event: Event) -> Reply:
     """What the second call for an event is answered with, when it is time."""
-    watchers = house.place_of(event).book.pick(event, house.store).watchers
+    watchers = runtime.context_for(event).book.pick(event, runtime.store).watchers
     if not any(hook.rewakes for hook in watchers):
         return Reply()
-    await _until(lambda: bool(_tickets(house, event)), APPEAR_SECONDS)
-    await _until(lambda: not any(each.state == "pending" for each in _tickets(house, event)), LONGEST_TIMEOUT)
+    await _until(lambda: bool(_tickets(runtime, event)), APPEAR_SECONDS)
+    await _until(lambda: not any(each.state == "pending" for each in _tickets(runtime, event)), LONGEST_TIMEOUT)
     reasons = [
-        effect.because for each in _tickets(house, event) for effect in _effects(each) if isinstance(effect, Deny)
+        effect.because for each in _tickets(runtime, event) for effect in _effects(each) if isinstance(effect, Deny)
     ]
     return Reply(stderr="\n".join(reasons).encode("utf-8"), exit_code=2) if reasons else Reply()
 
 
-def _tickets(house: House, event: Event) -> list[Ticket]:
-    return [each for each in house.background.all(event.session_id) if each.hook.rewakes and _same(each.event, event)]
+def _tickets(runtime: Runtime, event: Event) -> list[BackgroundRun]:
+    return [each for each in runtime.background.all(event.session_id) if each.hook.rewakes and _same(each.event, event)]
 
 
 def _same(one: Event, other: Event) -> bool:
     return one.name == other.name and one.tool_use_id == other.tool_use_id
 
 
-def _effects(ticket: Ticket) -> tuple[object, ...]:
+def _effects(ticket: BackgroundRun) -> tuple[object, ...]:
     return ticket.outcome.effects if ticket.outcome else ()
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.registry import Book, once_mark
+from snell.engine.registry import Registry, once_mark
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
 from snell.model.protocols import Store
-from snell.runtime.background_hooks import Tracker
-from snell.runtime.executor import Crew
+from snell.runtime.background_hooks import BackgroundHooks
+from snell.runtime.executor import Executor
 from snell.runtime.ledger_repair import LedgerUpkeep
 from snell.store.sqlite import SqliteDatabase
 
@@ -39,16 +39,16 @@ class Job(Struct, frozen=True):
     """What is to be done after one event."""
 
     event: Event
-    crew: Crew
+    executor: Executor
     batched: tuple[Hook, ...]
     others: tuple[Hook, ...]
     background: tuple[tuple[Hook, ...], ...]  # asynchronous hooks, each by itself
 
     def run(self, watchers: tuple[Hook, ...]) -> Sequence[Outcome]:
-        return self.crew.run_later(watchers, self.event)
+        return self.executor.run_later(watchers, self.event)
 
 
-def watched_after(decision: Decision, book: Book, store: Store) -> tuple[Hook, ...]:
+def watchers_for(decision: Decision, book: Registry, store: Store) -> tuple[Hook, ...]:
     """The watchers that count for this event; the same object each time, by which the crew knows it."""
     event = decision.event
     watchers = book.pick(event, store).watchers
@@ -57,68 +57,68 @@ def watched_after(decision: Decision, book: Book, store: Store) -> tuple[Hook, .
     return watchers
 
 
-class Watching:
-    def __init__(self, store: Store, background: Tracker, late: Late, database: SqliteDatabase | None) -> None:
+class Watchers:
+    def __init__(self, store: Store, background: BackgroundHooks, late: Late, database: SqliteDatabase | None) -> None:
         self._store, self._background, self._late, self._database = store, background, late, database
         self.ledger = LedgerUpkeep(database)
 
-    def noting_call(self, decision: Decision, book: Book, crew: Crew) -> Decision:
+    def noting_call(self, decision: Decision, book: Registry, executor: Executor) -> Decision:
         """The decision, which says so if it is about a tool call that the ledger writes down."""
         if self._database is None or decision.event.name != "PreToolUse":
             return decision
-        writers = crew.parted(watched_after(decision, book, self._store)).batched
+        writers = executor.plan(watchers_for(decision, book, self._store)).batched
         return replace(decision, in_ledger=True) if writers else decision
 
-    def jobs_after(self, decision: Decision, book: Book, crew: Crew, size: int) -> list[Job]:
+    def jobs_after(self, decision: Decision, book: Registry, executor: Executor, size: int) -> list[Job]:
         """What is to be done after this event; from now on the background knows of it."""
-        watchers = watched_after(decision, book, self._store)
-        return [self._job(watchers, decision, crew, size)] if watchers else []
+        watchers = watchers_for(decision, book, self._store)
+        return [self._job(watchers, decision, executor, size)] if watchers else []
 
-    def keep_calls(self, decided: Iterable[tuple[Decision, Book, Crew, int]]) -> None:
+    def keep_calls(self, decided: Iterable[tuple[Decision, Registry, Executor, int]]) -> None:
         """
         Run only the watchers that write rows of the ledger: in a flood there is no time for more.
 
         A large event's go to a thread. When too many wait for one, the row is written later, from the decision.
         """
         jobs = []
-        for decision, book, crew, size in decided:
-            batched = crew.parted(watched_after(decision, book, self._store)).batched
+        for decision, book, executor, size in decided:
+            batched = executor.plan(watchers_for(decision, book, self._store)).batched
             if batched and size <= SMALL:
-                jobs.append(self._job(batched, decision, crew, size))
-            elif batched and crew.backlog < MOST_LARGE:
-                self._run_later(self._job(batched, decision, crew, size), crew)
+                jobs.append(self._job(batched, decision, executor, size))
+            elif batched and executor.backlog < MOST_LARGE:
+                self._run_later(self._job(batched, decision, executor, size), executor)
             elif batched:
                 self.ledger.note_missing()
         self._run_batch(jobs)
 
-    def _job(self, watchers: tuple[Hook, ...], decision: Decision, crew: Crew, size: int) -> Job:
+    def _job(self, watchers: tuple[Hook, ...], decision: Decision, executor: Executor, size: int) -> Job:
         """From now on the background knows of those that are asynchronous."""
         event = decision.event
         cancel = threading.Event()
         for hook in (each for each in watchers if each.is_async):
             self._background.begin(hook, event, cancel)
-        here = replace(crew.here, verdict=decision.verdict.name.lower())
-        crew = crew.on(replace(crew.around, cancel=cancel), here)
-        parted = crew.parted(watchers)
+        here = replace(executor.here, verdict=decision.verdict.name.lower())
+        executor = executor.for_event(replace(executor.around, cancel=cancel), here)
+        parted = executor.plan(watchers)
         if size > SMALL:
-            return Job(event, crew, (), parted.unhurried, parted.background)
-        return Job(event, crew, parted.batched, parted.others, parted.background)
+            return Job(event, executor, (), parted.unhurried, parted.background)
+        return Job(event, executor, parted.batched, parted.others, parted.background)
 
-    def run(self, jobs: Sequence[Job], crew: Crew, *, stays_here: bool) -> None:
+    def run(self, jobs: Sequence[Job], executor: Executor, *, stays_here: bool) -> None:
         batch = [job for job in jobs if job.batched]
         if batch and stays_here:
             self._run_batch(batch)
         elif batch:
-            crew.later(lambda: self._run_batch(batch))
+            executor.later(lambda: self._run_batch(batch))
         for job in jobs:
             if job.others:
-                self._run_later(job, crew)
+                self._run_later(job, executor)
             for hook in job.background:
-                future = crew.in_background(partial(self._run_in_background, job, hook))
+                future = executor.in_background(partial(self._run_in_background, job, hook))
                 future.add_done_callback(partial(self._enter_dropped, job, hook))
 
-    def _run_later(self, job: Job, crew: Crew) -> None:
-        crew.later(partial(self._run_others, job)).add_done_callback(self._note_dropped)
+    def _run_later(self, job: Job, executor: Executor) -> None:
+        executor.later(partial(self._run_others, job)).add_done_callback(self._note_dropped)
 
     def _note_dropped(self, future: "Future[None]") -> None:
         """The process ends before these had their turn, and a ledger's may be among them."""
@@ -135,7 +135,7 @@ class Watching:
             return [job.run(job.batched) for job in jobs]
         outcomes: list[Sequence[Outcome]] = []
         try:
-            self._database.together(lambda: outcomes.extend(job.run(job.batched) for job in jobs))
+            self._database.in_one_commit(lambda: outcomes.extend(job.run(job.batched) for job in jobs))
         except StoreError:  # nothing was kept; one by one, each can tell what went wrong
             return [job.run(job.batched) for job in jobs]
         return outcomes
@@ -145,9 +145,9 @@ class Watching:
 
     def _run_in_background(self, job: Job, hook: tuple[Hook, ...]) -> None:
         """One asynchronous hook, entered as soon as it is done; one whose session ended first does not begin."""
-        cancel = job.crew.around.cancel
+        cancel = job.executor.around.cancel
         is_dropped = cancel and cancel.is_set()
-        self._enter(job, hook, (DROPPED,) if is_dropped else job.crew.run_in_background(hook, job.event))
+        self._enter(job, hook, (DROPPED,) if is_dropped else job.executor.run_in_background(hook, job.event))
 
     def _enter_dropped(self, job: Job, hook: tuple[Hook, ...], future: "Future[None]") -> None:
         """The process ends before the hook had its turn."""
@@ -160,4 +160,4 @@ class Watching:
                 self.ledger.note_missing()
             if hook.once and not hook.is_async and outcome.status == "success":
                 self._store.put(f"session:{job.event.session_id}", once_mark(hook), True)
-            self._late(hook, job.event, outcome, job.crew.here.decision_id)
+            self._late(hook, job.event, outcome, job.executor.here.decision_id)

@@ -19,7 +19,7 @@ from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Scope, Source
 from snell.model.tools import ALL_KINDS
-from snell.sdk.pack_context import HERE
+from snell.sdk.pack_context import PACK_CONTEXT
 from snell.sdk.subjects import call_of, shell_call_of, subject_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,7 +72,7 @@ SUPPLIES: Supplies = {
     "payload": lambda event: event.payload,
     "cwd": lambda event: event.cwd,
     "session_id": lambda event: event.session_id,
-    "here": lambda _event: HERE.get(),
+    "here": lambda _event: PACK_CONTEXT.get(),
     "call": _call,
     "subject": _subject,
     "prompt": _subject,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from snell.model.protocols import Database, Store
 
 
-class Nowhere:
+class NoMarks:
     """A store that keeps nothing: for hooks that run where no state is."""
 
     def get(self, scope: str, name: str) -> Any:
@@ -33,10 +33,10 @@ class Nowhere:
         pass
 
 
-class Here(Struct, frozen=True, kw_only=True):
+class PackContext(Struct, frozen=True, kw_only=True):
     """Where a hook runs, for one event."""
 
-    marks: Store = Nowhere()
+    marks: Store = NoMarks()
     options: Mapping[str, Any] = {}  # of the hook's pack: what its pack.toml says, and the user's settings over it
     database: Database | None = None
     env: Mapping[str, str] = {}  # the caller's environment
@@ -49,4 +49,4 @@ class Here(Struct, frozen=True, kw_only=True):
     verdict: str = ""  # of the decision, for those who watch; nobody else can know it yet
 
 
-HERE: ContextVar[Here] = ContextVar("here", default=Here())  # noqa: B039 - it is frozen
+PACK_CONTEXT: ContextVar[PackContext] = ContextVar("here", default=PackContext())  # noqa: B039 - it is frozen

@@ -26,12 +26,12 @@ from snell.model.command_lines import command_line
 from snell.model.tools import names_of
 from snell.sdk.wildcards import path_matches, text_matches
 from snell.shell.reader import Command, CommandLine, read
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_RULE = 1000
 
-_RULE = late(r"\s*([^\s()]*)\s*(\((.*)\))?\s*", re.DOTALL)
-_TOOL_NAME = late(r"[A-Za-z0-9_*.:/\-]+")
+_RULE = lazy_regex(r"\s*([^\s()]*)\s*(\((.*)\))?\s*", re.DOTALL)
+_TOOL_NAME = lazy_regex(r"[A-Za-z0-9_*.:/\-]+")
 _ANYTHING = ("*", "**", ":*")
 _DOMAIN = "domain:"
 

@@ -45,9 +45,9 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
     @property
     def is_escaped(self) -> bool:
         """The command begins with Snell's own `!word` escape."""
-        from snell.shell.reader import escaped
+        from snell.shell.reader import is_escaped
 
-        return escaped(self.command)
+        return is_escaped(self.command)
 
     def runs(self, program: str, *words: str) -> bool:
         """Does some command of this line run the program with these words? `runs("git", "push", "--force")`"""

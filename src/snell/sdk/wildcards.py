@@ -8,10 +8,10 @@ name, and `**` is any number of folders.
 from collections.abc import Callable, Sequence
 from posixpath import normpath
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_STAR = late(r"\\[*\\]|\*")
-_DRIVE = late(r"[A-Za-z]:[\\/]")
+_STAR = lazy_regex(r"\\[*\\]|\*")
+_DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
 
 
 def text_matches(pattern: str, text: str) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_FENCED = late(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
-_WORD = late(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_FENCED = lazy_regex(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_WORD = lazy_regex(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # Glued to one of these, a word is part of a path, a flag, an identifier or an address.
 _GLUE_BEFORE = "/\\_.@#$-~+="
 _GLUE_AFTER = "/\\_@=+(:"
@@ -28,7 +28,7 @@ _NEGATION_REACH = 6  # words between a negation and what it denies
 _FAR = _NEGATION_REACH + 1
 
 
-class Spoken(Struct, frozen=True):
+class Token(Struct, frozen=True):
     """One word as it was said."""
 
     text: str  # in lower case
@@ -36,7 +36,7 @@ class Spoken(Struct, frozen=True):
     ends: str = ""  # the mark that follows it: a comma, or the end of a sentence
 
 
-def spoken(text: str) -> Iterator[Spoken]:
+def tokenize(text: str) -> Iterator[Token]:
     """The words that a person says, in order: not what is quoted as code, a path, a flag or an address."""
     negation = _Negation()
     text = _FENCED.sub(" ", text)
@@ -46,7 +46,7 @@ def spoken(text: str) -> Iterator[Spoken]:
         ends = (mark[1] or "\n") if mark else ""
         negation.hear(word)
         if not _is_glued(text, found.start(), found.end()):
-            yield Spoken(word, negation.is_on, ends)
+            yield Token(word, negation.is_on, ends)
         negation.pause(ends, text, found.end())
 
 
@@ -87,10 +87,10 @@ class _Negation:
             self._since = _FAR
 
 
-_MARK = late(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|\s+[-–—]+\s|\s*\(|[ \t]*\n)""")
-_ASIDE = late(r"\s*,[^.;!?\n,]{1,60},")
-_EVER = late(r"\s*,\s*ever\b", re.IGNORECASE)
-_LIST = late(r",\s*\w{1,30}(?:\s*,\s*\w{1,30}){0,8}\s*,?\s+(?:or|nor)\s")
+_MARK = lazy_regex(r"""["')\]]*(?:([.;,!?:])(?=\s|$|["')])|\s+[-–—]+\s|\s*\(|[ \t]*\n)""")
+_ASIDE = lazy_regex(r"\s*,[^.;!?\n,]{1,60},")
+_EVER = lazy_regex(r"\s*,\s*ever\b", re.IGNORECASE)
+_LIST = lazy_regex(r",\s*\w{1,30}(?:\s*,\s*\w{1,30}){0,8}\s*,?\s+(?:or|nor)\s")
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:

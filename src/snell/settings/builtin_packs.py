@@ -16,7 +16,7 @@ from snell.model.catalogue import nearest
 from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Source
 from snell.sdk.decorators import declarations, declared_in, hooks_of
-from snell.sdk.pack_context import HERE, Here
+from snell.sdk.pack_context import PACK_CONTEXT, PackContext
 from snell.settings.pack_manifest import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
@@ -129,21 +129,21 @@ def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
     return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
 
 
-def _here_with(options: Options) -> Callable[[Event], Here]:
+def _here_with(options: Options) -> Callable[[Event], PackContext]:
     """Return what gives all hooks of a pack the same place on one event, with the pack's options in it."""
 
-    def supply(_event: Event) -> Here:
-        place = _places_of(HERE.get()).get(id(options))
-        return place if place is not None and place.options is options else _add_place(HERE.get(), options)
+    def supply(_event: Event) -> PackContext:
+        place = _places_of(PACK_CONTEXT.get()).get(id(options))
+        return place if place is not None and place.options is options else _add_place(PACK_CONTEXT.get(), options)
 
     return supply
 
 
 # The places of the last event alone: hooks are kept with the decisions they made, and must not keep a request each.
-_last: tuple[Here | None, dict[int, Here]] = (None, {})
+_last: tuple[PackContext | None, dict[int, PackContext]] = (None, {})
 
 
-def _places_of(here: Here) -> dict[int, Here]:
+def _places_of(here: PackContext) -> dict[int, PackContext]:
     global _last  # one tuple, replaced as a whole, for all threads
     known, places = _last
     if known is not here:
@@ -152,7 +152,7 @@ def _places_of(here: Here) -> dict[int, Here]:
     return places
 
 
-def _add_place(here: Here, options: Options) -> Here:
+def _add_place(here: PackContext, options: Options) -> PackContext:
     place = _places_of(here)[id(options)] = replace(here, options=options)
     return place
 
@@ -183,7 +183,7 @@ def _complaints(pack: Pack, options: Options) -> list[str]:
     """What the pack itself finds wrong with its options: a file that cannot be read, an entry that says nothing."""
     if not any(path.stem == COMPLAINTS for path in pack.files):
         return []
-    found: list[str] = import_module(f"snell.packs.{pack.name}.{COMPLAINTS}").complaints(options)
+    found: list[str] = import_module(f"snell.packs.{pack.name}.{COMPLAINTS}").option_problems(options)
     return found
 
 

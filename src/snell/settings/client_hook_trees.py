@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from snell.settings.client_hook_files import FORMS, ForeignEvent, ForeignForm
 from snell.settings.parse_types import Reading
-from snell.settings.schema import folded
+from snell.settings.schema import fold_spelling
 from snell.settings.snell_commands import runs_shim
 from snell.settings.value_tree import Node, plain
 
 
-def adapted(root: Node | None, reading: Reading) -> Node | None:
+def translate_tree(root: Node | None, reading: Reading) -> Node | None:
     """The file's tree in our words, without what is ours already."""
     client = reading.layer.partition(":")[0]
     form = FORMS.get(client)
@@ -104,7 +104,7 @@ def _handler(node: Node, matcher: Node | None, under: _Under) -> Node:
     fields = {_key(name, form): each for name, each in node.value.items()}
     if "bash" in fields and "command" not in fields:
         fields["command"] = fields.pop("bash")
-    if form.seconds and "command" in fields and not _LIMITS & {folded(name) for name in fields}:
+    if form.seconds and "command" in fields and not _LIMITS & {fold_spelling(name) for name in fields}:
         fields["timeout"] = Node(form.seconds, node.line)
     if form.has_folders:
         fields = _in_its_folder(fields)
@@ -129,7 +129,7 @@ def _handler(node: Node, matcher: Node | None, under: _Under) -> Node:
     return Node(fields, node.line)
 
 
-_LIMITS = frozenset(map(folded, ("timeout", "timeout_sec", "timeout_ms")))
+_LIMITS = frozenset(map(fold_spelling, ("timeout", "timeout_sec", "timeout_ms")))
 
 
 def _in_its_folder(fields: dict[str, Node]) -> dict[str, Node]:

@@ -31,22 +31,22 @@ _ROUGH = re.compile(r"""[;&|()<>\n]+|[^ \t\r\n;&|()<>"']+""")
 _SHEBANG = re.compile(rb"#![ \t]*([^\s]+)(?:[ \t]+([^\n]*))?")
 
 
-class Named(Struct, frozen=True):
+class NamedFiles(Struct, frozen=True):
     programs: tuple[str, ...] = ()  # real paths of what runs
     files: tuple[str, ...] = ()  # full paths of local files among the words
     relative: tuple[str, ...] = ()  # words that another working directory could turn into other files
     is_too_much: bool = False  # more than we look at, so it cannot be vouched for
 
 
-def named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> Named:
+def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> NamedFiles:
     """What a handler runs and reads, seen from the project's root."""
     if isinstance(handler, PythonFile):
-        return Named(files=(handler.path,))
+        return NamedFiles(files=(handler.path,))
     if not isinstance(handler, Command):
-        return Named()
+        return NamedFiles()
     words = list(islice(_words(handler, _meanings(handler, root, env)), MOST_WORDS + 1))
     if len(words) > MOST_WORDS:
-        return Named(is_too_much=True)
+        return NamedFiles(is_too_much=True)
     bases = _bases(words, root)
     files = dict.fromkeys(path for word in words for path in _files(word, bases))
     programs = dict.fromkeys(path for word in words if word.is_program for path in _program(word, root, env))
@@ -54,10 +54,10 @@ def named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> Named:
     found = tuple(files)[:MOST_FILES]
     programs.update(dict.fromkeys(path for file in found for path in _interpreter(file, env)))
     relative = dict.fromkeys(text for word in words for text in word.texts if not os.path.isabs(text))
-    return Named(tuple(programs), found, tuple(relative), len(files) > MOST_FILES)
+    return NamedFiles(tuple(programs), found, tuple(relative), len(files) > MOST_FILES)
 
 
-def strangers(named: Named, root: Path, cwd: Path) -> list[str]:
+def outside_files(named: NamedFiles, root: Path, cwd: Path) -> list[str]:
     """Words that mean other files in this working directory than in the project's root, where they were approved."""
     if cwd == root:
         return []

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from snell.settings.digests import digest_of_bytes
-from snell.settings.file_watch import Stamp, Watched, is_settled, stamp_of, watched
+from snell.settings.file_watch import FileStamp, Stamp, is_settled, stamp_of, watch_file
 from snell.system.files import FileError, read_capped
 
 LONGEST_PINNED = 64 * 1024 * 1024
@@ -19,12 +19,12 @@ class FileDigests:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Stamp, str]] = {}
-        self._seen: dict[str, Watched] = {}
+        self._seen: dict[str, FileStamp] = {}
 
     def of(self, path: str) -> str:
         """The digest of a file's bytes; a reason in angle brackets, which no digest equals, when there is none."""
         stamp = stamp_of(path)
-        _put(self._seen, path, Watched(path, stamp, is_settled(stamp)))
+        _put(self._seen, path, FileStamp(path, stamp, is_settled(stamp)))
         known = self._known.get(path)
         if known and known[0] == stamp:
             _put(self._known, path, known)
@@ -39,9 +39,9 @@ class FileDigests:
             _put(self._known, path, (stamp, found))
         return found
 
-    def seen(self, path: str) -> Watched:
+    def stamp(self, path: str) -> FileStamp:
         """The file as it was just before its digest was taken, so that a later change is noticed."""
-        return self._seen.get(path) or watched(path)
+        return self._seen.get(path) or watch_file(path)
 
 
 def _put(remembered: dict[str, T], path: str, value: T) -> None:

@@ -9,8 +9,8 @@ From the tree of a file to its entries and its top-level settings, whichever for
 from collections.abc import Iterator
 
 from snell.settings.parse_types import Entry, Fault, Reading, Value
-from snell.settings.problems import WrongError
-from snell.settings.schema import GROUP, TOP, folded
+from snell.settings.problems import InvalidValueError
+from snell.settings.schema import GROUP, TOP, fold_spelling
 from snell.settings.value_check import value_of
 from snell.settings.value_tree import Node, noun
 
@@ -28,13 +28,13 @@ def top_level(root: Node, reading: Reading) -> tuple[Node | None, list[Value], l
     faults: list[Fault] = []
     for spelled, node in root.value.items():
         try:
-            if folded(spelled) == "hooks":
+            if fold_spelling(spelled) == "hooks":
                 if hooks is not None:
-                    raise WrongError("`hooks` is given twice", node.line, "keep one of them")
+                    raise InvalidValueError("`hooks` is given twice", node.line, "keep one of them")
                 hooks = node
             elif found := _setting(spelled, node, reading, values):
                 values[found.name] = found
-        except WrongError as wrong:
+        except InvalidValueError as wrong:
             reading.report(wrong)
             faults.append(Fault(str(wrong.complaint(reading.file)), wrong.line))
     return hooks, list(values.values()), faults
@@ -62,7 +62,7 @@ def _setting(spelled: str, node: Node, reading: Reading, values: dict[str, Value
     if key.ignored or (reading.is_foreign and key.name not in _READ_IN_FOREIGN_FILES):
         return None
     if key.name in values:
-        raise WrongError(f"`{key.name}` is given twice", node.line, "keep one of them")
+        raise InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them")
     layer = reading.layer.partition(":")[0]
     if key.layers and layer not in key.layers:
         message = f"`{spelled}` has no effect in {layer} settings"
@@ -77,7 +77,7 @@ _READ_IN_FOREIGN_FILES = ("disable_all_hooks",)
 def _unknown(spelled: str, node: Node, reading: Reading) -> None:
     if reading.is_foreign:
         return
-    wrong = WrongError(f"`{spelled[:80]}` is not a setting", node.line, reading.nearest(TOP, spelled))
+    wrong = InvalidValueError(f"`{spelled[:80]}` is not a setting", node.line, reading.nearest(TOP, spelled))
     if node.is_table or node.is_list:
         raise wrong  # in a policy these could be hooks under a wrong name
     reading.report(wrong)
@@ -95,7 +95,7 @@ def _entry(node: Node, event: Node | None, reading: Reading, *, is_client_form: 
     if not node.is_table:
         yield _misplaced(node, f"a hook must be a table, not {noun(node.value)}", reading, _text(event))
         return
-    inner = [each for name, each in node.value.items() if folded(name) == "hooks"]
+    inner = [each for name, each in node.value.items() if fold_spelling(name) == "hooks"]
     if len(inner) > 1:
         yield _misplaced(inner[1], "`hooks` is given twice", reading, _text(event), "keep one of them")
     elif inner:
@@ -138,6 +138,6 @@ def _text(event: Node | None) -> str:
 
 
 def _misplaced(node: Node, message: str, reading: Reading, event: str = "", advice: str = "") -> Fault:
-    wrong = WrongError(message, node.line, advice or "see the settings page for the forms")
+    wrong = InvalidValueError(message, node.line, advice or "see the settings page for the forms")
     reading.report(wrong)
     return Fault(str(wrong.complaint(reading.file)), wrong.line, event)

@@ -14,18 +14,18 @@ STEP = 50_000_000
 Stamp = tuple[int, int, int, int, int]
 
 
-class Watched(Struct, frozen=True):
+class FileStamp(Struct, frozen=True):
     path: str
     stamp: Stamp | None = None  # None: there was no such file
     is_settled: bool = True
 
 
-def watched(path: Path | str) -> Watched:
+def watch_file(path: Path | str) -> FileStamp:
     stamp = stamp_of(path)
-    return Watched(str(path), stamp, is_settled(stamp))
+    return FileStamp(str(path), stamp, is_settled(stamp))
 
 
-def have_changed(files: Iterable[Watched]) -> bool:
+def have_changed(files: Iterable[FileStamp]) -> bool:
     """Whether one of the files is not what it was, or had been written too recently to tell."""
     look, is_there = os.stat, os.access
     for file in files:  # every event pays for this, so it is one plain loop

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from snell.model.hooks import Scope
 from snell.settings.parse import parse_tree
 from snell.settings.parse_types import Parsed, Reading
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_file import bytes_of
 from snell.settings.read_yaml import read_yaml
 from snell.settings.value_tree import Node, text_of
@@ -58,9 +58,9 @@ def _front(text: str) -> str:
         return ""
     closing = _CLOSING.search(text, opening.end())
     if not closing:
-        raise WrongError("the front matter is not closed", 1, "end it with a line of `---`")
+        raise InvalidValueError("the front matter is not closed", 1, "end it with a line of `---`")
     if closing.start() - opening.end() > LONGEST:
-        raise WrongError(f"the front matter has more than {LONGEST // 1024} KB", 1, "shorten it")
+        raise InvalidValueError(f"the front matter has more than {LONGEST // 1024} KB", 1, "shorten it")
     return text[opening.end() : closing.start()]
 
 

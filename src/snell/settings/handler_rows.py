@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from snell.model.catalogue import nearest
 from snell.model.hooks import Agent, Command, Handler, McpTool, Prompt, PythonFile, Webhook
 from snell.settings.parse_types import Entry, Reading
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.schema import (
     ENTRY,
     HANDLER_TYPES,
     HANDLER_WORDS,
     HANDLERS,
     HandlerRow,
-    folded,
+    fold_spelling,
     handler_of_table,
     handler_of_type,
 )
@@ -45,7 +45,7 @@ class HandlerPart(Struct, frozen=True):
 def handler_part(entry: Entry) -> HandlerPart:
     """The one handler of an entry. Raises WrongError when there is none, or more than one."""
     tables = [
-        HandlerPart(row, {}, node.value, folded(name) == "shell")
+        HandlerPart(row, {}, node.value, fold_spelling(name) == "shell")
         for name, node in entry.fields.items()
         if node.is_table and (row := handler_of_table(name))
     ]
@@ -54,7 +54,7 @@ def handler_part(entry: Entry) -> HandlerPart:
     parts = tables + _flat_parts(rest, named, has_table=bool(tables))
     names = [part.row.name for part in parts] + ([named.name] if named and parts and parts[0].row is not named else [])
     if len(names) > 1:
-        raise WrongError(f"the hook has two handlers: {' and '.join(names[:2])}", entry.line, "keep one of them")
+        raise InvalidValueError(f"the hook has two handlers: {' and '.join(names[:2])}", entry.line, "keep one of them")
     if not parts:
         raise _no_handler(entry)
     return replace(parts[0], rest=rest)
@@ -69,31 +69,31 @@ def _named_type(rest: dict[str, Node]) -> HandlerRow | None:
         said = f"`{node.value[:80]}`" if isinstance(node.value, str) else noun(node.value)
         near = nearest(str(node.value)[:60], HANDLER_TYPES)
         advice = f"did you mean `{near}`?" if near else f"use one of {', '.join(HANDLER_TYPES)}"
-        raise WrongError(f"{said} is not a type of handler", node.line, advice)
+        raise InvalidValueError(f"{said} is not a type of handler", node.line, advice)
     return row
 
 
 def _flat_parts(rest: dict[str, Node], named: HandlerRow | None, *, has_table: bool) -> list[HandlerPart]:
     """The handlers whose keys stand in the entry itself; `type` decides about keys that several handlers have."""
-    present = {folded(name) for name in rest}
-    rows = [row for row in HANDLERS if any(folded(mark) in present for mark in row.marks)]
+    present = {fold_spelling(name) for name in rest}
+    rows = [row for row in HANDLERS if any(fold_spelling(mark) in present for mark in row.marks)]
     if named:
-        own = {folded(key.name) for key in named.keys}
-        strangers = [row for row in rows if row is not named and not own.issuperset(map(folded, row.marks))]
+        own = {fold_spelling(key.name) for key in named.keys}
+        strangers = [row for row in rows if row is not named and not own.issuperset(map(fold_spelling, row.marks))]
         # With a table beside it, `type` only repeats what the table says.
         rows = ([named] if own & present or not has_table else []) + strangers
     is_quiet = any(ENTRY.is_named(name, "type") and node.value == "shell" for name, node in rest.items())
     return [HandlerPart(row, rest, None, is_quiet) for row in rows]
 
 
-def _no_handler(entry: Entry) -> WrongError:
+def _no_handler(entry: Entry) -> InvalidValueError:
     loose = next((node for name, node in entry.fields.items() if handler_of_table(name) and not node.is_table), None)
     if loose:
-        return WrongError("the handler must be a table", loose.line, "write its keys below [hooks.NAME]")
+        return InvalidValueError("the handler must be a table", loose.line, "write its keys below [hooks.NAME]")
     for name, node in entry.fields.items():
         if not ENTRY.find(name) and (near := nearest(name[:60], HANDLER_WORDS)):
-            return WrongError(f"`{name[:80]}` is not a key of a hook", node.line, f"did you mean `{near}`?")
-    return WrongError("the hook has no handler", entry.line, "add a `command`, or one of the handler tables")
+            return InvalidValueError(f"`{name[:80]}` is not a key of a hook", node.line, f"did you mean `{near}`?")
+    return InvalidValueError("the hook has no handler", entry.line, "add a `command`, or one of the handler tables")
 
 
 def handler_for(part: HandlerPart, values: dict[str, Any], reading: Reading) -> Handler:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from snell.engine.match import compiled
+from snell.engine.match import compile_matcher
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest, row_of
 from snell.model.errors import PatternError
 from snell.model.hooks import Hook, Source
@@ -11,14 +11,14 @@ from snell.settings.client_hook_files import speaks
 from snell.settings.digests import short_digest
 from snell.settings.handler_rows import HandlerPart, handler_for, handler_part, word_for
 from snell.settings.parse_types import MOST_COMPLAINTS, Declared, Entry, Fault, Reading
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.schema import ANY_HANDLER_KEY, ENTRY, FLAT, IN_TABLE, Key, Spellings
 from snell.settings.time_limits import async_limit, time_limit, too_many_limits
 from snell.settings.value_check import value_of
 from snell.settings.value_tree import Node
 
 
-def declared(entry: Entry, reading: Reading) -> Declared | Fault:
+def declare_hook(entry: Entry, reading: Reading) -> Declared | Fault:
     """The hook that an entry declares. What is wrong is reported to `reading`, and then the entry is left out."""
     before = len(reading.complaints)
     found = _Fields(entry, reading)
@@ -41,7 +41,7 @@ class _Fields:
         self.lines: dict[str, int] = {}
         self.is_wrong = False
 
-    def wrong(self, wrong: WrongError) -> None:
+    def wrong(self, wrong: InvalidValueError) -> None:
         self.is_wrong = True
         self.reading.report(wrong)
 
@@ -54,7 +54,7 @@ class _Fields:
             if key is None:
                 self._unknown(spelled, node, known, handler)
             elif key.name in self.lines:
-                self.wrong(WrongError(f"`{key.name}` is given twice", node.line, "keep one of them"))
+                self.wrong(InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them"))
             else:
                 self._take_one(key, spelled, node)
 
@@ -66,7 +66,7 @@ class _Fields:
             return
         try:
             self.values[key.name] = value_of(key, node, spelled)
-        except WrongError as wrong:
+        except InvalidValueError as wrong:
             self.wrong(wrong)
 
     def _unknown(self, spelled: str, node: Node, known: Spellings, handler: str) -> None:
@@ -74,17 +74,17 @@ class _Fields:
             self.reading.complain(node.line, f"`{spelled[:80]}` is not known here and ignored", "", "hint")
         elif ANY_HANDLER_KEY.find(spelled):
             message = f"`{spelled[:80]}` does not belong to a {handler} handler"
-            self.wrong(WrongError(message, node.line, "remove it, or change the handler"))
+            self.wrong(InvalidValueError(message, node.line, "remove it, or change the handler"))
         else:
             message = f"`{spelled[:80]}` is not a key of a hook"
-            self.wrong(WrongError(message, node.line, self.reading.nearest(known, spelled)))
+            self.wrong(InvalidValueError(message, node.line, self.reading.nearest(known, spelled)))
 
 
 def _part(found: _Fields) -> HandlerPart | None:
     """Find the handler, then take the entry's own keys, with those of a handler that is written flat."""
     try:
         part = handler_part(found.entry)
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         found.wrong(wrong)
         rest = {name: node for name, node in found.entry.fields.items() if ENTRY.find(name)}
         found.take({name: node for name, node in rest.items() if not ENTRY.is_named(name, "type")}, ENTRY)
@@ -95,7 +95,7 @@ def _part(found: _Fields) -> HandlerPart | None:
     for key in part.row.keys:
         if key.is_required and key.name not in found.lines:
             message = f"the {name} handler has no `{key.name}`"
-            found.wrong(WrongError(message, found.entry.line, f"add it: {key.says.split(';')[0]}"))
+            found.wrong(InvalidValueError(message, found.entry.line, f"add it: {key.says.split(';')[0]}"))
     return part
 
 
@@ -104,16 +104,18 @@ def _event_name(found: _Fields) -> str:
     own = next((node for name, node in found.entry.fields.items() if ENTRY.is_named(name, "event")), None)
     node = found.entry.event or own
     if found.entry.event and own and own.value != found.entry.event.value:
-        found.wrong(WrongError("`event` says something else than where the hook stands", own.line, "remove it"))
+        found.wrong(InvalidValueError("`event` says something else than where the hook stands", own.line, "remove it"))
     if node is None or not isinstance(node.value, str) or not node.value.strip():
-        found.wrong(WrongError("the hook names no event", found.entry.line, 'add event = "PreToolUse", for example'))
+        found.wrong(
+            InvalidValueError("the hook names no event", found.entry.line, 'add event = "PreToolUse", for example')
+        )
         return ""
     name = canonical(node.value)
     if name in CATALOGUE or node.value in found.reading.extra_events:
         return name
     near = nearest(node.value[:60]) if len(found.reading.complaints) < MOST_COMPLAINTS else ""
     advice = f"did you mean `{near}`?" if near else "list it in `extra_events` if your client has it"
-    found.wrong(WrongError(f"`{node.value[:80]}` is not an event", node.line, advice))
+    found.wrong(InvalidValueError(f"`{node.value[:80]}` is not an event", node.line, advice))
     return ""
 
 
@@ -123,7 +125,7 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
     _check_matcher(found, row, event)
     if limits := too_many_limits(found.values):
         message = f"the time limit is given as {' and as '.join(f'`{name}`' for name in limits)}"
-        found.wrong(WrongError(message, found.line(limits[-1]), "keep one of them"))
+        found.wrong(InvalidValueError(message, found.line(limits[-1]), "keep one of them"))
     complain = found.reading.complain
     if "if" in found.values:
         _check_condition(found)
@@ -134,13 +136,17 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
         complain(found.entry.line, message, "use a command", "warning")
     if (theirs := found.values.get("written_for")) and not speaks(theirs):
         advice = "write CLIENT:EVENT in that client's own spelling, such as cursor:beforeShellExecution"
-        found.wrong(WrongError(f"`{theirs[:80]}` is no client's event", found.line("written_for"), advice))
+        found.wrong(InvalidValueError(f"`{theirs[:80]}` is no client's event", found.line("written_for"), advice))
     if found.values.get("redact") is False and found.reading.layer not in ("policy", "user"):
         message = f"`redact = false` is not for {found.reading.layer} settings"
-        found.wrong(WrongError(message, found.line("redact"), "move the hook to your own settings, or remove the key"))
+        found.wrong(
+            InvalidValueError(message, found.line("redact"), "move the hook to your own settings, or remove the key")
+        )
     name = found.values.get("id", "")
     if name and not (name.isprintable() and len(name) <= 200):
-        found.wrong(WrongError("the name has unprintable or too many characters", found.line("id"), "shorten it"))
+        found.wrong(
+            InvalidValueError("the name has unprintable or too many characters", found.line("id"), "shorten it")
+        )
 
 
 def _check_condition(found: _Fields) -> None:
@@ -149,7 +155,7 @@ def _check_condition(found: _Fields) -> None:
         check_rule(found.values["if"])
     except ValueError as error:
         found.wrong(
-            WrongError(f"`if` is not a rule: {error}", found.line("if"), 'write it like if = "Bash(git push *)"')
+            InvalidValueError(f"`if` is not a rule: {error}", found.line("if"), 'write it like if = "Bash(git push *)"')
         )
 
 
@@ -161,9 +167,9 @@ def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
         found.reading.complain(found.line("matcher"), message, "remove it", "warning")
         return
     try:
-        compiled(pattern, kind, row)
+        compile_matcher(pattern, kind, row)
     except PatternError as error:
-        found.wrong(WrongError(error.message, found.line("matcher"), error.advice))
+        found.wrong(InvalidValueError(error.message, found.line("matcher"), error.advice))
         return
     found.values.update({"matcher": pattern} if pattern else {}, **({"matcher_type": kind} if kind else {}))
 

@@ -14,15 +14,15 @@ from snell.engine.registry import Switches
 from snell.model.hooks import Hook, PythonFile
 from snell.settings.effective_values import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
-from snell.settings.file_watch import Watched, have_changed, stamp_of, watched
+from snell.settings.file_watch import FileStamp, have_changed, stamp_of, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
 from snell.settings.pins import pins_file, pins_of, read_pins
 from snell.settings.plugins import PackSource, folders_in, read_pack
-from snell.settings.problems import Complaint
+from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
-from snell.settings.unreadable_policy import standing_in, standing_in_for_guards
+from snell.settings.unreadable_policy import stand_in_guard_hooks, stand_in_hooks
 from snell.system.paths import POLICY_FILE, Places
 
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which a file that was emptied may still be about to be written
@@ -31,11 +31,11 @@ HALF_WRITTEN = 2_000_000_000  # nanoseconds for which a file that was emptied ma
 class Loaded(Struct, frozen=True):
     hooks: tuple[Hook, ...] = ()  # in book order
     switches: Switches = Switches()
-    problems: tuple[Complaint, ...] = ()
+    problems: tuple[Problem, ...] = ()
     values: tuple[Value, ...] = ()  # every setting, and where it comes from
     python: tuple[PythonSource, ...] = ()
     packs: tuple[PackSource, ...] = ()
-    files: tuple[Watched, ...] = ()
+    files: tuple[FileStamp, ...] = ()
     project_root: str = ""
     is_trusted: bool = False  # did a person approve what this project brings?
     trusts_notes: bool = False  # and its LOCAL.md?
@@ -95,9 +95,9 @@ def imports(values: Iterable[Value]) -> frozenset[str]:
 
 
 class _Gathering(Struct):
-    files: dict[str, Watched]
+    files: dict[str, FileStamp]
     hooks: list[Hook] = field(default_factory=list)
-    problems: list[Complaint] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     python: list[PythonSource] = field(default_factory=list)
     packs: list[PackSource] = field(default_factory=list)
@@ -113,23 +113,23 @@ class _Gathering(Struct):
         self.hooks += [each.hook for each in parsed.declared]
         # Those of a project are watched with its other files: they count only as they were approved.
         handlers = (each.hook.handler for each in parsed.declared)
-        self.watch(watched(each.path) for each in handlers if isinstance(each, PythonFile))
+        self.watch(watch_file(each.path) for each in handlers if isinstance(each, PythonFile))
         self.values += parsed.values
         self.problems += parsed.complaints
 
-    def watch(self, files: Iterable[Watched]) -> None:
+    def watch(self, files: Iterable[FileStamp]) -> None:
         for file in files:
             self.files.setdefault(file.path, file)
 
 
-def _watched(found: Located, places: Places) -> dict[str, Watched]:
+def _watched(found: Located, places: Places) -> dict[str, FileStamp]:
     """Stamps are taken before anything is read, so that a change in between is noticed later."""
     files = [*found.policy, *found.user, *(found.project.settings if found.project else ())]
     paths: list[Path] = [file.path for file in files]
     paths += [*found.looked_for, pins_file(places), pause_file(places)]
     if found.project:
         paths += [found.project.root / ".snell" / "hooks", *found.project.python]
-    return {str(path): watched(path) for path in paths}
+    return {str(path): watch_file(path) for path in paths}
 
 
 def _take_policy(found: Located, gathering: _Gathering) -> None:
@@ -140,18 +140,18 @@ def _take_policy(found: Located, gathering: _Gathering) -> None:
             values = tuple(replace(value, layer=ADDED_POLICY) for value in parsed.values)
             parsed = replace(parsed, values=values)
         gathering.take(parsed)
-        gathering.hooks += standing_in(parsed.faults, str(file.path))
+        gathering.hooks += stand_in_hooks(parsed.faults, str(file.path))
 
 
 def _take_user(found: Located, gathering: _Gathering, readable: dict[str, Parsed]) -> None:
     for file in found.user:
         parsed = _as_last_readable(read_file(file, gathering.extra_events), file.path, readable, gathering)
         gathering.take(parsed)
-        gathering.hooks += standing_in_for_guards(parsed.faults, str(file.path), file.layer)
+        gathering.hooks += stand_in_guard_hooks(parsed.faults, str(file.path), file.layer)
     wanted = imports(gathering.values)
     for file in found.imported:
         if file.layer.partition(":")[0] in wanted:
-            gathering.watch(watched(path) for path in _with_folder(file))
+            gathering.watch(watch_file(path) for path in _with_folder(file))
             gathering.take(read_file(file, gathering.extra_events))
 
 
@@ -194,21 +194,21 @@ def _take_project(
     if not found.project:
         _take_trusted_folder(found, gathering, places)
         return
-    from snell.settings.project_trust import believed, unopened
-    from snell.settings.trust_items import Workshop  # slow to import, and not needed outside of projects
+    from snell.settings.project_trust import approved_content, unapproved_project
+    from snell.settings.trust_items import ItemReader  # slow to import, and not needed outside of projects
 
     pins, problem = read_pins(places)
     gathering.problems += [problem] if problem else []
     project = with_imports(found.project, imports(gathering.values))
-    gathering.watch(watched(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
-    workshop = Workshop(project, digests, env)
+    gathering.watch(watch_file(path) for file in project.settings if file.is_foreign for path in _with_folder(file))
+    workshop = ItemReader(project, digests, env)
     approved = pins_of(pins, project.root, project.identity)
     if approved:
         gathering.is_trusted = True
         gathering.trusts_notes = workshop.notes_item().digest in approved.approved
-        brought = believed(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
+        brought = approved_content(workshop, approved, Path(os.path.realpath(cwd)), gathering.extra_events)
     else:
-        brought = unopened(workshop)
+        brought = unapproved_project(workshop)
     gathering.hooks += brought.hooks
     gathering.values += brought.values
     gathering.python += brought.python
@@ -233,7 +233,7 @@ def _take_pause(gathering: _Gathering, places: Places) -> Pause | None:
     if pause:
         message = f"{pause}: only policy hooks run"
         advice = "`snell pause --end` ends that"
-        gathering.problems.append(Complaint(str(pause_file(places)), 1, message, advice, "warning"))
+        gathering.problems.append(Problem(str(pause_file(places)), 1, message, advice, "warning"))
     return pause
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.errors import SettingsError
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 from snell.settings.schema import Key, Spellings
 from snell.settings.value_check import value_of
@@ -52,7 +52,7 @@ def read_pack(folder: Path) -> Pack:
     path = folder / MANIFEST
     try:
         values = _values(_table(path), folder)
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         raise SettingsError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
     return Pack(**values, files=hook_files(folder))
 
@@ -73,7 +73,9 @@ def _table(path: Path) -> Node:
         advice = "`snell new pack NAME` writes one"
         raise SettingsError(f"there is no {MANIFEST} in `{path.parent}`", advice=advice) from None
     except (OSError, FileError) as error:
-        raise WrongError(f"the file cannot be read: {error}", 1, "check what it is and its permissions") from None
+        raise InvalidValueError(
+            f"the file cannot be read: {error}", 1, "check what it is and its permissions"
+        ) from None
     return read_toml(text_of(data)) or Node({}, 1)
 
 
@@ -82,18 +84,18 @@ def _values(table: Node, folder: Path) -> dict[str, Any]:
     for spelled, node in table.value.items():
         key = _KEYS.find(spelled)
         if key is None:
-            raise WrongError(f"`{spelled[:80]}` is not a key of a pack", node.line, _KEYS.nearest(spelled))
+            raise InvalidValueError(f"`{spelled[:80]}` is not a key of a pack", node.line, _KEYS.nearest(spelled))
         if key.name in values:
-            raise WrongError(f"`{key.name}` is given twice", node.line, "keep one of them")
+            raise InvalidValueError(f"`{key.name}` is given twice", node.line, "keep one of them")
         values[key.name] = value_of(key, node, spelled)
         if key.name == "name":
             _check_name(values["name"], node.line)
     if "name" not in values:
-        raise WrongError("the pack has no `name`", 1, f'add name = "{folder.resolve().name}", for example')
+        raise InvalidValueError("the pack has no `name`", 1, f'add name = "{folder.resolve().name}", for example')
     return values
 
 
 def _check_name(name: str, line: int) -> None:
     if not _NAME.fullmatch(name):
         advice = "use letters, digits, `_` and `-`, and begin with a letter"
-        raise WrongError(f"`{name[:80]}` cannot be the name of a pack", line, advice)
+        raise InvalidValueError(f"`{name[:80]}` cannot be the name of a pack", line, advice)

@@ -7,11 +7,11 @@ from itertools import islice
 from msgspec.structs import replace
 
 from snell.settings.client_hook_files import FORMS
-from snell.settings.client_hook_trees import adapted
+from snell.settings.client_hook_trees import translate_tree
 from snell.settings.file_layouts import entries, top_level
-from snell.settings.hook_entries import declared
+from snell.settings.hook_entries import declare_hook
 from snell.settings.parse_types import Declared, Fault, Parsed, Reading
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 from snell.settings.value_tree import Node, text_of
 
@@ -25,7 +25,9 @@ def parse(data: bytes, reading: Reading) -> Parsed:
     if reading.is_foreign:
         form = FORMS.get(reading.layer.partition(":")[0])
         has_comments = form is not None and form.has_comments
-        return parse_tree(lambda: adapted(_read(data, reading.file, has_comments=has_comments), reading), reading)
+        return parse_tree(
+            lambda: translate_tree(_read(data, reading.file, has_comments=has_comments), reading), reading
+        )
     return _guarded(parse_tree(lambda: _read(data, reading.file), reading), data)
 
 
@@ -44,7 +46,7 @@ def parse_tree(read: Callable[[], Node | None], reading: Reading) -> Parsed:
     """The same for a tree that still has to be read, from whatever syntax."""
     try:
         root = read()
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         reading.report(wrong)
         return _parsed(reading, faults=[Fault(str(wrong.complaint(reading.file)), wrong.line, is_file=True)])
     if root is None:
@@ -53,25 +55,25 @@ def parse_tree(read: Callable[[], Node | None], reading: Reading) -> Parsed:
     extra = next((value.value for value in values if value.name == "extra_events"), ())
     reading.extra_events |= set(extra)
     written = entries(hooks, reading)
-    found = [each if isinstance(each, Fault) else declared(each, reading) for each in islice(written, MOST_HOOKS)]
+    found = [each if isinstance(each, Fault) else declare_hook(each, reading) for each in islice(written, MOST_HOOKS)]
     faults += [each for each in found if isinstance(each, Fault)]
     if too_many := next(written, None):
         reading.complain(too_many.line, f"the file has more than {MOST_HOOKS:,} hooks", "the rest is left out")
         faults.append(Fault(str(reading.complaints[-1]), too_many.line))
     hooks_found = tuple(each for each in found if isinstance(each, Declared))
-    return Parsed(hooks_found, tuple(values), reading.said(), tuple(faults))
+    return Parsed(hooks_found, tuple(values), reading.shown_problems(), tuple(faults))
 
 
 def _parsed(reading: Reading, faults: list[Fault] | None = None) -> Parsed:
-    return Parsed(complaints=reading.said(), faults=tuple(faults or ()))
+    return Parsed(complaints=reading.shown_problems(), faults=tuple(faults or ()))
 
 
 def _read(data: bytes, file: str, *, has_comments: bool = False) -> Node | None:
     if len(data) > LONGEST_FILE:
-        raise WrongError(f"the file has more than {LONGEST_FILE // 2**20} MB", 1, "split it")
+        raise InvalidValueError(f"the file has more than {LONGEST_FILE // 2**20} MB", 1, "split it")
     text = text_of(data)
     if text.count("\n") + text.count(",") > MOST_VALUES:
-        raise WrongError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
+        raise InvalidValueError(f"the file has more than {MOST_VALUES:,} lines and values", 1, "split it")
     if not file.endswith(".json"):
         return read_toml(text)
     from snell.settings.read_json import read_json, without_comments  # slow to import, and most files are TOML

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from snell.model.hooks import Hook, Scope
-from snell.settings.problems import Complaint, Severity, WrongError
+from snell.settings.problems import InvalidValueError, Problem, Severity
 from snell.settings.schema import Spellings
 from snell.settings.value_tree import Node
 
@@ -22,25 +22,25 @@ class Reading(Struct):
     plugin_root: str = ""
     extra_events: frozenset[str] = frozenset()
     is_foreign: bool = False  # written for another program, whose further keys are none of our business
-    complaints: list[Complaint] = field(default_factory=list)
+    complaints: list[Problem] = field(default_factory=list)
 
     def complain(self, line: int, message: str, advice: str = "", severity: Severity = "error") -> None:
-        self.complaints.append(Complaint(self.file, max(line, 1), message, advice, severity))
+        self.complaints.append(Problem(self.file, max(line, 1), message, advice, severity))
 
-    def report(self, wrong: WrongError) -> None:
+    def report(self, wrong: InvalidValueError) -> None:
         self.complaints.append(wrong.complaint(self.file))
 
     def nearest(self, known: Spellings, name: str) -> str:
         """Advice for an unknown key; looking for it takes long enough to stop after so many."""
         return known.nearest(name) if len(self.complaints) < MOST_COMPLAINTS else "remove it"
 
-    def said(self) -> tuple[Complaint, ...]:
+    def shown_problems(self) -> tuple[Problem, ...]:
         """The complaints, or as many as a person would read."""
         further = len(self.complaints) - MOST_COMPLAINTS
         if further <= 0:
             return tuple(self.complaints)
         last = self.complaints[MOST_COMPLAINTS]
-        more = Complaint(self.file, last.line, f"and {further:,} more complaints", "mend the first ones")
+        more = Problem(self.file, last.line, f"and {further:,} more complaints", "mend the first ones")
         return (*self.complaints[:MOST_COMPLAINTS], more)
 
 
@@ -75,7 +75,7 @@ class Parsed(Struct, frozen=True):
 
     declared: tuple[Declared, ...] = ()
     values: tuple[Value, ...] = ()
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[Problem, ...] = ()
     faults: tuple["Fault", ...] = ()
 
 

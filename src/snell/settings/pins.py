@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.errors import TrustError
-from snell.settings.problems import Complaint
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.settings.problems import Problem
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import Places, make_private
 
 LONGEST_FILE = 16 * 1024 * 1024
@@ -44,7 +44,7 @@ def pins_file(places: Places) -> Path:
     return places.state / "trust.json"
 
 
-def read_pins(places: Places) -> tuple[Pins, Complaint | None]:
+def read_pins(places: Places) -> tuple[Pins, Problem | None]:
     """All approvals; a file that cannot be read counts as none, and says so."""
     path = pins_file(places)
     try:
@@ -53,7 +53,7 @@ def read_pins(places: Places) -> tuple[Pins, Complaint | None]:
         return Pins(), None
     except (OSError, FileError, ValueError) as error:
         message = f"the approvals cannot be read, so no project is trusted: {_short(error)}"
-        return Pins(), Complaint(str(path), 1, message, "run `snell trust` in each project again")
+        return Pins(), Problem(str(path), 1, message, "run `snell trust` in each project again")
 
 
 def pins_of(pins: Pins, root: Path, identity: str) -> ProjectPins | None:
@@ -67,7 +67,7 @@ def change_pins(places: Places, change: Callable[[dict[str, ProjectPins]], None]
     path = pins_file(places)
     try:
         make_private(places.state)
-        with locked(path.with_name("trust.lock")):
+        with file_lock(path.with_name("trust.lock")):
             pins, problem = read_pins(places)
             if problem:
                 _keep_aside(path)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from snell.model.errors import SettingsError
 from snell.model.hooks import Scope
-from snell.settings.file_watch import Watched, watched
+from snell.settings.file_watch import FileStamp, watch_file
 from snell.settings.pack_manifest import hook_files
 from snell.settings.parse import parse, parse_tree
 from snell.settings.parse_types import Fault, Parsed, Reading, Value
@@ -30,7 +30,7 @@ class Pack(Struct, frozen=True):
 
     parsed: tuple[Parsed, ...] = ()
     source: PackSource | None = None
-    files: tuple[Watched, ...] = ()  # as they were before they were read
+    files: tuple[FileStamp, ...] = ()  # as they were before they were read
 
 
 def folders_in(value: Value) -> list[str]:
@@ -44,34 +44,34 @@ def read_pack(folder: str, named_by: Value, extra_events: frozenset[str]) -> Pac
     root = Path(folder)
     if os.path.isfile(root / "pack.toml"):
         return Pack(source=PackSource(folder, named_by.layer), files=_of_pack(root))
-    files = tuple(watched(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
+    files = tuple(watch_file(root / name) for name in ("pack.toml", MANIFEST, HOOKS))
     if not os.path.isfile(root / MANIFEST) and not os.path.isfile(root / HOOKS):
         reading = Reading(named_by.file)
         message = f"`{folder}` is neither a pack nor a plugin"
         reading.complain(named_by.line, message, f"it needs a pack.toml or {HOOKS}")
         return Pack((Parsed(complaints=tuple(reading.complaints)),), files=files)
-    further: list[Watched] = []
+    further: list[FileStamp] = []
     parsed = tuple(_plugin(root, extra_events, further))
     return Pack(parsed, files=(*files, *further))
 
 
-def _of_pack(root: Path) -> tuple[Watched, ...]:
+def _of_pack(root: Path) -> tuple[FileStamp, ...]:
     """What changes when a pack does: its manifest, its hooks, and the folder when one comes or goes."""
-    before = (watched(root / "pack.toml"), watched(root))
+    before = (watch_file(root / "pack.toml"), watch_file(root))
     try:
-        return (*before, *(watched(path) for path in hook_files(root)))
+        return (*before, *(watch_file(path) for path in hook_files(root)))
     except SettingsError:
         return before  # whoever reads the pack says what is wrong
 
 
-def _plugin(root: Path, extra_events: frozenset[str], further: list[Watched]) -> list[Parsed]:
+def _plugin(root: Path, extra_events: frozenset[str], further: list[FileStamp]) -> list[Parsed]:
     manifest_reading = _reading(root, root / MANIFEST, root.name, extra_events)
     manifest = _manifest(root / MANIFEST, manifest_reading)
     name = _text(manifest, "name") or root.name
     parsed = [Parsed(complaints=tuple(manifest_reading.complaints))]
     for path in _hook_files(manifest, root):
         reading = _reading(root, path, name, extra_events)
-        further.append(watched(path))
+        further.append(watch_file(path))
         data = bytes_of(path, reading)
         parsed.append(parse(data, reading) if isinstance(data, bytes) else Parsed(complaints=tuple(reading.complaints)))
     inline = manifest.get("hooks")
@@ -82,7 +82,7 @@ def _plugin(root: Path, extra_events: frozenset[str], further: list[Watched]) ->
 
 
 def _manifest(path: Path, reading: Reading) -> dict[str, Node]:
-    from snell.settings.problems import WrongError
+    from snell.settings.problems import InvalidValueError
     from snell.settings.read_json import read_json
 
     data = bytes_of(path, reading)
@@ -90,7 +90,7 @@ def _manifest(path: Path, reading: Reading) -> dict[str, Node]:
         return {}
     try:
         node = read_json(text_of(data))
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         reading.report(wrong)
         return {}
     return node.value if node and node.is_table else {}

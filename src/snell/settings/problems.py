@@ -9,7 +9,7 @@ from snell.model.errors import SettingsError
 Severity = Literal["error", "warning", "hint"]
 
 
-class Complaint(Struct, frozen=True):
+class Problem(Struct, frozen=True):
     file: str
     line: int
     message: str
@@ -21,12 +21,12 @@ class Complaint(Struct, frozen=True):
         return f"{text}; {self.advice}" if self.advice else text
 
 
-class WrongError(SettingsError):
+class InvalidValueError(SettingsError):
     """Something at one line that cannot be meant; whoever knows the file turns it into a complaint."""
 
     def __init__(self, message: str, line: int, advice: str = "") -> None:
         super().__init__(message, advice=advice)
         self.line = max(line, 1)
 
-    def complaint(self, file: str, severity: Severity = "error") -> Complaint:
-        return Complaint(file, self.line, self.message, self.advice, severity)
+    def complaint(self, file: str, severity: Severity = "error") -> Problem:
+        return Problem(file, self.line, self.message, self.advice, severity)

@@ -12,64 +12,66 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.hooks import Hook, PythonFile
-from snell.settings.command_files import strangers
+from snell.settings.command_files import outside_files
 from snell.settings.digests import digest_of
-from snell.settings.file_watch import Watched, watched
+from snell.settings.file_watch import FileStamp, watch_file
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pins import Pin, ProjectPins
 from snell.settings.plugins import folders_in, read_pack
-from snell.settings.problems import Complaint
+from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
-from snell.settings.trust_items import Item, Workshop
+from snell.settings.trust_items import Item, ItemReader
 
 RUN_TRUST = "run `snell trust`"
 
 
-class Brought(Struct, frozen=True):
+class ProjectContent(Struct, frozen=True):
     """Everything that a project's files say, believed or not."""
 
     items: tuple[Item, ...] = ()
     values: Mapping[str, tuple[Value, ...]] = {}  # by the digest of the settings item that vouches for them
-    complaints: tuple[Complaint, ...] = ()
-    files: tuple[Watched, ...] = ()
+    complaints: tuple[Problem, ...] = ()
+    files: tuple[FileStamp, ...] = ()
 
 
-class Believed(Struct, frozen=True):
+class ApprovedContent(Struct, frozen=True):
     """What of it counts. Hooks that may not run are there too, and say why."""
 
     hooks: tuple[Hook, ...] = ()
     values: tuple[Value, ...] = ()
     python: tuple[PythonSource, ...] = ()
-    complaints: tuple[Complaint, ...] = ()
-    files: tuple[Watched, ...] = ()  # files beside the settings whose change would change the answer
+    complaints: tuple[Problem, ...] = ()
+    files: tuple[FileStamp, ...] = ()  # files beside the settings whose change would change the answer
 
 
-def unopened(workshop: Workshop) -> Believed:
+def unapproved_project(workshop: ItemReader) -> ApprovedContent:
     """A project that nobody approved: names of Python files, and a hint."""
     project = workshop.project
     why = f"nothing of the project `{project.root}` was approved; {RUN_TRUST}"
     python = tuple(PythonSource(str(path), untrusted=why) for path in project.python)
     if not project.brings_anything:
-        return Believed()
+        return ApprovedContent()
     message = "this project brings hooks or settings that nobody approved, so they have no effect"
     first = next((file.path for file in project.settings if os.path.lexists(file.path)), project.root / ".snell")
-    hint = Complaint(str(first), 1, message, f"{RUN_TRUST} to see them", "hint")
-    return Believed(python=python, complaints=(hint,))
+    hint = Problem(str(first), 1, message, f"{RUN_TRUST} to see them", "hint")
+    return ApprovedContent(python=python, complaints=(hint,))
 
 
-def believed(workshop: Workshop, pins: ProjectPins, cwd: Path, extra_events: frozenset[str]) -> Believed:
+def approved_content(
+    workshop: ItemReader, pins: ProjectPins, cwd: Path, extra_events: frozenset[str]
+) -> ApprovedContent:
     """What counts of a project of which something was approved."""
-    found = brought(workshop, extra_events, vouched=pins.approved)
+    found = read_project(workshop, extra_events, vouched=pins.approved)
     hooks, python, complaints, files = [], [], list(found.complaints), list(found.files)
     values: list[Value] = []
     # What was approved is watched also while it is gone, so that its return is noticed.
     approved = (name for pin in pins.approved.values() for name in (*pin.files, *pin.programs))
-    files += [watched(os.path.join(workshop.root, name)) for name in dict.fromkeys(approved)]
+    files += [watch_file(os.path.join(workshop.root, name)) for name in dict.fromkeys(approved)]
     current = {item.digest for item in found.items}
     for item in found.items:
         why = why_not(item, pins, workshop.root, cwd, current)
         named = (os.path.join(workshop.root, name) for name in (*item.files, *item.programs))
-        files += [workshop.digests.seen(path) for path in named]
+        files += [workshop.digests.stamp(path) for path in named]
         if item.hook:
             hooks.append(_marked(item.hook, item, why))
         elif item.kind == "python":
@@ -79,15 +81,17 @@ def believed(workshop: Workshop, pins: ProjectPins, cwd: Path, extra_events: fro
             values += found.values[item.digest]
         if why:
             complaints.append(_inert(item, why, workshop.root))
-    return Believed(tuple(hooks), tuple(values), tuple(python), tuple(complaints), tuple(files))
+    return ApprovedContent(tuple(hooks), tuple(values), tuple(python), tuple(complaints), tuple(files))
 
 
-def brought(workshop: Workshop, extra_events: frozenset[str], vouched: Mapping[str, Pin] | None = None) -> Brought:
+def read_project(
+    workshop: ItemReader, extra_events: frozenset[str], vouched: Mapping[str, Pin] | None = None
+) -> ProjectContent:
     """Read everything that a project brings; with `vouched`, further folders only where an approved file names them."""
     items: list[Item] = []
     values: dict[str, tuple[Value, ...]] = {}
-    complaints: list[Complaint] = []
-    files: list[Watched] = []
+    complaints: list[Problem] = []
+    files: list[FileStamp] = []
     for file in workshop.project.settings:
         parsed = read_file(file, extra_events)
         complaints += parsed.complaints
@@ -103,7 +107,7 @@ def brought(workshop: Workshop, extra_events: frozenset[str], vouched: Mapping[s
             for each in _plugins(parsed.values, extra_events, complaints, files):
                 items += [workshop.hook_item(one, one.hook.source.file) for one in each.declared]
     items += [workshop.python_item(path) for path in workshop.project.python]
-    return Brought(tuple(items), values, tuple(complaints), tuple(files))
+    return ProjectContent(tuple(items), values, tuple(complaints), tuple(files))
 
 
 def why_not(item: Item, pins: ProjectPins, root: Path, cwd: Path, current: Collection[str] = ()) -> str:
@@ -114,7 +118,7 @@ def why_not(item: Item, pins: ProjectPins, root: Path, cwd: Path, current: Colle
         changes = changes_of(item, pins, current)
         what = f"{' and '.join(changes)} changed since it was approved" if changes else "nobody approved it"
         return f"{what}; {RUN_TRUST}"
-    if strange := strangers(item.named, root, cwd):
+    if strange := outside_files(item.named, root, cwd):
         return f"in `{cwd}` the word `{strange[0]}` means a file that was not approved"
     return ""
 
@@ -152,10 +156,10 @@ def _marked(hook: Hook, item: Item, why: str) -> Hook:
     return hook
 
 
-def _inert(item: Item, why: str, root: Path) -> Complaint:
+def _inert(item: Item, why: str, root: Path) -> Problem:
     what = {"hook": f"hook `{item.title}`", "python": "this file", "settings": f"`{item.title}`"}[item.kind]
     message, _, advice = f"{what} has no effect: {why}".partition("; ")
-    return Complaint(os.path.join(root, item.file), item.line, message, advice, "warning")
+    return Problem(os.path.join(root, item.file), item.line, message, advice, "warning")
 
 
 def _extra_events(parsed: Parsed) -> frozenset[str]:
@@ -163,7 +167,7 @@ def _extra_events(parsed: Parsed) -> frozenset[str]:
 
 
 def _plugins(
-    values: Sequence[Value], extra_events: frozenset[str], complaints: list[Complaint], files: list[Watched]
+    values: Sequence[Value], extra_events: frozenset[str], complaints: list[Problem], files: list[FileStamp]
 ) -> list[Parsed]:
     found: list[Parsed] = []
     for value in values:
@@ -174,5 +178,5 @@ def _plugins(
             complaints += [each for parsed in pack.parsed for each in parsed.complaints]
             if pack.source:
                 message = f"`{folder}` has Python hooks, which a project may keep in .snell/hooks only"
-                complaints.append(Complaint(value.file, value.line, message, "or name it in your own settings"))
+                complaints.append(Problem(value.file, value.line, message, "or name it in your own settings"))
     return found

@@ -9,7 +9,7 @@ import re
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.value_tree import Lines, Node, check_depth
 
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -51,10 +51,10 @@ class _Reader:
         self.text = text
         self.lines = Lines(text)
 
-    def wrong(self, position: int, message: str, advice: str = "") -> WrongError:
+    def wrong(self, position: int, message: str, advice: str = "") -> InvalidValueError:
         if self.text[position : position + 2] in ("//", "/*") or self.text[position : position + 1] == "#":
             message, advice = "JSON has no comments", "remove the comment, or write this file as TOML"
-        return WrongError(message, self.lines.at(min(position, len(self.text))), advice)
+        return InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
 
     def after_blanks(self, position: int) -> int:
         found = _BLANK.match(self.text, position)

@@ -4,8 +4,8 @@ import re
 import tomllib
 from typing import Any
 
-from snell.settings.problems import WrongError
-from snell.settings.toml_positions import Spot, located
+from snell.settings.problems import InvalidValueError
+from snell.settings.toml_positions import Position, locate_values
 from snell.settings.value_tree import Node, check_depth
 
 # Reading a dotted key takes the square of its parts, so a long one could stall us for hours.
@@ -22,24 +22,24 @@ def read_toml(text: str) -> Node | None:
     for found in _LONG_NAME.finditer(text):
         if _AFTER_KEY.match(text, found.end()) or found.group().count(".") > _MOST_DOTTED_WORDS:
             line = text.count("\n", 0, found.start()) + 1
-            raise WrongError(f"a key has more than {_MOST_PARTS} parts", line, "use fewer dots")
+            raise InvalidValueError(f"a key has more than {_MOST_PARTS} parts", line, "use fewer dots")
     try:
         values = tomllib.loads(text)
     except RecursionError:
-        raise WrongError("values are nested too deep", 1, "flatten them") from None
+        raise InvalidValueError("values are nested too deep", 1, "flatten them") from None
     except ValueError as error:
         raise _explained(str(error), text) from None
-    return _joined(values, located(text), 1, 0) if values else None
+    return _joined(values, locate_values(text), 1, 0) if values else None
 
 
-def _explained(message: str, text: str) -> WrongError:
+def _explained(message: str, text: str) -> InvalidValueError:
     place = _PLACE.search(message)
     line = int(place.group(1)) if place and place.group(1) else text.rstrip("\n").count("\n") + 1
     said = _PLACE.sub("", message)
-    return WrongError(f"this is not valid TOML: {said[:1].lower()}{said[1:200]}", line, "mend that line")
+    return InvalidValueError(f"this is not valid TOML: {said[:1].lower()}{said[1:200]}", line, "mend that line")
 
 
-def _joined(value: Any, spot: Spot | None, line: int, depth: int) -> Node:
+def _joined(value: Any, spot: Position | None, line: int, depth: int) -> Node:
     """Value and place in one; what the locator did not find takes the line of what it stands in."""
     line = spot.line if spot else line
     check_depth(depth, line)

@@ -7,7 +7,7 @@ Anchors, aliases and tags are refused: a few lines of them can stand for gigabyt
 import math
 from typing import Any
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.value_tree import Node, check_depth
 
 _PREFIX = "tag:yaml.org,2002:"
@@ -25,9 +25,11 @@ def read_yaml(text: str, first_line: int = 1) -> Node | None:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
-        raise WrongError(f"this is not valid YAML: {error.problem or error.context}", line, "mend it") from None
+        raise InvalidValueError(f"this is not valid YAML: {error.problem or error.context}", line, "mend it") from None
     except (YAMLError, ValueError, RecursionError) as error:
-        raise WrongError(f"this is not valid YAML: {str(error).splitlines()[0]}", first_line, "mend it") from None
+        raise InvalidValueError(
+            f"this is not valid YAML: {str(error).splitlines()[0]}", first_line, "mend it"
+        ) from None
 
 
 class _Builder:
@@ -50,13 +52,13 @@ class _Builder:
     def _take(self, name: str, event: Any) -> None:
         line = self._first_line + event.start_mark.line
         if name == "AliasEvent" or getattr(event, "anchor", None):
-            raise WrongError("anchors and aliases are not allowed here", line, "write the value out")
+            raise InvalidValueError("anchors and aliases are not allowed here", line, "write the value out")
         if name == "DocumentStartEvent" and self._result is not None:
-            raise WrongError("there is a second document", line, "keep one")
+            raise InvalidValueError("there is a second document", line, "keep one")
         if name in ("MappingStartEvent", "SequenceStartEvent"):
             check_depth(len(self._open), line)
             if event.tag:
-                raise WrongError("tags are not allowed here", line, "write the plain value")
+                raise InvalidValueError("tags are not allowed here", line, "write the plain value")
             self._open.append((Node({} if name[0] == "M" else [], line), []))
         elif name in ("MappingEndEvent", "SequenceEndEvent"):
             self._add(self._open.pop()[0])
@@ -77,15 +79,15 @@ class _Builder:
 
     def _add_member(self, table: dict[str, Node], key: Node, node: Node) -> None:
         if key.is_table or key.is_list:
-            raise WrongError("a key must be text", key.line, "quote it")
+            raise InvalidValueError("a key must be text", key.line, "quote it")
         name = str(key.value)
         if name in table:
-            raise WrongError(f"the key `{name[:80]}` is given twice", key.line, "keep one of them")
+            raise InvalidValueError(f"the key `{name[:80]}` is given twice", key.line, "keep one of them")
         table[name] = Node(node.value, key.line)
 
     def _scalar(self, event: Any, line: int) -> Any:
         if event.tag and str(event.tag) not in ("!", f"{_PREFIX}str"):
-            raise WrongError("tags are not allowed here", line, "write the plain value")
+            raise InvalidValueError("tags are not allowed here", line, "write the plain value")
         if event.tag or event.style:
             return str(event.value)
         tag = self._resolver.resolve(self._scalar_node, event.value, event.implicit)
@@ -104,7 +106,7 @@ def _converted(kind: str, text: str, line: int) -> Any:
 
 def _number(text: str, line: int) -> int | float:
     if len(text) > 40:
-        raise WrongError("the number is too long", line, "use a shorter one")
+        raise InvalidValueError("the number is too long", line, "use a shorter one")
     lowered = text.lower().lstrip("+-")
     if lowered in (".inf", ".nan"):
         return math.nan if lowered == ".nan" else math.inf

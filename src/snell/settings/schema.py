@@ -293,7 +293,7 @@ LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"}
 GROUP_KEYS = ("matcher", "matcher_type", "hooks", "event", "description")
 
 
-def folded(name: str) -> str:
+def fold_spelling(name: str) -> str:
     """The same text for every spelling of a key."""
     return name.replace("_", "").replace("-", "").lower()
 
@@ -302,11 +302,11 @@ class Spellings:
     """Keys by every spelling they may have."""
 
     def __init__(self, keys: Iterable[Key]) -> None:
-        self._by_folded = {folded(name): key for key in keys for name in (key.name, *key.also)}
-        self._names = {folded(name): name for key in keys if not key.ignored for name in (key.name, *key.also)}
+        self._by_folded = {fold_spelling(name): key for key in keys for name in (key.name, *key.also)}
+        self._names = {fold_spelling(name): name for key in keys if not key.ignored for name in (key.name, *key.also)}
 
     def find(self, name: str) -> Key | None:
-        return self._by_folded.get(folded(name))
+        return self._by_folded.get(fold_spelling(name))
 
     def is_named(self, spelled: str, name: str) -> bool:
         key = self.find(spelled)
@@ -316,26 +316,26 @@ class Spellings:
         """Advice for a name that is not known."""
         from difflib import get_close_matches  # slow to import, and for mistakes alone
 
-        found = get_close_matches(folded(name)[:60], self._names, n=1, cutoff=0.6)
+        found = get_close_matches(fold_spelling(name)[:60], self._names, n=1, cutoff=0.6)
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"
 
 
 def handler_of_table(name: str) -> HandlerRow | None:
     """The handler whose table has this name."""
-    return _BY_TABLE.get(folded(name))
+    return _BY_TABLE.get(fold_spelling(name))
 
 
 def handler_of_type(name: str) -> HandlerRow | None:
     """The handler that `type = name` means."""
-    return _BY_TYPE.get(folded(name))
+    return _BY_TYPE.get(fold_spelling(name))
 
 
 # What an entry needs one of: the keys by which a handler is known, and the names of its table.
 HANDLER_WORDS = tuple(name for row in HANDLERS for name in (*row.marks, row.name, *row.tables))
 HANDLER_TYPES = tuple(name for row in HANDLERS for name in (row.name, *row.types))
 
-_BY_TABLE = {folded(name): row for row in HANDLERS for name in (row.name, *row.tables)}
-_BY_TYPE = {folded(name): row for row in HANDLERS for name in (row.name, *row.types)}
+_BY_TABLE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.tables)}
+_BY_TYPE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.types)}
 TOP = Spellings(TOP_KEYS)
 GROUP = Spellings([key for key in HOOK_KEYS if key.name in GROUP_KEYS] + [Key("hooks", "any", "handlers")])
 FLAT = {row.name: Spellings(HOOK_KEYS + row.keys) for row in HANDLERS}

@@ -12,9 +12,9 @@ from snell.settings.file_digests import FileDigests
 from snell.settings.front_matter import read_front_matter
 from snell.settings.locate import FOLDER, Project, home_of, project_at
 from snell.settings.pins import pins_of, read_pins
-from snell.settings.problems import Complaint
+from snell.settings.problems import Problem
 from snell.settings.project_trust import RUN_TRUST, why_not
-from snell.settings.trust_items import Item, Workshop
+from snell.settings.trust_items import Item, ItemReader
 from snell.system.paths import Places
 
 _HOMES = (".claude", FOLDER)
@@ -22,7 +22,7 @@ _HOMES = (".claude", FOLDER)
 
 class SkillHooks(Struct, frozen=True):
     hooks: tuple[Hook, ...] = ()
-    problems: tuple[Complaint, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def skill_hooks(
@@ -41,7 +41,7 @@ def skill_hooks(
     if root is None:
         parsed = read_front_matter(path, is_agent=is_agent, extra_events=extra_events)
         return SkillHooks(tuple(each.hook for each in parsed.declared), parsed.complaints)
-    workshop = Workshop(Project(root.root, identity=root.identity), digests or FileDigests(), env)
+    workshop = ItemReader(Project(root.root, identity=root.identity), digests or FileDigests(), env)
     pins, problem = read_pins(places)
     approved = pins_of(pins, root.root, root.identity)
     if approved is None:
@@ -52,8 +52,8 @@ def skill_hooks(
 
 
 def skill_items(
-    workshop: Workshop, path: Path, *, is_agent: bool, extra_events: frozenset[str] = frozenset()
-) -> tuple[list[Item], tuple[Complaint, ...]]:
+    workshop: ItemReader, path: Path, *, is_agent: bool, extra_events: frozenset[str] = frozenset()
+) -> tuple[list[Item], tuple[Problem, ...]]:
     """What the front matter of one file brings, as things that can be approved."""
     parsed = read_front_matter(path, is_agent=is_agent, extra_events=extra_events)
     name = os.path.relpath(path, workshop.root)
@@ -79,6 +79,6 @@ def _project_of(path: Path, places: Places, env: Mapping[str, str]) -> Project |
     return project_at(holder.parent)
 
 
-def _unapproved(path: Path) -> Complaint:
+def _unapproved(path: Path) -> Problem:
     message = "nothing of this project was approved, so hooks in this file have no effect"
-    return Complaint(str(path), 1, message, RUN_TRUST, "hint")
+    return Problem(str(path), 1, message, RUN_TRUST, "hint")

@@ -20,14 +20,14 @@ _LONG_BASIC_END = re.compile(r'\\.|"{3,5}', re.DOTALL)
 _LONG_LITERAL_END = re.compile(r"'{3,5}")
 
 
-class Spot(Struct):
+class Position(Struct):
     """The line of a value, and the spots of what is inside it, by key or by number."""
 
     line: int
-    inside: dict[str | int, "Spot"] = field(default_factory=dict)
+    inside: dict[str | int, "Position"] = field(default_factory=dict)
 
 
-def located(text: str) -> Spot:
+def locate_values(text: str) -> Position:
     """The spots of everything in a valid TOML text."""
     return _Locator(text).document()
 
@@ -37,8 +37,8 @@ class _Locator:
         self.text = text
         self.lines = Lines(text)
 
-    def document(self) -> Spot:
-        root = table = Spot(1)
+    def document(self) -> Position:
+        root = table = Position(1)
         position = self.after_blanks(0)
         while position < len(self.text):
             start = position
@@ -53,16 +53,16 @@ class _Locator:
         found = _BLANK.match(self.text, position)
         return found.end() if found else position
 
-    def header(self, root: Spot, position: int) -> tuple[Spot, int]:
+    def header(self, root: Position, position: int) -> tuple[Position, int]:
         line = self.lines.at(position)
         is_entry = self.text.startswith("[[", position)
         path, position = self.key(position + (2 if is_entry else 1))
         spot = root
         for part in path[:-1]:
-            spot = _newest(spot.inside.setdefault(part, Spot(line)))
-        last = spot.inside.setdefault(path[-1], Spot(line)) if path else spot
+            spot = _newest(spot.inside.setdefault(part, Position(line)))
+        last = spot.inside.setdefault(path[-1], Position(line)) if path else spot
         if is_entry:
-            entry = last.inside[len(last.inside)] = Spot(line)
+            entry = last.inside[len(last.inside)] = Position(line)
             return entry, position + 2
         # A table may be opened after its own sub-tables; then its real line is this one.
         last.line = line
@@ -79,20 +79,20 @@ class _Locator:
             position += 1
         return path, position
 
-    def pair(self, table: Spot, position: int, depth: int) -> int:
+    def pair(self, table: Position, position: int, depth: int) -> int:
         line = self.lines.at(position)
         path, position = self.key(position)
         spot = table
         for part in path[:-1]:
-            spot = spot.inside.setdefault(part, Spot(line))
+            spot = spot.inside.setdefault(part, Position(line))
         found, position = self.value(self.after_blanks(position + 1), depth)
         found.line = line
         if path:
             spot.inside[path[-1]] = found
         return position
 
-    def value(self, position: int, depth: int) -> tuple[Spot, int]:
-        spot = Spot(self.lines.at(position))
+    def value(self, position: int, depth: int) -> tuple[Position, int]:
+        spot = Position(self.lines.at(position))
         check_depth(depth, spot.line)
         opening = self.text[position : position + 1]
         if opening == "[":
@@ -101,7 +101,7 @@ class _Locator:
             return spot, self.inline_table(spot, position, depth)
         return spot, self.after_text(position) if opening in ('"', "'") else _end(_SCALAR, self.text, position)
 
-    def array(self, spot: Spot, position: int, depth: int) -> int:
+    def array(self, spot: Position, position: int, depth: int) -> int:
         position = self.after_blanks(position + 1)
         while position < len(self.text) and not self.text.startswith("]", position):
             start = position
@@ -109,7 +109,7 @@ class _Locator:
             position = self.after_comma(position, start)
         return position + 1
 
-    def inline_table(self, spot: Spot, position: int, depth: int) -> int:
+    def inline_table(self, spot: Position, position: int, depth: int) -> int:
         position = self.after_blanks(position + 1)
         while position < len(self.text) and not self.text.startswith("}", position):
             start = position
@@ -135,7 +135,7 @@ class _Locator:
         return len(self.text)
 
 
-def _newest(spot: Spot) -> Spot:
+def _newest(spot: Position) -> Position:
     """The last entry of an array of tables, or the table itself."""
     return spot.inside.get(len(spot.inside) - 1, spot)
 

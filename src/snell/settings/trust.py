@@ -19,10 +19,10 @@ from snell.settings.file_digests import FileDigests
 from snell.settings.load import imports, load
 from snell.settings.locate import NOTES, project_at, with_imports
 from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins
-from snell.settings.problems import Complaint
-from snell.settings.project_trust import brought, changes_of
+from snell.settings.problems import Problem
+from snell.settings.project_trust import changes_of, read_project
 from snell.settings.skill_hooks import files_of, skill_items
-from snell.settings.trust_items import Item, Workshop
+from snell.settings.trust_items import Item, ItemReader
 from snell.system.paths import Places
 
 State = Literal["approved", "changed", "new", "cannot"]
@@ -48,7 +48,7 @@ class ReviewItem(Struct, frozen=True):
 class Review(Struct, frozen=True):
     root: str
     items: tuple[ReviewItem, ...]
-    problems: tuple[Complaint, ...]
+    problems: tuple[Problem, ...]
     digest: str  # of everything listed; approving it approves all of it
 
     @property
@@ -61,7 +61,7 @@ class Status(Struct, frozen=True):
 
     root: str
     approved: tuple[Pin, ...] = ()
-    problems: tuple[Complaint, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def review(places: Places, root: Path, env: Mapping[str, str]) -> Review:
@@ -127,15 +127,15 @@ def status(places: Places, root: Path) -> Status:
 
 def _looked_at(
     places: Places, root: Path, env: Mapping[str, str]
-) -> tuple[list[Item], list[Complaint], ProjectPins | None]:
+) -> tuple[list[Item], list[Problem], ProjectPins | None]:
     if not Path(root).is_dir():
         raise TrustError("is not a folder", where=f"`{root}`", advice="name the root of a project")
     settings = load(places, Path(os.sep), env)
     project = with_imports(project_at(root), imports(settings.values))
-    workshop = Workshop(project, FileDigests(), env)
+    workshop = ItemReader(project, FileDigests(), env)
     pins, problem = read_pins(places)
     announced = frozenset(settings.value("extra_events"))
-    found = brought(workshop, announced)
+    found = read_project(workshop, announced)
     items, complaints = list(found.items), [*found.complaints, *([problem] if problem else [])]
     for path, is_agent in files_of(project.root):
         more, further = skill_items(workshop, path, is_agent=is_agent, extra_events=announced)

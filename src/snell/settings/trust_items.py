@@ -15,7 +15,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from snell.model.hooks import Command, Hook
-from snell.settings.command_files import Named, named_by
+from snell.settings.command_files import NamedFiles, files_named_by
 from snell.settings.digests import digest_of
 from snell.settings.file_digests import FileDigests
 from snell.settings.locate import NOTES, Project
@@ -35,7 +35,7 @@ class Item(Struct, frozen=True):
     programs: tuple[str, ...] = ()
     files: dict[str, str] = {}
     hook: Hook | None = None
-    named: Named = Named()
+    named: NamedFiles = NamedFiles()
     cannot: str = ""  # why it can never be approved as it is
 
     @property
@@ -43,7 +43,7 @@ class Item(Struct, frozen=True):
         return Pin(self.kind, self.file, self.title, self.definition, self.programs, self.files)
 
 
-class Workshop(Struct, frozen=True):
+class ItemReader(Struct, frozen=True):
     """What is needed to make items of one project."""
 
     project: Project
@@ -56,7 +56,7 @@ class Workshop(Struct, frozen=True):
 
     def hook_item(self, declared: Declared, file: str) -> Item:
         hook = declared.hook
-        named = named_by(hook.handler, self.root, self.env)
+        named = files_named_by(hook.handler, self.root, self.env)
         files = self._digests_of(named)
         return self._item(
             "hook", file, hook.source.line, hook.id, declared.definition, named.programs, files, hook, named
@@ -71,7 +71,7 @@ class Workshop(Struct, frozen=True):
         definition = {value.name: value.value for value in values}
         tables = (value for value in definition.values() if isinstance(value, dict))
         commands = [str(table["command"]) for table in tables if table.get("command")]
-        named = named_by(Command("\n".join(commands)), self.root, self.env) if commands else Named()
+        named = files_named_by(Command("\n".join(commands)), self.root, self.env) if commands else NamedFiles()
         files = self._digests_of(named)
         line, title = min(value.line for value in values), ", ".join(definition)
         return self._item("settings", file, line, title, definition, named.programs, files, named=named)
@@ -81,7 +81,7 @@ class Workshop(Struct, frozen=True):
         what = "its text is given to the model, between fences and as information, whatever it says from now on"
         return self._item("notes", NOTES, 1, NOTES, {"notes": what})
 
-    def _digests_of(self, named: Named) -> dict[str, str]:
+    def _digests_of(self, named: NamedFiles) -> dict[str, str]:
         return {_relative(path, self.root): self.digests.of(path) for path in named.files}
 
     def _item(
@@ -94,7 +94,7 @@ class Workshop(Struct, frozen=True):
         programs: tuple[str, ...] = (),
         files: dict[str, str] | None = None,
         hook: Hook | None = None,
-        named: Named = Named(),  # noqa: B008 - frozen, so one is as good as many
+        named: NamedFiles = NamedFiles(),  # noqa: B008 - frozen, so one is as good as many
     ) -> Item:
         covers = {
             "kind": kind,
@@ -120,7 +120,7 @@ class Workshop(Struct, frozen=True):
         )
 
 
-def _why_never(named: Named, files: Mapping[str, str]) -> str:
+def _why_never(named: NamedFiles, files: Mapping[str, str]) -> str:
     if named.is_too_much:
         return "its command names more words or files than can be vouched for"
     bad = next((name for name, digest in files.items() if digest.startswith("<")), "")

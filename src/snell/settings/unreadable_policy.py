@@ -4,25 +4,25 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from snell.engine.match import compiled
+from snell.engine.match import compile_matcher
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical, row_of
 from snell.model.errors import PatternError
 from snell.model.hooks import Broken, Hook, Role, Scope, Source
 from snell.settings.parse_types import Fault
 
 
-def standing_in(faults: Sequence[Fault], file: str) -> list[Hook]:
+def stand_in_hooks(faults: Sequence[Fault], file: str) -> list[Hook]:
     """Hooks that fail in place of what could not be read."""
     anywhere = [fault for fault in faults if not _event(fault)][:1]  # one that blocks everything is enough
     known = [fault for fault in faults if _event(fault)]
     return [hook for number, fault in enumerate(anywhere + known, 1) for hook in _hooks(fault, file, number)]
 
 
-def standing_in_for_guards(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
+def stand_in_guard_hooks(faults: Sequence[Fault], file: str, layer: str) -> list[Hook]:
     """The same outside the policy, for entries, and files with entries, that were to block or to ask when they fail."""
     promised = [fault for fault in faults if fault.definition.get("on_failure") in ("ask", "block")]
     guards = [fault for fault in promised if fault.is_file or _event(fault)]
-    return [_of_layer(hook, layer) for hook in standing_in(guards, file)]
+    return [_of_layer(hook, layer) for hook in stand_in_hooks(guards, file)]
 
 
 def _of_layer(hook: Hook, layer: str) -> Hook:
@@ -71,7 +71,7 @@ def _matcher(fault: Fault, event: str) -> tuple[str | None, str | None]:
     pattern, kind = found
     kind = fault.definition.get("matcher_type", kind)
     try:
-        compiled(pattern, kind, row_of(event))
+        compile_matcher(pattern, kind, row_of(event))
     except PatternError:
         return None, None
     return pattern or None, kind

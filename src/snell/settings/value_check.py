@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key, Spellings
 from snell.settings.value_tree import Node, noun, plain
 
@@ -16,11 +16,11 @@ def value_of(key: Key, node: Node, spelled: str) -> Any:
 
 def _text(key: Key, node: Node, name: str) -> str:
     if not isinstance(node.value, str):
-        raise WrongError(f"{name} must be text, not {noun(node.value)}", node.line, "put it in quotes")
+        raise InvalidValueError(f"{name} must be text, not {noun(node.value)}", node.line, "put it in quotes")
     if "\0" in node.value:
-        raise WrongError(f"{name} holds a NUL character", node.line, "remove it")
+        raise InvalidValueError(f"{name} holds a NUL character", node.line, "remove it")
     if key.is_required and not node.value.strip():
-        raise WrongError(f"{name} is empty", node.line, f"say {key.says.split(';')[0]}")
+        raise InvalidValueError(f"{name} is empty", node.line, f"say {key.says.split(';')[0]}")
     return _chosen(key, node.value, node.line, name)
 
 
@@ -32,12 +32,12 @@ def _chosen(key: Key, text: str, line: int, name: str) -> str:
 
     near = get_close_matches(text[:60], key.choices, n=1)
     hint = f"did you mean `{near[0]}`? " if near else ""
-    raise WrongError(f"{name} cannot be `{text[:80]}`", line, f"{hint}use one of {', '.join(key.choices)}")
+    raise InvalidValueError(f"{name} cannot be `{text[:80]}`", line, f"{hint}use one of {', '.join(key.choices)}")
 
 
 def _flag(_key: Key, node: Node, name: str) -> bool:
     if not isinstance(node.value, bool):
-        raise WrongError(
+        raise InvalidValueError(
             f"{name} must be true or false, not {noun(node.value)}", node.line, "write true or false, without quotes"
         )
     return node.value
@@ -45,7 +45,7 @@ def _flag(_key: Key, node: Node, name: str) -> bool:
 
 def _texts(key: Key, node: Node, name: str) -> tuple[str, ...]:
     if not isinstance(node.value, list):
-        raise WrongError(f"{name} must be a list of texts, not {noun(node.value)}", node.line, "put it in [ ]")
+        raise InvalidValueError(f"{name} must be a list of texts, not {noun(node.value)}", node.line, "put it in [ ]")
     return tuple(_text(key, each, name) for each in node.value)
 
 
@@ -63,14 +63,16 @@ def _hosts(key: Key, node: Node, name: str) -> tuple[str, ...]:
             allowed_entry(text)
         except ValueError as error:
             advice = "write `build.internal`, `build.internal:8080`, `10.0.0.7` or `10.0.0.0/8`"
-            raise WrongError(f"{name} cannot hold `{text[:80]}`: {error}", each.line, advice) from None
+            raise InvalidValueError(f"{name} cannot hold `{text[:80]}`: {error}", each.line, advice) from None
     return texts
 
 
 def _number(_key: Key, node: Node, name: str) -> float:
     value = _finite(node, name)
     if value <= 0:
-        raise WrongError(f"{name} must be more than 0, not {node.value}", node.line, "leave it out for the default")
+        raise InvalidValueError(
+            f"{name} must be more than 0, not {node.value}", node.line, "leave it out for the default"
+        )
     return value
 
 
@@ -78,16 +80,20 @@ def _amount(_key: Key, node: Node, name: str) -> float:
     """What may be nothing, too: a price, a sum of money."""
     value = _finite(node, name)
     if value < 0:
-        raise WrongError(f"{name} must be 0 or more, not {node.value}", node.line, "leave it out for the default")
+        raise InvalidValueError(
+            f"{name} must be 0 or more, not {node.value}", node.line, "leave it out for the default"
+        )
     return value
 
 
 def _finite(node: Node, name: str) -> float:
     value = node.value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise WrongError(f"{name} must be a number, not {noun(value)}", node.line, "write a number without quotes")
+        raise InvalidValueError(
+            f"{name} must be a number, not {noun(value)}", node.line, "write a number without quotes"
+        )
     if math.isnan(value) or math.isinf(value):
-        raise WrongError(f"{name} must be more than 0, not {value}", node.line, "leave it out for the default")
+        raise InvalidValueError(f"{name} must be more than 0, not {value}", node.line, "leave it out for the default")
     return float(min(value, 10**9))
 
 
@@ -98,10 +104,12 @@ def _matcher(_key: Key, node: Node, name: str) -> tuple[str, str | None]:
     if isinstance(node.value, str):
         return node.value, None
     if not isinstance(node.value, dict) or not node.value.keys() <= {"type", "pattern", "match_type", "matchType"}:
-        raise WrongError(f"{name} must be text or a table of `type` and `pattern`", node.line, "write it as text")
+        raise InvalidValueError(
+            f"{name} must be text or a table of `type` and `pattern`", node.line, "write it as text"
+        )
     fields = {"pattern" if key == "pattern" else "type": each for key, each in node.value.items()}
     if wrong := next((each for each in fields.values() if not isinstance(each.value, str)), None):
-        raise WrongError(f"`type` and `pattern` of {name} must be text", wrong.line, "put them in quotes")
+        raise InvalidValueError(f"`type` and `pattern` of {name} must be text", wrong.line, "put them in quotes")
     kind = str(fields["type"].value).lower() if "type" in fields else None
     return str(fields["pattern"].value) if "pattern" in fields else "", kind
 
@@ -113,7 +121,7 @@ def _method(key: Key, node: Node, name: str) -> str:
 
 def _table(_key: Key, node: Node, name: str) -> dict[str, Any]:
     if not node.is_table:
-        raise WrongError(f"{name} must be a table, not {noun(node.value)}", node.line, "write { key = value }")
+        raise InvalidValueError(f"{name} must be a table, not {noun(node.value)}", node.line, "write { key = value }")
     return dict(plain(node))
 
 
@@ -133,14 +141,14 @@ def _command_setting(key: Key, node: Node, name: str) -> dict[str, Any]:
         return {"command": _text(key, node, name)}
     table = _table(key, node, name)
     if not isinstance(table.get("command"), str) or not table["command"].strip():
-        raise WrongError(f"{name} has no `command`", node.line, "give the command as text")
+        raise InvalidValueError(f"{name} has no `command`", node.line, "give the command as text")
     return table
 
 
 def _count(key: Key, node: Node, name: str) -> int:
     number = _number(key, node, name)
     if number != int(number):
-        raise WrongError(f"{name} must be a whole number, not {node.value}", node.line, "round it")
+        raise InvalidValueError(f"{name} must be a whole number, not {node.value}", node.line, "round it")
     return int(number)
 
 
@@ -153,12 +161,12 @@ def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
         row = known.find(spelled)
         full = f"{name[1:-1]}.{spelled[:80]}"
         if row is None:
-            raise WrongError(f"`{full}` is not a setting", each.line, known.nearest(spelled))
+            raise InvalidValueError(f"`{full}` is not a setting", each.line, known.nearest(spelled))
         if row.name in found:
-            raise WrongError(f"`{full}` is given twice", each.line, "keep one of them")
+            raise InvalidValueError(f"`{full}` is given twice", each.line, "keep one of them")
         found[row.name] = value_of(row, each, full)
     if missing := next((row for row in key.inner if row.is_required and row.name not in found), None):
-        raise WrongError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.says}")
+        raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.says}")
     return found
 
 
@@ -171,12 +179,12 @@ def _http_endpoint(key: Key, node: Node, name: str) -> dict[str, Any]:
     """Whether it is on, and its port; 0 = any free one."""
     table = _table(key, node, name)
     if wrong := next((each for each in table if each not in ("enabled", "port")), None):
-        raise WrongError(f"{name} has no `{wrong[:80]}`", node.line, "use `enabled` and `port`")
+        raise InvalidValueError(f"{name} has no `{wrong[:80]}`", node.line, "use `enabled` and `port`")
     enabled, port = table.get("enabled", True), table.get("port", 0)
     if not isinstance(enabled, bool):
-        raise WrongError(f"`enabled` of {name} must be true or false", node.line, "write it without quotes")
+        raise InvalidValueError(f"`enabled` of {name} must be true or false", node.line, "write it without quotes")
     if isinstance(port, bool) or not isinstance(port, int) or not (port == 0 or 1024 <= port <= 65535):
-        raise WrongError(f"`port` of {name} cannot be `{str(port)[:80]}`", node.line, "use 1024 to 65535")
+        raise InvalidValueError(f"`port` of {name} cannot be `{str(port)[:80]}`", node.line, "use 1024 to 65535")
     return {"enabled": enabled, "port": port}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 
 DEEPEST = 100
 
@@ -55,12 +55,12 @@ def text_of(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise WrongError("the file is not valid UTF-8", line, "save it as UTF-8") from None
+        raise InvalidValueError("the file is not valid UTF-8", line, "save it as UTF-8") from None
 
 
 def check_depth(depth: int, line: int) -> None:
     if depth > DEEPEST:
-        raise WrongError(f"values are nested more than {DEEPEST} deep", line, "flatten them")
+        raise InvalidValueError(f"values are nested more than {DEEPEST} deep", line, "flatten them")
 
 
 def noun(value: Any) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from snell.model.installs import Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
 from snell.settings.value_tree import text_of
 from snell.setup.edit_json import JsonText, Span
 from snell.setup.edit_markdown import has_block, with_block, without_block
-from snell.setup.edit_toml import appended, checked, first_line_of, refuse_if_taken, toml_table, without
+from snell.setup.edit_toml import append_table, first_line_of, parse_toml, refuse_if_taken, toml_table, without_tables
 from snell.setup.edit_yaml import with_entry, without_entry, yaml_values
 
 BOM = "\ufeff"
@@ -47,7 +47,7 @@ def is_our_file(data: bytes) -> bool:
         return True
     try:
         value = JsonText(_text(data).removeprefix(BOM)).root.value
-    except WrongError:
+    except InvalidValueError:
         return False
     return runs_only_shim(value)
 
@@ -61,7 +61,7 @@ def foreign_hooks(data: bytes | None, file: FileEdit) -> list[str]:
         return []
     if file.format == "toml":
         names = [edit.name for edit in file.edits if isinstance(edit, Entries)]
-        items = [item for name in names for item in checked(text).get(name, ()) if isinstance(item, Mapping)]
+        items = [item for name in names for item in parse_toml(text).get(name, ()) if isinstance(item, Mapping)]
         return [f"{item.get('event')}: {item.get('command')}" for item in items if not runs_shim(item)]
     found: list[str] = []
     for edit in file.edits:
@@ -73,7 +73,7 @@ def foreign_hooks(data: bytes | None, file: FileEdit) -> list[str]:
 
 def _whole(data: bytes | None, file: FileEdit) -> bytes:
     if data is not None and not is_our_file(data):
-        raise WrongError("somebody else's file stands here", 1, "rename it, or leave this client to it")
+        raise InvalidValueError("somebody else's file stands here", 1, "rename it, or leave this client to it")
     return "".join(edit.text for edit in file.edits if isinstance(edit, Whole)).encode()
 
 
@@ -121,7 +121,7 @@ def _put_member(document: JsonText, edit: Any) -> None:
     found = document.find(edit.at)
     if found and found.value != edit.value and not is_our_member(found.value):
         message = f"`{'.'.join(edit.at)}` is there already, and it is not ours"
-        raise WrongError(message, document.line_of(found), "rename it, or remove it")
+        raise InvalidValueError(message, document.line_of(found), "rename it, or remove it")
     document.put(edit.at, edit.value)
 
 
@@ -140,7 +140,7 @@ def _put_wrapped(document: JsonText, edit: Any) -> None:
         return
     command = span.value.get("command") if isinstance(span.value, dict) else None
     if not isinstance(command, str):
-        raise WrongError(f"`{'.'.join(edit.at)}` has no `command`", 1, "mend it, or remove it")
+        raise InvalidValueError(f"`{'.'.join(edit.at)}` has no `command`", 1, "mend it, or remove it")
     inner = wrapped_command(command)
     inner = command if inner is None else inner
     document.put((*edit.at, "command"), wrapping(edit.command, inner, edit.test))
@@ -187,40 +187,40 @@ def _cut_empty(document: JsonText, path: tuple[str, ...]) -> None:
 def _lists(document: JsonText, at: tuple[str, ...]) -> Iterator[tuple[str, list[Any]]]:
     span = document.find(at)
     if span is not None and not isinstance(span.value, dict):
-        raise WrongError(f"`{'.'.join(at)}` is not an object", document.line_of(span), "mend it, or remove it")
+        raise InvalidValueError(f"`{'.'.join(at)}` is not an object", document.line_of(span), "mend it, or remove it")
     for item in span.items if span else ():
         if isinstance(item.span.value, list):
             yield item.key, item.span.value
 
 
 def _toml_in(text: str, file: FileEdit) -> str:
-    values = checked(text)
+    values = parse_toml(text)
     if _toml_ours(values, file) == _wanted(file):
         return text
     text = before = _toml_out(text, file)
-    values = checked(text)
+    values = parse_toml(text)
     for edit in file.edits:
         if isinstance(edit, Member):
             refuse_if_taken(values, edit.at)
-            text = appended(text, toml_table(".".join(edit.at), edit.value))
+            text = append_table(text, toml_table(".".join(edit.at), edit.value))
         elif isinstance(edit, Entries):
-            text = appended(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
+            text = append_table(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
     try:
-        result = checked(text)
-    except WrongError:
+        result = parse_toml(text)
+    except InvalidValueError:
         message = "what is there is written so that nothing can be added"
         names = [edit.name for edit in file.edits if isinstance(edit, Entries)]
         names += [edit.at[0] for edit in file.edits if isinstance(edit, Member)]
-        raise WrongError(
+        raise InvalidValueError(
             message, first_line_of(before, names), "write it as tables, with headers in brackets"
         ) from None
     if _toml_ours(result, file) != _wanted(file):
-        raise WrongError("what is there is written so that nothing can be added", 1, "write it as tables")
+        raise InvalidValueError("what is there is written so that nothing can be added", 1, "write it as tables")
     return text
 
 
 def _toml_out(text: str, file: FileEdit) -> str:
-    before = checked(text)
+    before = parse_toml(text)
     members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_our_member(_at(before, edit.at))]
     entries = [edit.name for edit in file.edits if isinstance(edit, Entries)]
 
@@ -229,9 +229,9 @@ def _toml_out(text: str, file: FileEdit) -> str:
             return table.name in [(name,) for name in entries] and runs_shim(values)
         return any(table.name[: len(at)] == at for at in members)
 
-    text = without(text, goes)
-    if _toml_others(checked(text), file) != _toml_others(before, file):
-        raise WrongError("ours cannot be taken out without touching what is not ours", 1, "remove it by hand")
+    text = without_tables(text, goes)
+    if _toml_others(parse_toml(text), file) != _toml_others(before, file):
+        raise InvalidValueError("ours cannot be taken out without touching what is not ours", 1, "remove it by hand")
     return text
 
 
@@ -268,13 +268,13 @@ def _yaml_in(text: str, file: FileEdit) -> str:
     for edit in file.edits:
         if isinstance(edit, Member) and (found := _at(values, edit.at)) != edit.value:
             if found is not None and not is_our_member(found):
-                raise WrongError(f"`{'.'.join(edit.at)}` is there already, and it is not ours", 1, "rename it")
+                raise InvalidValueError(f"`{'.'.join(edit.at)}` is there already, and it is not ours", 1, "rename it")
             expected = _set(values if isinstance(values, dict) else {}, edit.at, edit.value)
             text = with_entry(text, edit.at[0], edit.at[1], edit.value)
             values = _yaml_or_none(text)
             if values != expected:
                 message = "what is there is written in braces, where nothing can be added"
-                raise WrongError(message, 1, "write it in block style, one name on each line")
+                raise InvalidValueError(message, 1, "write it in block style, one name on each line")
     return text
 
 
@@ -282,7 +282,7 @@ def _yaml_or_none(text: str) -> Any:
     """Of a text that we made: that it cannot be read is nobody's mistake but ours."""
     try:
         return yaml_values(text)
-    except WrongError:
+    except InvalidValueError:
         return None
 
 
@@ -295,7 +295,9 @@ def _yaml_out(text: str, file: FileEdit) -> str:
             text = without_entry(text, edit.at[0], edit.at[1])
             values = yaml_values(text) or {}
             if values != expected:
-                raise WrongError("ours cannot be taken out without touching what is not ours", 1, "remove it by hand")
+                raise InvalidValueError(
+                    "ours cannot be taken out without touching what is not ours", 1, "remove it by hand"
+                )
     return text
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from snell.model.errors import SnellError
 from snell.model.installs import Install
 from snell.setup.config_formats import SERVER
-from snell.setup.plan import Site, expanded
+from snell.setup.plan import Site, expand_path
 from snell.system.files import read_capped
 from snell.system.handler_context import McpServer
 
@@ -38,7 +38,7 @@ def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Config
     project = str(site.project)
     for scope, path in install.mcp.items():
         if scope == "user" or is_trusted:
-            whole = _file(Path(expanded(install, path, site)), install.mcp_format)
+            whole = _file(Path(expand_path(install, path, site)), install.mcp_format)
             found += _rows(whole, install.name, "" if scope == "user" else project, site.env)
             # Claude Code has servers of a user in one project in the user's file.
             own = _table(_table(_table(whole).get("projects")).get(project)) if scope == "user" else {}

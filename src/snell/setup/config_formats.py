@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients import client_named, meaning_of
-from snell.clients.protocol.plugin_files import bridge
+from snell.clients.protocol.plugin_files import plugin_text
 from snell.model.catalogue import can_be_refused
 from snell.model.installs import Edit, Entries, FileEdit, Format, Install, Lists, Member, Whole
 from snell.setup.apply_edits import OUR_MARK
@@ -53,7 +53,7 @@ class Programs(Struct, frozen=True):
             return " ".join(f'"{word}"' if " " in word else word for word in words)
         return f"exec {shlex.join(words)}"
 
-    def shared(self) -> "Programs":
+    def for_shared_file(self) -> "Programs":
         """For files that others get too: the shim by its name, unless it could not be found by it even here."""
         return replace(self, shim="snell-hook") if self.is_on_path else self
 
@@ -257,9 +257,9 @@ def _bridge(install: Install, path: str, events: Sequence[str], programs: Progra
     """A plugin in the client's own language; which events it reports is written in it."""
     suffix = path.rpartition(".")[2]
     if not programs.fails_closed:
-        return [_whole(path, f"// {OUR_MARK}\n{bridge(f'{install.name}.{suffix}', [programs.shim])}")]
+        return [_whole(path, f"// {OUR_MARK}\n{plugin_text(f'{install.name}.{suffix}', [programs.shim])}")]
     refused = [event for event in ("PreToolUse", "UserPromptSubmit") if is_refusable(install.name, event)]
-    text = bridge(f"{install.name}.{suffix}", [programs.shim, "--fail-closed"], refused)
+    text = plugin_text(f"{install.name}.{suffix}", [programs.shim, "--fail-closed"], refused)
     return [_whole(path, f"// {OUR_MARK}\n{text}")]
 
 

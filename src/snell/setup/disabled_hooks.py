@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from snell.model.installs import Install, Switch
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.setup.edit_json import JsonText
-from snell.setup.plan import LONGEST_FILE, Site, expanded
+from snell.setup.plan import LONGEST_FILE, Site, expand_path
 from snell.system.files import FileError, read_capped
 
 
-def switched_off(install: Install, site: Site) -> str:
+def disabled_hooks(install: Install, site: Site) -> str:
     """Which setting keeps this client from running our hooks, and where it stands; empty = none that we know of."""
     return next((said for switch in install.switches if (said := _said(switch, install, site))), "")
 
@@ -30,7 +30,7 @@ def _said(switch: Switch, install: Install, site: Site) -> str:
 
 def _files(switch: Switch, install: Install, site: Site) -> Iterator[Path]:
     for name in switch.files:
-        path = Path(expanded(install, name, site))
+        path = Path(expand_path(install, name, site))
         yield from sorted(path.parent.glob(path.name), reverse=True) if "*" in path.name else (path,)
 
 
@@ -39,7 +39,7 @@ def _values(path: Path) -> Any:
     try:
         text = read_capped(path, LONGEST_FILE).decode("utf-8-sig")
         return tomllib.loads(text) if path.suffix == ".toml" else JsonText(text, comments=True).root.value
-    except (OSError, FileError, WrongError, ValueError):
+    except (OSError, FileError, InvalidValueError, ValueError):
         return None
 
 

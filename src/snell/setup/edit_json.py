@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.value_tree import Lines, check_depth
 
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -58,7 +58,7 @@ class JsonText:
         self.text = text
         self.root = self._scanned()
         if not isinstance(self.root.value, dict):
-            raise WrongError("the file does not hold an object", 1, "put `{` and `}` around its content")
+            raise InvalidValueError("the file does not hold an object", 1, "put `{` and `}` around its content")
 
     def find(self, path: tuple[str | int, ...]) -> Span | None:
         """The value at this path of keys, and of numbers in lists that are known to be there."""
@@ -69,7 +69,7 @@ class JsonText:
                 continue
             if not isinstance(span.value, dict):
                 name = ".".join(map(str, path[:depth]))
-                raise WrongError(f"`{name}` is not an object", self._line(span.start), "mend it, or remove it")
+                raise InvalidValueError(f"`{name}` is not an object", self._line(span.start), "mend it, or remove it")
             found = next((item.span for item in span.items if item.key == key), None)
             if found is None:
                 return None
@@ -87,7 +87,7 @@ class JsonText:
             self.put(path[:-1], {path[-1]: value})
             return
         if not isinstance(parent.value, dict):
-            raise WrongError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), "mend it")
+            raise InvalidValueError(f"`{'.'.join(path[:-1])}` is not an object", self._line(parent.start), "mend it")
         self._splice(self._added(parent, [(_key(path[-1]), value)]))
 
     def extend(self, at: tuple[str, ...], lists: Mapping[str, Sequence[Any]]) -> None:
@@ -103,7 +103,9 @@ class JsonText:
             if items := lists.get(item.key):
                 if not isinstance(item.span.value, list):
                     name = ".".join((*at, item.key))
-                    raise WrongError(f"`{name}` is not a list", self._line(item.span.start), "mend it, or remove it")
+                    raise InvalidValueError(
+                        f"`{name}` is not a list", self._line(item.span.start), "mend it, or remove it"
+                    )
                 changes += self._added(item.span, [("", each) for each in items])
         changes += self._added(inside, [(_key(name), items) for name, items in missing.items()])
         self._splice(changes)
@@ -253,12 +255,12 @@ class _Scanner:
             raise self.wrong(end, "there is text after the end of the JSON value", "remove it")
         return span
 
-    def wrong(self, position: int, message: str, advice: str = "mend it first") -> WrongError:
+    def wrong(self, position: int, message: str, advice: str = "mend it first") -> InvalidValueError:
         if self.text[position : position + 2] in ("//", "/*"):
             message, advice = "a comment that the client would not understand", "remove it"
             if self.comments:
                 message, advice = "a comment that does not end", "end it with */"
-        return WrongError(message, self.lines.at(min(position, len(self.text))), advice)
+        return InvalidValueError(message, self.lines.at(min(position, len(self.text))), advice)
 
     def skip(self, position: int) -> int:
         while True:

@@ -1,6 +1,6 @@
 """A passage of a text file that is ours, between two marks."""
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 
 BEGIN = "<!-- snell: begin; written by `snell setup`, do not edit -->"
 END = "<!-- snell: end -->"
@@ -45,5 +45,5 @@ def _place(text: str) -> tuple[int, int] | None:
     end = text.find(END, start)
     line = text.count("\n", 0, start) + 1
     if end < 0:
-        raise WrongError("our passage begins here and does not end", line, f"add `{END}` after it, or remove it")
+        raise InvalidValueError("our passage begins here and does not end", line, f"add `{END}` after it, or remove it")
     return start, end + len(END)

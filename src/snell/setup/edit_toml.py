@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 
 _MULTILINE = ('"""', "'''")
@@ -28,13 +28,13 @@ class Table(msgspec.Struct):
     last: int
 
 
-def checked(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """The values of a TOML text. Raises WrongError with the line."""
     read_toml(text)  # its messages name lines
     return tomllib.loads(text)
 
 
-def appended(text: str, table: str) -> str:
+def append_table(text: str, table: str) -> str:
     """The text with these lines at its end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     block = newline.join(table.strip("\n").split("\n")) + newline
@@ -44,7 +44,7 @@ def appended(text: str, table: str) -> str:
     return text + gap + block
 
 
-def without(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) -> str:
+def without_tables(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) -> str:
     """The text without the tables for which `goes` holds, and without the empty line before each."""
     lines = text.split("\n")
     kept, previous_end = [], 0
@@ -60,12 +60,12 @@ def without(text: str, goes: Callable[[Table, Mapping[str, Any]], bool]) -> str:
 
 def with_value(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
     """The text with this value in that table, wherever the table is; everything else stays. Raises WrongError."""
-    refuse_if_taken(checked(text), table)
+    refuse_if_taken(parse_toml(text), table)
     lines = text.split("\n")
     found = next((each for each in _tables(lines) if each.name == table and not each.is_entry), None)
     line, end = f"{name} = {toml_value(value)}", "\r" if "\r\n" in text else ""
     if found is None:
-        after = appended(text, toml_table(".".join(table), {name: value}))
+        after = append_table(text, toml_table(".".join(table), {name: value}))
     elif at := next((n for n in range(found.first + 1, found.last + 1) if _is_given(lines[n], name)), 0):
         remark = lines[at].find("#")
         kept = f"  {lines[at][remark:].rstrip()}" if remark >= 0 else ""
@@ -88,7 +88,9 @@ def _meant(text: str, table: tuple[str, ...], name: str, value: Any) -> str:
         found = None
     if found != value:
         where = first_line_of(text, table[-1:])
-        raise WrongError(f"`{'.'.join(table)}` is written in a way that is not edited", where, "change it by hand")
+        raise InvalidValueError(
+            f"`{'.'.join(table)}` is written in a way that is not edited", where, "change it by hand"
+        )
     return text
 
 
@@ -180,7 +182,7 @@ def refuse_if_taken(values: Mapping[str, Any], path: tuple[str, ...]) -> None:
     found: Any = values
     for name in path:
         if not isinstance(found, Mapping):
-            raise WrongError(f"`{'.'.join(path)}` is not a table", 1, "mend it, or remove it")
+            raise InvalidValueError(f"`{'.'.join(path)}` is not a table", 1, "mend it, or remove it")
         found = found.get(name)
         if found is None:
             return

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
 from snell.settings.value_tree import plain
 from snell.setup.edit_toml import toml_value
@@ -34,7 +34,7 @@ def with_entry(text: str, top: str, name: str, value: Mapping[str, Any]) -> str:
         return f"{text}{gap}{block}{newline}"
     rest = lines[at].split(":", 1)[1].split(" #", 1)[0].strip()
     if rest not in ("", "{}", "null", "~"):
-        raise WrongError(f"`{top}` is written on one line", at + 1, "write its entries on lines of their own")
+        raise InvalidValueError(f"`{top}` is written on one line", at + 1, "write its entries on lines of their own")
     if rest:
         lines[at] = f"{top}:"
     first = next((line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#")), "")

@@ -16,10 +16,10 @@ import msgspec
 
 from snell.model.errors import SetupError
 from snell.model.installs import FileEdit, Whole
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.setup.apply_edits import foreign_hooks, put_in, taken_out
 from snell.setup.plan import LONGEST_FILE
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
 FOLDERS = "folders.json"  # those that were made for our files
@@ -46,13 +46,13 @@ class Record(msgspec.Struct):
     clients: list[str]  # several clients may want the same thing of one file
 
 
-def planned(file: FileEdit) -> Change:
+def plan_change(file: FileEdit) -> Change:
     """What installing would change. Raises SetupError, with the line, where a file cannot be edited."""
     before = _read(Path(file.path))
     return Change(file, before, _edited(file, before))
 
 
-def planned_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Change:
+def plan_removal(file: FileEdit, leaving: Collection[str], state: Path) -> Change:
     """What taking ours out would change once all of these clients are left."""
     before = _read(Path(file.path))
     record = _record(state, _real(file.path))
@@ -117,18 +117,18 @@ def foreign(file: FileEdit) -> list[str]:
 def _edited(file: FileEdit, before: bytes | None) -> bytes:
     try:
         return put_in(before, file)
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         raise _with_line(wrong, file.path) from None
 
 
 def _taken_out(file: FileEdit, before: bytes | None) -> bytes | None:
     try:
         return taken_out(before, file)
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         raise _with_line(wrong, file.path) from None
 
 
-def _with_line(wrong: WrongError, path: str) -> SetupError:
+def _with_line(wrong: InvalidValueError, path: str) -> SetupError:
     return SetupError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice)
 
 
@@ -299,7 +299,7 @@ def _digest(data: bytes) -> str:
 def _held(state: Path) -> Iterator[None]:
     """One set-up at a time."""
     make_private(state / "installs")
-    with locked(state / "installs" / "lock"):
+    with file_lock(state / "installs" / "lock"):
         yield
 
 
@@ -308,7 +308,7 @@ def _nicely(path: Path) -> Iterator[None]:
     """The world's troubles with a file, in words."""
     try:
         yield
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         raise _with_line(wrong, str(path)) from None
     except OSError as error:
         why = (error.strerror or str(error)).lower()

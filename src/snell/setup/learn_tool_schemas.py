@@ -11,10 +11,10 @@ from snell.clients.installs import install_of
 from snell.settings.load import load
 from snell.settings.locate import project_at
 from snell.setup.client_mcp_servers import Configured, servers_of
-from snell.setup.plan import Site, found_here
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
+from snell.setup.plan import Site, find_installed_clients
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.mcp_client import McpError, list_tools
-from snell.system.mcp_tool_schemas import LearnedServer, LearnedTool, keep
+from snell.system.mcp_tool_schemas import LearnedServer, LearnedTool, store_learned_tools
 from snell.system.paths import make_private, places
 
 LARGEST_SCHEMA_BYTES = 200_000
@@ -28,12 +28,12 @@ class Asked(Struct, frozen=True):
     problem: str = ""
 
 
-def configured(env: Mapping[str, str], cwd: Path, client: str = "") -> list[Configured]:
+def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[Configured]:
     """The servers of one client, or of all that are on this machine; each of them once for each client."""
     project = project_at(cwd).root
     site = Site.here(env, project)
     is_trusted = load(places(env), cwd, env).is_trusted
-    installs = [install_of(client.replace("-", "_"))] if client else found_here(site)
+    installs = [install_of(client.replace("-", "_"))] if client else find_installed_clients(site)
     return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
 
 
@@ -52,16 +52,16 @@ def learn(env: Mapping[str, str], servers: list[Configured], seconds: float) -> 
             yield Asked(each, problem=answer.problem)
             continue
         row = LearnedServer(each.client, each.name, each.project, time.time(), answer.tools)
-        keep(state, [row])
+        store_learned_tools(state, [row])
         yield Asked(each, len(row.tools))
 
 
 def _asked(each: Configured, env: Mapping[str, str], seconds: float) -> Asked | LearnedServer:
     try:
-        found = list_tools(each.server, env, Patience(seconds))
+        found = list_tools(each.server, env, Deadline(seconds))
     except McpError as error:
         return Asked(each, problem=str(error))
-    except (OutOfTimeError, CancelledError):
+    except (DeadlineExceededError, CancelledError):
         return Asked(each, problem=f"did not answer within {seconds:g} s")
     return LearnedServer(each.client, each.name, tools={str(tool["name"]): _tool(tool) for tool in found})
 

@@ -4,7 +4,7 @@ from snell.model.errors import SnellError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.setup.apply_edits import taken_out
 from snell.setup.config_formats import MCP_PURPOSE
-from snell.setup.file_changes import planned
+from snell.setup.file_changes import plan_change
 from snell.setup.plan import Site, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 
@@ -32,7 +32,7 @@ def names_our_server(install: Install, site: Site) -> bool:
 def _names_it(install: Install, scope: SetupScope, site: Site) -> bool:
     file = planned_mcp(install, scope, site)
     try:
-        before = planned(file).before if file else None
+        before = plan_change(file).before if file else None
         return file is not None and before is not None and taken_out(before, file) != before
     except SnellError:
         return False  # a file that cannot be edited is told of by itself

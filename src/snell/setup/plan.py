@@ -70,7 +70,7 @@ class Found(Struct, frozen=True):
         return bool(self.programs or self.folders)
 
 
-def resolved(name: object) -> Install:
+def find_install(name: object) -> Install:
     """The set-up of a client by its name or alias, whatever its case, blanks and dashes; callers come from outside."""
     if not isinstance(name, str) or not name.strip():
         raise ClientError(f"`{name}` is no client's name", advice=f"known are {', '.join(known_clients())}")
@@ -95,7 +95,7 @@ def generate(
     site: Site | None = None,
 ) -> dict[str, Any]:
     """One client's whole set-up as data, by its name or alias; nothing is written."""
-    install, site = resolved(client), site or Site.here(os.environ, Path.cwd())
+    install, site = find_install(client), site or Site.here(os.environ, Path.cwd())
     if scope not in SCOPES:
         raise SetupError(f"there is no scope `{scope}`", advice=f"it is one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
@@ -177,11 +177,11 @@ def find(install: Install, site: Site) -> Found:
         if folder and shutil.which(name, path=folder)
     ]
     real = {os.path.realpath(program): program for program in reversed(programs)}
-    folders = [expanded(install, folder, site) for folder in install.folders]
+    folders = [expand_path(install, folder, site) for folder in install.folders]
     return Found(tuple(sorted(real.values())), tuple(folder for folder in folders if os.path.exists(folder)))
 
 
-def found_here(site: Site) -> list[Install]:
+def find_installed_clients(site: Site) -> list[Install]:
     """The clients on this machine."""
     installs = [install_of(name) for name in install_names()]
     return [install for install in installs if find(install, site).is_here]
@@ -238,7 +238,7 @@ def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit
 
 def _programs(scope: SetupScope, site: Site) -> Programs:
     """A project's files are committed, and where Snell is on this machine is nothing to others."""
-    return site.programs.shared() if scope == "project" else site.programs
+    return site.programs.for_shared_file() if scope == "project" else site.programs
 
 
 def _is_closed(file: FileEdit) -> bool:
@@ -273,10 +273,10 @@ def _joined(files: Sequence[FileEdit]) -> list[FileEdit]:
 
 def _place(install: Install, places: Mapping[str, str], scope: SetupScope, site: Site) -> str:
     found = places.get(scope)
-    return expanded(install, found, site) if found else ""
+    return expand_path(install, found, site) if found else ""
 
 
-def expanded(install: Install, path: str, site: Site) -> str:
+def expand_path(install: Install, path: str, site: Site) -> str:
     """A path of a client's, as it is on this machine."""
     moved = site.env.get(install.base_variable, "") if install.base_variable else ""
     if moved and not os.path.isabs(moved):
@@ -300,10 +300,10 @@ __all__ = [
     "build_instructions",
     "build_mcp_config",
     "capabilities_of",
-    "expanded",
+    "expand_path",
     "find",
-    "found_here",
+    "find_install",
+    "find_installed_clients",
     "generate",
     "plan",
-    "resolved",
 ]

@@ -14,8 +14,8 @@ from snell.model.installs import Install
 from snell.model.protocols import Capabilities, tier_of
 from snell.settings.load import load
 from snell.setup.apply_edits import taken_out
-from snell.setup.disabled_hooks import switched_off
-from snell.setup.file_changes import Change, foreign, planned, planned_removal
+from snell.setup.disabled_hooks import disabled_hooks
+from snell.setup.file_changes import Change, foreign, plan_change, plan_removal
 from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_our_server
 from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan
 from snell.system.paths import Places, places
@@ -49,11 +49,11 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
     found = find(install, site)
     try:
         files = plan(install, options, site)
-        changes = tuple(planned(file) for file in files)
+        changes = tuple(plan_change(file) for file in files)
         others = tuple(name for file in files if "hooks" in file.purpose for name in foreign(file))
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
-    return ClientState(install, found, changes, others, off=switched_off(install, site))
+    return ClientState(install, found, changes, others, off=disabled_hooks(install, site))
 
 
 def removal_of(
@@ -67,7 +67,7 @@ def removal_of(
     everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
     try:
         files = plan(install, everything, site)
-        changes = tuple(planned_removal(file, {install.name, *leaving}, where.state) for file in files)
+        changes = tuple(plan_removal(file, {install.name, *leaving}, where.state) for file in files)
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     return ClientState(install, found, changes)
@@ -97,7 +97,7 @@ def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str,
     return rows
 
 
-def fitted(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
+def with_needed_options(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -> Options:
     """With what the hooks of this place need: to be asked for worktrees, or to wake an agent later."""
     hooks = [hook for hook in load(where, cwd, env).hooks if hook.enabled]
     worktrees = any(hook.event == "WorktreeCreate" for hook in hooks)
@@ -105,7 +105,7 @@ def fitted(options: Options, where: Places, cwd: Path, env: Mapping[str, str]) -
 
 
 def default_options(env: Mapping[str, str], cwd: Path) -> Options:
-    return fitted(Options(), places(env), cwd, env)
+    return with_needed_options(Options(), places(env), cwd, env)
 
 
 def _holds_ours(change: Change) -> bool:

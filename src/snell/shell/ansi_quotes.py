@@ -2,9 +2,9 @@
 
 import re
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_ESCAPE = late(
+_ESCAPE = lazy_regex(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
     re.DOTALL,
 )
@@ -21,7 +21,7 @@ _LETTERS = {
 }
 
 
-def decoded(quoted: str) -> str | None:
+def decode_ansi_quotes(quoted: str) -> str | None:
     """The characters that the text between the quotes stands for; None when shells disagree about them."""
     if r"\x{" in quoted:
         return None

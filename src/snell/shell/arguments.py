@@ -80,7 +80,7 @@ _SAME = {"gawk": "awk", "mawk": "awk", "nawk": "awk", "podman": "docker", "nerdc
 VALUED = {name: frozenset(text.split()) for name, text in _VALUED.items()}
 
 
-class Given(Struct):
+class Arguments(Struct):
     """What stands after the program's name."""
 
     options: list[tuple[str, str]] = field(default_factory=list)  # in their order; without a value it is empty
@@ -98,10 +98,10 @@ class Given(Struct):
         return next(reversed(self.values(*names)), "")
 
 
-def given_to(program: str, arguments: Sequence[str]) -> Given:
+def arguments_of(program: str, arguments: Sequence[str]) -> Arguments:
     program = _SAME.get(program, program)
     program = "gh api" if program in ("gh", "glab") and arguments[:1] == ("api",) else program
-    valued, found = VALUED.get(program, frozenset()), Given()
+    valued, found = VALUED.get(program, frozenset()), Arguments()
     words = iter(_without_bundle(arguments, valued, found) if program == "tar" else arguments)
     may_be_value = False
     for word in words:
@@ -117,7 +117,7 @@ def given_to(program: str, arguments: Sequence[str]) -> Given:
     return found
 
 
-def _add(found: Given, word: str, words: Iterator[str], valued: frozenset[str], *, is_whole: bool) -> bool:
+def _add(found: Arguments, word: str, words: Iterator[str], valued: frozenset[str], *, is_whole: bool) -> bool:
     """Note an option; says whether the word after it may still be its value."""
     if word.startswith("--") or is_whole:
         name, equals, value = word.partition("=")
@@ -133,7 +133,7 @@ def _add(found: Given, word: str, words: Iterator[str], valued: frozenset[str], 
     return len(letters) == 1
 
 
-def _without_bundle(arguments: Sequence[str], valued: frozenset[str], found: Given) -> Sequence[str]:
+def _without_bundle(arguments: Sequence[str], valued: frozenset[str], found: Arguments) -> Sequence[str]:
     """`tar xfC a there`: letters without a dash, whose values follow in their order."""
     if not arguments or arguments[0].startswith("-"):
         return arguments

@@ -1,11 +1,11 @@
 """Tell arithmetic that every shell takes for arithmetic from text that some would read as commands."""
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_PARENTHESES = late("[()]")
-_QUOTES = late("['\"]")
-_MISLEADING = late(r"[\\`#]|<<")
-_OPERATORS = late(r"[;&|<>\n]")
+_PARENTHESES = lazy_regex("[()]")
+_QUOTES = lazy_regex("['\"]")
+_MISLEADING = lazy_regex(r"[\\`#]|<<")
+_OPERATORS = lazy_regex(r"[;&|<>\n]")
 
 
 def reads_otherwise(source: str, closing: str) -> bool:

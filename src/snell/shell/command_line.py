@@ -53,7 +53,7 @@ class Command(Struct, frozen=True):
         return not self.embedded and all(redirect.body is None for redirect in self.redirects)
 
     @property
-    def unwrapped(self) -> Command:
+    def inner_command(self) -> Command:
         """The command inside `sudo`, `env`, `timeout` and the like; itself when there is none."""
         starts = self._starts
         return self._from_word(starts[-1]) if starts[-1] else self

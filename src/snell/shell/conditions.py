@@ -7,10 +7,10 @@ text that makes no sense as a test but would as a command is doubted.
 
 from snell.shell.cursor import Cursor
 from snell.shell.words import PATTERN, REGEX, read_word, skip_arithmetic, skip_lines
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_COMMAND_LIKE = late(r"\A[ \t]*(?:[A-Za-z_][\w-]*[ \t]*\Z|[./~])|[\w)\]][ \t]+(?:[A-Za-z_$.\"'/~]|-\w)|;|\n")
-_OPERATOR = late(r"&&|\|\||[()]|[<>](?!\()|!(?=[ \t\n(])")
+_COMMAND_LIKE = lazy_regex(r"\A[ \t]*(?:[A-Za-z_][\w-]*[ \t]*\Z|[./~])|[\w)\]][ \t]+(?:[A-Za-z_$.\"'/~]|-\w)|;|\n")
+_OPERATOR = lazy_regex(r"&&|\|\||[()]|[<>](?!\()|!(?=[ \t\n(])")
 _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"))
 
 

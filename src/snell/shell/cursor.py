@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_LINE = 64 * 1024
 DEEPEST_NESTING = 64
@@ -16,8 +16,8 @@ MOST_COMMANDS = 2_000
 MOST_REREADING = 4 * LONGEST_LINE
 
 _MARKS = ("*", "?", "=~", ":~")
-_BLANKS = late(r"(?:[ \t]|\\\n)*")
-_NOT_NEWLINE = late(r"[^\n]*")
+_BLANKS = lazy_regex(r"(?:[ \t]|\\\n)*")
+_NOT_NEWLINE = lazy_regex(r"[^\n]*")
 
 
 class UnreadableError(Exception):

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from snell.shell.arguments import Given
-from snell.system.lazy_regex import late
+from snell.shell.arguments import Arguments
+from snell.system.lazy_regex import lazy_regex
 
 
 def _names(text: str) -> frozenset[str]:
@@ -29,13 +29,15 @@ _REDIS_LOOKING = _names(
     "time monitor memory object randomkey dump echo command xlen xrange xrevrange xinfo geopos geodist bitcount getbit "
     "lolwut help hello role lastsave slowlog latency touch sintercard sinter sunion sdiff zrank pubsub"
 )
-_LOOKS = late(r"\s*(?:\(\s*)*(?:select|show|explain|describe|desc|values|table|use|\\[a-z]|--|/\*|$)", 2)  # in any case
-_WRITES = late(
+_LOOKS = lazy_regex(
+    r"\s*(?:\(\s*)*(?:select|show|explain|describe|desc|values|table|use|\\[a-z]|--|/\*|$)", 2
+)  # in any case
+_WRITES = lazy_regex(
     r"\b(?:insert|update|delete|merge|into|drop|alter|create|truncate|call|copy|grant|nextval|analyze|lo_\w+"
     r"|setval|pg_\w+|dblink\w*|for\s+update)\b",
     2,
 )
-_MONGO = late(
+_MONGO = lazy_regex(
     r"\.\s*(?:insert|update|delete|remove|replace|drop|create|save|bulkWrite|rename|findAndModify|findOneAnd|aggregate|"
     r"shutdown|runCommand|adminCommand|fsync|grant|revoke|load)\w*\s*\(|\bload\s*\("
 )
@@ -43,7 +45,7 @@ _MONGO = late(
 DATABASES = frozenset(_STATEMENTS) | _CHANGING | _REDIS
 
 
-def reach_of_database(program: str, given: Given) -> Literal["sends", "looks"]:
+def reach_of_database(program: str, given: Arguments) -> Literal["sends", "looks"]:
     if program in _CHANGING:
         return "looks" if given.has("--version", "--help", "-V") else "sends"
     if program in _REDIS:

@@ -11,12 +11,18 @@ from typing import Literal
 
 from msgspec import Struct
 
-from snell.shell.arguments import Given, given_to
-from snell.shell.nested_commands import CARRIERS, carried_in, is_code_that_sends, lines_in, may_carry
+from snell.shell.arguments import Arguments, arguments_of
+from snell.shell.nested_commands import (
+    CARRIERS,
+    is_code_that_sends,
+    lines_in,
+    may_have_nested_commands,
+    nested_commands,
+)
 from snell.shell.reader import Command, read
 from snell.shell.remote_effects import is_known_to_send, remote
 from snell.shell.wrappers import program_of
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 Reach = Literal["external", "local", "read_only"]
 
@@ -55,11 +61,11 @@ _CHANGES_WITH = {
 _SCRIPTED = frozenset(("sed", "awk", "gawk", "mawk", "nawk"))
 _FIND_WRITES = ("-fprint", "-fprint0", "-fprintf", "-fls")
 # `s/a/b/w file` and, where a command may begin, `w file`; the same with `e`, which runs something.
-_SED_S = late(r"s([^\w\s])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpIiMm0-9e]*)(?:w[ \t]*([^\n]+))?")
-_SED_COMMAND = late(r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\\])*/I?)[,~+!\s]*)*([wWe])(?:[ \t]+([^\n]+)|\s*$)")
+_SED_S = lazy_regex(r"s([^\w\s])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1([gpIiMm0-9e]*)(?:w[ \t]*([^\n]+))?")
+_SED_COMMAND = lazy_regex(r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\\])*/I?)[,~+!\s]*)*([wWe])(?:[ \t]+([^\n]+)|\s*$)")
 _LONGEST_SCRIPT = 4_000  # of awk or sed; a longer one is taken to change something
-_AWK_WRITES = late(r"print[^\n;}>|]*>{1,2}\s*\"([^\"]+)\"")
-_AWK_RUNS = late(r"\bsystem\s*\(|print[^\n;}]*[>|]|\"\s*\|\s*getline")
+_AWK_WRITES = lazy_regex(r"print[^\n;}>|]*>{1,2}\s*\"([^\"]+)\"")
+_AWK_RUNS = lazy_regex(r"\bsystem\s*\(|print[^\n;}]*[>|]|\"\s*\|\s*getline")
 _INSTALLERS = frozenset(("apt", "apt-get", "apk", "brew", "dnf", "yum", "pacman", "zypper", "snap", "port"))
 _LANGUAGE_INSTALLS = {
     "pip": ("install", "uninstall", "download"), "pip3": ("install", "uninstall", "download"),
@@ -99,8 +105,8 @@ def _effects(line: str) -> Effects:
     paths: dict[str, None] = {}
     why: dict[str, None] = {}
     for command in known.commands:
-        inner = command.unwrapped
-        given = given_to(inner.program, inner.arguments)
+        inner = command.inner_command
+        given = arguments_of(inner.program, inner.arguments)
         own = [*_redirected(inner), *_changed(inner, given)]
         found = _reach(inner, given, own)
         paths.update(dict.fromkeys(path for path in own if path))
@@ -124,7 +130,7 @@ def _redirected(command: Command) -> Iterator[str]:
             yield redirect.target
 
 
-def _changed(command: Command, given: Given) -> list[str]:
+def _changed(command: Command, given: Arguments) -> list[str]:
     """Paths that the program creates or changes, as far as its words tell."""
     program, operands = command.program, given.operands
     if program in _EVERY_OPERAND:
@@ -151,7 +157,7 @@ def _is_nowhere(path: str) -> bool:
     return path in _TO_NOWHERE or path.startswith("/dev/fd/")
 
 
-def _sed(command: Command, given: Given) -> list[str]:
+def _sed(command: Command, given: Arguments) -> list[str]:
     in_place = any(name == "-i" or name.startswith("--in-place") for name, _ in given.options)
     has_script = given.has("-e", "-f", "--expression", "--file")
     operands = given.operands if has_script else given.operands[1:]
@@ -159,7 +165,7 @@ def _sed(command: Command, given: Given) -> list[str]:
     return [*(operands if in_place else []), *_files(*written)]
 
 
-def _scripts(given: Given) -> list[str]:
+def _scripts(given: Arguments) -> list[str]:
     """What sed or awk are told to do, where the line says it."""
     named = given.values("-e", "--expression")
     scripts = named or ([] if given.has("-f", "--file") else given.operands[:1])
@@ -174,7 +180,7 @@ def _sed_writes(script: str) -> list[str]:
     ]
 
 
-def _runs_something(command: Command, given: Given) -> bool:
+def _runs_something(command: Command, given: Arguments) -> bool:
     """A script may run programs, or write to a file whose name only run time knows."""
     scripts = _scripts(given)
     if any(len(script) == _LONGEST_SCRIPT for script in scripts) or (not scripts and given.has("-f", "--file")):
@@ -187,16 +193,16 @@ def _runs_something(command: Command, given: Given) -> bool:
     )
 
 
-def _perl(command: Command, given: Given) -> list[str]:
+def _perl(command: Command, given: Arguments) -> list[str]:
     files = given.operands if given.has("-e", "-E") else given.operands[1:]
     return files if given.has("-i") else []
 
 
-def _awk(command: Command, given: Given) -> list[str]:
+def _awk(command: Command, given: Arguments) -> list[str]:
     return _files(*(name for script in _scripts(given) for name in _AWK_WRITES.findall(script)))
 
 
-def _curl(command: Command, given: Given) -> list[str]:
+def _curl(command: Command, given: Arguments) -> list[str]:
     folder = given.value("--output-dir")
     named = given.values("-o", "--output")
     beside = given.values("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--etag-save")
@@ -205,7 +211,7 @@ def _curl(command: Command, given: Given) -> list[str]:
     return [*(f"{folder}/{name}" if folder else name for name in _files(*named)), *_files(*beside)]
 
 
-def _wget(command: Command, given: Given) -> list[str]:
+def _wget(command: Command, given: Arguments) -> list[str]:
     if given.has("--spider"):
         return []
     named = given.values("-O", "--output-document")
@@ -215,7 +221,7 @@ def _wget(command: Command, given: Given) -> list[str]:
     return [f"{folder}/{_name_in(url)}" if folder else _name_in(url) for url in given.operands]
 
 
-def _tar(command: Command, given: Given) -> list[str]:
+def _tar(command: Command, given: Arguments) -> list[str]:
     if given.has("-x", "--extract", "--get"):
         return [] if given.has("-O", "--to-stdout") else [given.value("-C", "--directory") or "."]
     if given.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete", "--concatenate"):
@@ -223,21 +229,21 @@ def _tar(command: Command, given: Given) -> list[str]:
     return []
 
 
-def _unzip(command: Command, given: Given) -> list[str]:
+def _unzip(command: Command, given: Arguments) -> list[str]:
     return [] if given.has("-l", "-t", "-v", "-p", "-Z", "-z") else [given.value("-d") or "."]
 
 
-def _find(command: Command, given: Given) -> list[str]:
+def _find(command: Command, given: Arguments) -> list[str]:
     words = command.arguments
     after = (words[index + 1] for index, word in enumerate(words[:-1]) if word in _FIND_WRITES)
     return _files(*after)
 
 
-def _second_operand(command: Command, given: Given) -> list[str]:
+def _second_operand(command: Command, given: Arguments) -> list[str]:
     return _files(*given.operands[1:2])
 
 
-def _git(command: Command, given: Given) -> list[str]:
+def _git(command: Command, given: Arguments) -> list[str]:
     operands = given.operands
     if output := given.values("--output"):
         return _files(*output)
@@ -258,7 +264,7 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-def _reach(command: Command, given: Given, paths: Sequence[str]) -> Reach:
+def _reach(command: Command, given: Arguments, paths: Sequence[str]) -> Reach:
     """How far this command reaches; paths are what it is known to change."""
     if any(path.startswith(_TO_THE_NET) for path in paths):
         return "external"
@@ -292,10 +298,10 @@ def _carries_away(command: Command) -> bool:
     is_certain = command.program in CARRIERS
     if is_code_that_sends(command) or any(effects_of(line).reach == "external" for line in lines_in(command)):
         return True
-    return may_carry(command) and any(
+    return may_have_nested_commands(command) and any(
         is_known_to_send(name := program_of(words[0]).partition("@")[0], is_certain=is_certain)
-        and remote(name, given_to(name, words[1:])) == "sends"
-        for words in carried_in(command)
+        and remote(name, arguments_of(name, words[1:])) == "sends"
+        for words in nested_commands(command)
     )
 
 
@@ -311,7 +317,7 @@ def _of_unknown(program: str) -> Reach:
     return "read_only" if program in _LOOKING else "local"
 
 
-def _git_looks(given: Given) -> bool:
+def _git_looks(given: Arguments) -> bool:
     """`git branch` lists, `git branch new` creates; `git stash` takes away."""
     first, rest = given.operands[0], given.operands[1:]
     if first == "config" and given.has("--get", "--get-all", "--get-regexp", "--list", "-l"):

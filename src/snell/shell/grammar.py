@@ -10,26 +10,28 @@ from snell.shell.conditions import read_arithmetic_command, read_test
 from snell.shell.cursor import Cursor, UnreadableError
 from snell.shell.simple_command import read_redirects, read_simple
 from snell.shell.words import PATTERN, read_word, skip_arithmetic, skip_lines
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 AT_END = frozenset(("",))
 
 _BODY_KEYWORDS = r"if|for|while|until|case|select|\[\["
-_RESERVED = late(
+_RESERVED = lazy_regex(
     rf"(?:{_BODY_KEYWORDS}|then|elif|else|fi|do|done|esac|in|function|coproc|time|[{{}}!])(?=[ \t\n;&|()<>]|\Z)"
 )
 _CLOSING_WORDS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 _CASE_ENDS = frozenset((";;", ";&", ";;&", "esac"))
-_CASE_BREAK = late(";;&|;;|;&")
-_JOINER = late(r"&&|\|\||\|&|\|")
-_SEPARATOR = late(r";(?![;&])|&(?![&>])")
+_CASE_BREAK = lazy_regex(";;&|;;|;&")
+_JOINER = lazy_regex(r"&&|\|\||\|&|\|")
+_SEPARATOR = lazy_regex(r";(?![;&])|&(?![&>])")
 _GAP = r"(?:[ \t]|\\\n)+"
 _COMPOUND = rf"\(|\{{[ \t\n]|(?:{_BODY_KEYWORDS})[ \t\n]"
 # Before a plain command `time` is left to that command: there it may be the keyword or the program.
-_TIME_KEYWORD = late(rf"time(?:{_GAP}-p)?(?:{_GAP}--)?{_GAP}(?={_COMPOUND}|!|coproc[ \t]|[A-Za-z_][A-Za-z0-9_]*\+?=)")
-_COPROC = late(rf"coproc{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?")
-_FUNCTION = late(r"""[^ \t\n\r\0|&;<>()$`'"\\=]+[ \t]*\([ \t]*\)""")
-_FUNCTION_KEYWORD = late(r"""function[ \t]+[^ \t\n\r\0|&;<>()$`'"\\]+(?:[ \t]*\([ \t]*\))?""")
+_TIME_KEYWORD = lazy_regex(
+    rf"time(?:{_GAP}-p)?(?:{_GAP}--)?{_GAP}(?={_COMPOUND}|!|coproc[ \t]|[A-Za-z_][A-Za-z0-9_]*\+?=)"
+)
+_COPROC = lazy_regex(rf"coproc{_GAP}(?:(?!{_COMPOUND})[A-Za-z_][A-Za-z0-9_]*{_GAP}(?={_COMPOUND}))?")
+_FUNCTION = lazy_regex(r"""[^ \t\n\r\0|&;<>()$`'"\\=]+[ \t]*\([ \t]*\)""")
+_FUNCTION_KEYWORD = lazy_regex(r"""function[ \t]+[^ \t\n\r\0|&;<>()$`'"\\]+(?:[ \t]*\([ \t]*\))?""")
 
 
 def read_commands(cursor: Cursor, closers: frozenset[str]) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from snell.shell.cursor import Draft, Findings, Word
 from snell.shell.wrappers import UNCLEAR, WRAPPERS, layer_starts, program_of
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"))
 
@@ -20,9 +20,9 @@ _SHELL_LONG_FLAGS = frozenset(
 _SHELL_LONG_VALUED = frozenset(("--rcfile", "--init-file"))
 _SHELL_FLAGS = frozenset("abcefhiklmnprstuvxBCDEHPT")
 _INERT = frozenset(("--help", "--version", "--dump-strings", "--dump-po-strings"))
-_HOME_PATH = late(r"~[\w./+-]*")
+_HOME_PATH = lazy_regex(r"~[\w./+-]*")
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_TABS = late(r"^\t+", re.MULTILINE)
+_TABS = lazy_regex(r"^\t+", re.MULTILINE)
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from snell.shell.command_line import Command
 from snell.shell.wrappers import program_of
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MOST_STARTS = 24  # words behind a program that are tried as the beginning of a command
 
@@ -34,7 +34,7 @@ _SHELLS = _names("sh bash zsh dash ksh mksh ash fish pwsh powershell nu")
 _GIT = _names("submodule bisect rebase annex worktree subrepo")
 _INTERPRETERS = _names("python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua osascript")
 # Code that sends: a request with a method that changes something, mail, or a program that does.
-_CODE = late(
+_CODE = lazy_regex(
     r"\b(?:requests|httpx|axios|session|client|http|got|ky|superagent|needle)\s*\.\s*(?:post|put|patch|delete)\s*\("
     r"|smtplib|sendmail|nodemailer|Net::SMTP|Net::HTTP::(?:Post|Put|Patch|Delete)|\bmail\s*\("
     r"|method\s*[:=]>?\s*['\"](?:POST|PUT|PATCH|DELETE)['\"]|urlopen\s*\([^)]*data\s*=|post_form\s*\("
@@ -43,12 +43,12 @@ _CODE = late(
 )
 
 
-def may_carry(command: Command) -> bool:
+def may_have_nested_commands(command: Command) -> bool:
     """Most of what git is given are names."""
     return command.program != "git" or bool(_GIT & set(command.arguments))
 
 
-def carried_in(command: Command) -> Iterator[Sequence[str]]:
+def nested_commands(command: Command) -> Iterator[Sequence[str]]:
     """Words that may be a command which this one runs, each with all that follows."""
     words = command.words
     for at in range(1, min(len(words), MOST_STARTS)):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_CLUSTER = late(r"-([A-Za-z0-9]+)")
+_CLUSTER = lazy_regex(r"-([A-Za-z0-9]+)")
 
 
 class Spelling(Struct, frozen=True):

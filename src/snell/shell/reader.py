@@ -26,11 +26,11 @@ from snell.shell.cursor import (
 )
 from snell.shell.grammar import AT_END, read_commands
 from snell.shell.inner_scripts import executed_by_find, handed_to_shells, look_through
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-__all__ = ["Command", "CommandLine", "Redirect", "escaped", "read", "without_escape"]
+__all__ = ["Command", "CommandLine", "Redirect", "is_escaped", "read", "without_escape"]
 
-_ESCAPED = late(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
+_ESCAPED = lazy_regex(r"([ \t\n]*)!(?![\s!()|&;<>=]|\Z)")
 _NO_MARKS: frozenset[str] = frozenset()
 
 
@@ -49,14 +49,14 @@ def read(line: str) -> CommandLine:
     )
 
 
-def escaped(line: str) -> bool:
+def is_escaped(line: str) -> bool:
     """The line starts with `!word`, by which a person asks to run it as it is. `! word` is the shell's negation."""
     return _ESCAPED.match(line) is not None
 
 
 def without_escape(line: str) -> str:
     """The line without its leading `!`, where that is an escape."""
-    return _ESCAPED.sub(r"\1", line, count=1) if escaped(line) else line
+    return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
 
 
 def _commands_in(passage: Passage, findings: Findings, *, embedded: bool) -> Iterator[Command]:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from snell.shell.arguments import Given
+from snell.shell.arguments import Arguments
 from snell.shell.database_clients import DATABASES, reach_of_database
 
 Remote = Literal["sends", "looks", "neither"]
@@ -115,7 +115,7 @@ _DATA = ("-d", "-F", "-T", "--data", "--data-raw", "--data-binary", "--data-asci
          "--form-string", "--json", "--upload-file")  # fmt: skip
 
 
-def remote(program: str, given: Given) -> Remote:
+def remote(program: str, given: Arguments) -> Remote:
     """Whether the command sends something, only looks at what is elsewhere, or has nothing to do with elsewhere."""
     if program in _REMOTE:
         return "sends"
@@ -142,13 +142,13 @@ def is_known_to_send(program: str, *, is_certain: bool) -> bool:
     return known and bool(_SENDING.get(program, ("push",))[0])
 
 
-def _copies_away(program: str, given: Given) -> bool:
+def _copies_away(program: str, given: Arguments) -> bool:
     if program == "rsync" and given.has("-n", "--dry-run"):
         return False
     return any(":" in word.split("/")[0] for word in given.operands[-1:])
 
 
-def _curl(given: Given) -> bool:
+def _curl(given: Arguments) -> bool:
     places = (*given.operands, *given.values("--url"))
     if given.has("--mail-rcpt", "--mail-from") or any(place.lower().startswith(_MAILING) for place in places):
         return True
@@ -160,14 +160,14 @@ def _curl(given: Given) -> bool:
     return given.has(*_DATA) and not (given.has("-G", "--get") and not given.has("-T", "--upload-file"))
 
 
-def _wget(given: Given) -> bool:
+def _wget(given: Arguments) -> bool:
     method = given.value("--method").upper()
     if method:
         return method not in _METHODS_THAT_LOOK
     return given.has("--post-data", "--post-file", "--body-data", "--body-file")
 
 
-def _httpie(given: Given) -> bool:
+def _httpie(given: Arguments) -> bool:
     first = given.operands[0] if given.operands else ""
     if first.isalpha() and first.isupper():
         return first not in _METHODS_THAT_LOOK
@@ -178,7 +178,7 @@ def _httpie(given: Given) -> bool:
 _WEB = {"curl": _curl, "wget": _wget, "http": _httpie, "https": _httpie, "xh": _httpie}
 
 
-def _gh(given: Given) -> Remote:
+def _gh(given: Arguments) -> Remote:
     if "api" in given.operands[:1]:
         method = given.value("-X", "--method").upper()
         has_fields = given.has("-f", "-F", "--field", "--raw-field", "--input")
@@ -190,7 +190,7 @@ def _gh(given: Given) -> Remote:
     return "looks" if verbs and verbs[-1] in _GH_LOOKING else "neither"
 
 
-def _first_words(given: Given, most: int) -> list[str]:
+def _first_words(given: Arguments, most: int) -> list[str]:
     """The leading operands; those that may be the value of an option are there too, and do not count."""
     found, counted = [], 0
     for index, word in enumerate(given.operands):
@@ -201,7 +201,7 @@ def _first_words(given: Given, most: int) -> list[str]:
     return found
 
 
-def _cloud(program: str, given: Given) -> Remote:
+def _cloud(program: str, given: Arguments) -> Remote:
     """The first word that is a verb decides; the names of things come after it."""
     if not given.operands:
         only_asks = all(name in ("-h", "-v", "-V", "--help", "--version") for name, _ in given.options)
@@ -219,14 +219,14 @@ def _cloud(program: str, given: Given) -> Remote:
     return "sends"
 
 
-def _download(given: Given) -> Remote:
+def _download(given: Arguments) -> Remote:
     """From a bucket to this machine."""
     here = given.operands[-1]
     is_remote = "://" in here or ":" in here.split("/")[0]
     return "sends" if is_remote or "mv" in given.operands else "neither"
 
 
-def _kubectl(program: str, given: Given) -> Remote:
+def _kubectl(program: str, given: Arguments) -> Remote:
     if not given.operands:
         return "looks"
     dry = given.value("--dry-run") in ("client", "server") or ("--dry-run", "") in given.options
@@ -238,7 +238,7 @@ def _kubectl(program: str, given: Given) -> Remote:
     return "looks" if sure in _LOOKING_AFAR[program] else "sends"
 
 
-def _is_sending(program: str, given: Given) -> bool:
+def _is_sending(program: str, given: Arguments) -> bool:
     if given.has("--dry-run") or (program == "git" and given.has("-n") and given.operands[:1] == ["push"]):
         return False
     if program in ("docker", "podman", "nerdctl") and given.has("--push"):
@@ -250,13 +250,13 @@ def _is_sending(program: str, given: Given) -> bool:
     return any(_leads(given, phrase) for phrase in _SENDING.get(program, ()))
 
 
-def _runs_a_script(given: Given) -> bool:
+def _runs_a_script(given: Arguments) -> bool:
     """`npm run deploy`: by what people call it."""
     verb, name = (*given.operands[:2], "", "")[:2]
     return verb in ("run", "run-script") and any(part.startswith(_SAID) for part in name.split(":"))
 
 
-def _leads(given: Given, phrase: str) -> bool:
+def _leads(given: Arguments, phrase: str) -> bool:
     """Do the operands begin with these words? What may be a value, and a toolchain such as `+nightly`, is passed."""
     wanted = phrase.split()
     if not wanted:

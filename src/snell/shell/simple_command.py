@@ -2,12 +2,12 @@
 
 from snell.shell.cursor import Cursor, Draft, RedirectDraft, UnreadableError, Word
 from snell.shell.words import ASSIGNING, ASSIGNMENT, COMMAND, read_word
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_REDIRECT = late(
+_REDIRECT = lazy_regex(
     r"([0-9]+(?=[<>])|\{[A-Za-z_][A-Za-z0-9_]*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)"
 )
-_OPEN_SUBSCRIPT = late(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]*\Z")
+_OPEN_SUBSCRIPT = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*\[[^\]]*\Z")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 # A keyword here was written in a way that the grammar did not recognise, such as with a line break inside.
 _KEYWORDS = frozenset(

@@ -10,27 +10,27 @@ from snell.shell import ansi_quotes
 from snell.shell.arithmetic import reads_otherwise
 from snell.shell.cursor import Cursor, Parts, Passage, UnreadableError, Word
 from snell.shell.heredocs import heredoc_extent
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 COMMAND, ASSIGNING, PATTERN, REGEX = "command", "assigning", "pattern", "regex"
 
-ASSIGNMENT = late(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+ASSIGNMENT = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 
 _CLOSING_PAREN = frozenset(")")
 _AT_END = frozenset(("",))
-_PLAIN = late("[^ \t\n\r\0\\\\'\"$`|&;<>()]+")
-_PLAIN_QUOTED = late('[^\0\\\\"$`]+')
-_PLAIN_BRACED = late("[^\0\\\\'\"$`}<>]+")
-_PLAIN_HEREDOC = late("[^\0\\\\$`]+")
-_PLAIN_ARITHMETIC = late("[^\0\\\\'\"$`()\\[\\]]+")
-_SINGLE_QUOTED = late("'([^']*)'")
-_ANSI_QUOTED = late(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKTICKS = late(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_ESCAPED_IN_BACKTICKS = late(r"\\([$`\\\n])")
-_ESCAPED_IN_BOTH = late(r"\\([$`\\\"\n])")
-_NAMED = late(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_QUIET_QUOTES = late("'[^'}\"$`\\\\]*'")
-_FAST = late(r"[A-Za-z0-9_./:@%+,\-]+(?=[ \t\n;|&)]|\Z)")
+_PLAIN = lazy_regex("[^ \t\n\r\0\\\\'\"$`|&;<>()]+")
+_PLAIN_QUOTED = lazy_regex('[^\0\\\\"$`]+')
+_PLAIN_BRACED = lazy_regex("[^\0\\\\'\"$`}<>]+")
+_PLAIN_HEREDOC = lazy_regex("[^\0\\\\$`]+")
+_PLAIN_ARITHMETIC = lazy_regex("[^\0\\\\'\"$`()\\[\\]]+")
+_SINGLE_QUOTED = lazy_regex("'([^']*)'")
+_ANSI_QUOTED = lazy_regex(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKTICKS = lazy_regex(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_ESCAPED_IN_BACKTICKS = lazy_regex(r"\\([$`\\\n])")
+_ESCAPED_IN_BOTH = lazy_regex(r"\\([$`\\\"\n])")
+_NAMED = lazy_regex(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_QUIET_QUOTES = lazy_regex("'[^'}\"$`\\\\]*'")
+_FAST = lazy_regex(r"[A-Za-z0-9_./:@%+,\-]+(?=[ \t\n;|&)]|\Z)")
 
 
 def read_word(cursor: Cursor, mode: str = COMMAND) -> Word:
@@ -214,7 +214,7 @@ def _ansi_quoted(cursor: Cursor, parts: Parts) -> None:
     quoted = cursor.take(_ANSI_QUOTED)
     if not quoted:
         raise UnreadableError("a `$'` quote is not closed")
-    text = ansi_quotes.decoded(quoted[1])
+    text = ansi_quotes.decode_ansi_quotes(quoted[1])
     if text is None:
         cursor.doubt()
     parts.add_quoted(quoted[1] if text is None else text)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 UNCLEAR = -1
 MOST_LAYERS = 16
 
-_NUMBER = late(r"-[+-]?[0-9]+")
+_NUMBER = lazy_regex(r"-[+-]?[0-9]+")
 
 
 class Wrapper(Struct, frozen=True):

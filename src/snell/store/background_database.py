@@ -14,7 +14,7 @@ from snell.model.protocols import Database, T, Transaction
 LEAST = 0.002  # seconds
 
 
-class GivingWay:
+class BackgroundDatabase:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.close = database.close

@@ -21,7 +21,7 @@ from snell.model.protocols import T, Transaction
 from snell.records import lost_ledger
 from snell.store.migrate import Step, migrate, newer, steps, version_of
 from snell.system.backup_copies import copy_name, move_aside
-from snell.system.files import locked
+from snell.system.files import file_lock
 from snell.system.paths import make_private
 from snell.system.timeout_lock import BoundedLock
 
@@ -48,11 +48,11 @@ class SqliteDatabase:
         *,
         durability: Durability = "process",
         wanted: Sequence[Step] | None = None,
-        hurries: bool = False,
+        low_latency: bool = False,
     ) -> None:
         """`hurries`: many wait for whoever uses it, so another program that writes for long is not waited for."""
         self.path = path
-        self._hurries = hurries
+        self._hurries = low_latency
         self._busy_until = 0.0
         self.problems: list[str] = []
         self._synchronous = "FULL" if durability == "power" else "NORMAL"
@@ -118,7 +118,7 @@ class SqliteDatabase:
         finally:
             self._lock.release()
 
-    def together(self, work: Callable[[], None]) -> None:
+    def in_one_commit(self, work: Callable[[], None]) -> None:
         """
         Everything that `work` does by `run` and `do` in this thread, kept with one commit: many small transactions
         cost little more than one. Each of them can still fail by itself; when the commit fails, none was kept.
@@ -221,7 +221,7 @@ class SqliteDatabase:
     def _open(self) -> None:
         make_private(self.path.parent)
         # Two programs that find the same damaged file must not both move it: the second would move the new one.
-        with locked(self.path.with_name(f"{self.path.name}.lock")):
+        with file_lock(self.path.with_name(f"{self.path.name}.lock")):
             try:
                 self._connection = self._connected()
             except (apsw.NotADBError, apsw.CorruptError) as error:
@@ -309,7 +309,7 @@ class SqliteDatabase:
     def _after_damage(self, error: Exception) -> StoreError:
         self.close()
         try:
-            with self._clear_errors(), locked(self.path.with_name(f"{self.path.name}.lock")):
+            with self._clear_errors(), file_lock(self.path.with_name(f"{self.path.name}.lock")):
                 if _identity(self.path) == self._identity:  # else another program was faster
                     self._replace(error)
         except StoreError as worse:

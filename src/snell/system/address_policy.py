@@ -41,13 +41,15 @@ class Target(Struct, frozen=True):
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def resolved(host: str, port: int) -> list[str]:
+def resolve_host(host: str, port: int) -> list[str]:
     """All addresses of a name, as the system knows them."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-def vetted(url: str, *, loopback: bool = False, allowed: Iterable[str] = (), resolve: Resolve = resolved) -> Target:
+def check_url(
+    url: str, *, loopback: bool = False, allowed: Iterable[str] = (), resolve: Resolve = resolve_host
+) -> Target:
     """The target of a URL that may be called. `allowed` holds names, addresses and networks, each maybe with a port."""
     scheme, host, port, path = _parts(url)
     literal = _literal(host)

@@ -6,7 +6,7 @@ import time
 SLICE = 0.05  # seconds after which whoever waits looks up to see whether it was cancelled
 
 
-class OutOfTimeError(Exception):
+class DeadlineExceededError(Exception):
     """The time limit has passed."""
 
 
@@ -14,21 +14,21 @@ class CancelledError(Exception):
     """Somebody does not want it any more."""
 
 
-class Patience:
+class Deadline:
     def __init__(self, seconds: float, cancel: threading.Event | None = None) -> None:
         self.seconds = seconds
         self.cancel = cancel
         self._deadline = time.monotonic() + seconds
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Seconds left. Raises when there are none, or when it was cancelled."""
         if self.cancel and self.cancel.is_set():
             raise CancelledError
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise OutOfTimeError
+            raise DeadlineExceededError
         return left
 
     def slice(self) -> float:
         """Seconds to wait before asking again."""
-        return min(SLICE, self.left())
+        return min(SLICE, self.remaining())

@@ -13,31 +13,31 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from snell.system.deadline import Patience
+from snell.system.deadline import Deadline
 
 STAGGER = 0.25  # seconds that an address has for itself before the next one is tried beside it
 
 T = TypeVar("T")
 
 
-def connected(addresses: Sequence[str], port: int, patience: Patience) -> "PatientSocket":
+def connect(addresses: Sequence[str], port: int, deadline: Deadline) -> "DeadlineSocket":
     """A connection to the first address that takes one; none of them can use up the time of the others."""
     attempts = _Attempts(addresses, port)
     try:
         while True:
-            sock = attempts.look(patience.slice())
+            sock = attempts.look(deadline.slice())
             if sock:
-                return PatientSocket(sock, patience)
+                return DeadlineSocket(sock, deadline)
     finally:
         attempts.close()
 
 
-class PatientSocket:
+class DeadlineSocket:
     """What the HTTP engine reads and writes; the time limits that it names are not needed."""
 
-    def __init__(self, sock: socket.socket, patience: Patience) -> None:
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
         self._sock = sock
-        self._patience = patience
+        self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._done(partial(self._sock.recv, max_bytes), select.POLLIN)
@@ -49,12 +49,12 @@ class PatientSocket:
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> "PatientSocket":
+    ) -> "DeadlineSocket":
         """The same connection, encrypted; closed when that fails."""
         secure: ssl.SSLSocket | None = None
         try:
             secure = ssl_context.wrap_socket(self._sock, server_hostname=server_hostname, do_handshake_on_connect=False)
-            made = PatientSocket(secure, self._patience)
+            made = DeadlineSocket(secure, self._deadline)
             made._done(secure.do_handshake, select.POLLIN)
         except BaseException:
             (secure or self._sock).close()
@@ -70,7 +70,7 @@ class PatientSocket:
     def _done(self, step: Callable[[], T], waits_for: int) -> T:
         """The result of something that says when it would have to wait. TLS may have to read in order to write."""
         while True:
-            self._patience.left()
+            self._deadline.remaining()
             try:
                 return step()
             except ssl.SSLWantReadError:
@@ -83,8 +83,8 @@ class PatientSocket:
     def _wait(self, for_: int) -> None:
         ready = select.poll()
         ready.register(self._sock, for_)
-        while not ready.poll(self._patience.slice() * 1000):
-            self._patience.left()
+        while not ready.poll(self._deadline.slice() * 1000):
+            self._deadline.remaining()
 
 
 class _Attempts:

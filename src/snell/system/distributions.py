@@ -15,7 +15,7 @@ def version_of(name: str) -> str:
     return versions.pop() if len(versions) == 1 else ""
 
 
-def somebody_declares(group: str) -> bool:
+def any_declares(group: str) -> bool:
     """May a distribution have entry points of this group? Only then is it worth asking which."""
     header = f"[{group}]".encode()
     for folder in _folders():

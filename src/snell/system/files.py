@@ -71,7 +71,7 @@ def read_capped(path: Path, cap: int, *, follow_links: bool = True) -> bytes:
 
 
 @contextlib.contextmanager
-def locked(path: Path, wait: float = LOCK_SECONDS) -> Iterator[None]:
+def file_lock(path: Path, wait: float = LOCK_SECONDS) -> Iterator[None]:
     """
     Hold the lock that this file stands for, against other processes and other threads.
 

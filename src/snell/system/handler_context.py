@@ -11,7 +11,7 @@ from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.model.progress import Progress
-from snell.model.protocols import Voice
+from snell.model.protocols import ClientEmulation
 
 # Takes what a hook says after it went to the background.
 Late = Callable[[Hook, Event, Outcome], None]
@@ -73,7 +73,7 @@ def _no_voice(written_for: str) -> None:
     return None
 
 
-class Surroundings(Struct, frozen=True):
+class HandlerContext(Struct, frozen=True):
     env: Mapping[str, str] = {}
     project_dir: str = ""
     late: Late = _no_late
@@ -82,7 +82,9 @@ class Surroundings(Struct, frozen=True):
     settings: HandlerSettings = HandlerSettings()
     is_interactive: bool = True  # somebody can see progress and cancel; prompt and agent hooks run only then
     progress: Callable[[Progress], None] | None = None
-    voice: Callable[[str], Voice | None] = _no_voice  # for programs that were written as another client's hooks
+    emulation: Callable[[str], ClientEmulation | None] = (
+        _no_voice  # for programs that were written as another client's hooks
+    )
 
     def has_audience(self, event: Event) -> bool:
         """Whether somebody can see what a model hook does, and cancel it; the settings may do without."""
@@ -97,4 +99,4 @@ class Surroundings(Struct, frozen=True):
 
 
 # For hooks of built-in packs that ask a model: whose environment and settings the event has that they run for.
-AROUND: ContextVar[Surroundings] = ContextVar("around")
+AROUND: ContextVar[HandlerContext] = ContextVar("around")

@@ -14,9 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.system.address_policy import Resolve, Target, resolved
-from snell.system.deadline import Patience
-from snell.system.deadline_socket import PatientSocket, connected
+from snell.system.address_policy import Resolve, Target, resolve_host
+from snell.system.deadline import Deadline
+from snell.system.deadline_socket import DeadlineSocket, connect
 from snell.system.optional_packages import install_advice, missing_message
 
 CHUNK = 65_536
@@ -55,12 +55,12 @@ class Reading(Struct, frozen=True):
 
 
 @contextmanager
-def sent(call: Call, patience: Patience) -> Iterator[Reading]:
+def send_request(call: Call, deadline: Deadline) -> Iterator[Reading]:
     """Send a request and read its response, as far as the caller wants it."""
     core = _engine()
     target = call.target
     context = _tls() if target.scheme == "https" else None
-    backend = _Backend(target, patience)
+    backend = _Backend(target, deadline)
     headers = {"host": target.authority, "accept-encoding": "identity", "user-agent": "snell", **call.headers}
     url = core.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
     try:
@@ -83,7 +83,7 @@ def _header_bytes(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("ascii"), value.encode("utf-8", "replace")) for name, value in headers.items()]
 
 
-def resolver(patience: Patience, resolve: Resolve = resolved) -> Resolve:
+def resolver(deadline: Deadline, resolve: Resolve = resolve_host) -> Resolve:
     """The system's resolver cannot be interrupted; this one is left behind when the time is up."""
 
     def within(host: str, port: int) -> list[str]:
@@ -98,7 +98,7 @@ def resolver(patience: Patience, resolve: Resolve = resolved) -> Resolve:
         thread = threading.Thread(target=look, name="snell-resolve", daemon=True)
         thread.start()
         while thread.is_alive():
-            thread.join(patience.slice())
+            thread.join(deadline.slice())
         if not found or isinstance(found[0], Exception):
             raise OSError(str(found[0]) if found else "looking it up failed")
         return found[0]
@@ -127,9 +127,9 @@ def _tls() -> ssl.SSLContext:
 class _Backend:
     """Connects to the addresses that were looked at, whatever name it is given."""
 
-    def __init__(self, target: Target, patience: Patience) -> None:
+    def __init__(self, target: Target, deadline: Deadline) -> None:
         self._target = target
-        self._patience = patience
+        self._deadline = deadline
 
-    def connect_tcp(self, *_: Any, **__: Any) -> PatientSocket:
-        return connected(self._target.addresses, self._target.port, self._patience)
+    def connect_tcp(self, *_: Any, **__: Any) -> DeadlineSocket:
+        return connect(self._target.addresses, self._target.port, self._deadline)

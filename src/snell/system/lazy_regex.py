@@ -6,7 +6,7 @@ from typing import Any, cast
 _METHODS = ("match", "search", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern", "flags", "groups")
 
 
-def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """What `re.compile` would give, at the price of remembering a text."""
     return cast("re.Pattern[str]", _Late(pattern, flags))
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TextIO, TypeVar
 
 from snell.system.child_environment import environment
-from snell.system.deadline import SLICE, CancelledError, OutOfTimeError, Patience
+from snell.system.deadline import SLICE, CancelledError, Deadline, DeadlineExceededError
 from snell.system.handler_context import McpServer
 from snell.system.optional_packages import install_advice, missing_message
 
@@ -25,17 +25,17 @@ class McpError(Exception):
 
 
 def call_tool(
-    server: McpServer, tool: str, given: Mapping[str, Any], env: Mapping[str, str], patience: Patience
+    server: McpServer, tool: str, given: Mapping[str, Any], env: Mapping[str, str], deadline: Deadline
 ) -> str:
     """The text that the tool gives. Starts the server, and ends it afterwards."""
 
     async def call(session: Any) -> str:
         return _text(await session.call_tool(tool, dict(given)))
 
-    return _asked(server, call, env, patience)
+    return _asked(server, call, env, deadline)
 
 
-def list_tools(server: McpServer, env: Mapping[str, str], patience: Patience) -> list[dict[str, Any]]:
+def list_tools(server: McpServer, env: Mapping[str, str], deadline: Deadline) -> list[dict[str, Any]]:
     """What the server says of its tools, as it would say it to a client. Starts the server, and ends it afterwards."""
 
     found: list[Any] = []
@@ -52,7 +52,7 @@ def list_tools(server: McpServer, env: Mapping[str, str], patience: Patience) ->
         named = (each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str))
         return [each for each in named if each["name"]][:MOST_TOOLS]
 
-    return _asked(server, ask, env, patience, lambda reading: _Overheard(reading, found))
+    return _asked(server, ask, env, deadline, lambda reading: _Overheard(reading, found))
 
 
 class _Overheard:
@@ -91,7 +91,7 @@ def _asked(
     server: McpServer,
     question: Callable[[Any], Awaitable[T]],
     env: Mapping[str, str],
-    patience: Patience,
+    deadline: Deadline,
     heard: Callable[[Any], Any] = lambda reading: reading,
 ) -> T:
     try:
@@ -104,20 +104,20 @@ def _asked(
 
     async def talk(nowhere: TextIO) -> None:
         async with (
-            _streams(server, env, nowhere, patience) as (reading, writing),
+            _streams(server, env, nowhere, deadline) as (reading, writing),
             mcp.ClientSession(heard(reading), writing) as session,
         ):
             await session.initialize()
             found.append(await question(session))
 
     async def within(nowhere: TextIO) -> None:
-        with anyio.move_on_after(patience.left()) as scope:
+        with anyio.move_on_after(deadline.remaining()) as scope:
             async with anyio.create_task_group() as group:
-                group.start_soon(_watch, patience.cancel, group.cancel_scope)
+                group.start_soon(_watch, deadline.cancel, group.cancel_scope)
                 await talk(nowhere)
                 group.cancel_scope.cancel()
         if scope.cancelled_caught:
-            raise OutOfTimeError
+            raise DeadlineExceededError
 
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
@@ -138,7 +138,7 @@ def _quieten() -> None:
 
 @asynccontextmanager
 async def _streams(
-    server: McpServer, env: Mapping[str, str], nowhere: TextIO, patience: Patience
+    server: McpServer, env: Mapping[str, str], nowhere: TextIO, deadline: Deadline
 ) -> AsyncIterator[tuple[Any, Any]]:
     import mcp
 
@@ -147,7 +147,7 @@ async def _streams(
         from mcp.client.streamable_http import streamable_http_client
 
         async with (
-            AsyncClient(headers=dict(server.headers), timeout=patience.left()) as client,
+            AsyncClient(headers=dict(server.headers), timeout=deadline.remaining()) as client,
             streamable_http_client(server.url, http_client=client) as streams,
         ):
             yield streams[0], streams[1]
@@ -179,7 +179,7 @@ def _plain(error: BaseException, server: McpServer) -> Exception:
     """The one error that matters, out of the groups in which the library wraps it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, McpError | OutOfTimeError | CancelledError):
+    if isinstance(error, McpError | DeadlineExceededError | CancelledError):
         return error
     if isinstance(error, FileNotFoundError | PermissionError):
         return McpError("launch", f"cannot start `{server.command}`: {error.strerror}")

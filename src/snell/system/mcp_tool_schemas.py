@@ -38,7 +38,7 @@ class LearnedServer(Struct, frozen=True):
     tools: Mapping[str, LearnedTool] = {}
 
 
-def learned(state: Path | None, client: str, project: str, tool: str, days: float = 30) -> LearnedTool | None:
+def learned_tool(state: Path | None, client: str, project: str, tool: str, days: float = 30) -> LearnedTool | None:
     """What is known of a tool, `mcp__server__tool`: from this client in this project first, then from anywhere."""
     server, name = mcp_parts(tool)
     if state is None or not name:
@@ -59,7 +59,7 @@ def all_learned(state: Path) -> tuple[LearnedServer, ...]:
         return ()
 
 
-def keep(state: Path, servers: list[LearnedServer]) -> None:
+def store_learned_tools(state: Path, servers: list[LearnedServer]) -> None:
     """Add what was learned; what the same server said before is gone."""
     new = {(each.client, each.name, each.project) for each in servers}
     others = [each for each in all_learned(state) if (each.client, each.name, each.project) not in new]

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 
-from .process_snapshot import Census, Entry
+from .process_snapshot import Entry, ProcessSnapshot
 from .process_table import Ghost, send_group
 from .process_tree import Ownership, Tree, send_with_group
 
@@ -23,7 +23,7 @@ GIVE_UP_SECONDS = 10.0  # for one that even KILL does not end: it waits for a de
 QUIET_LOOKS = 3
 
 
-def end_tree(tree: Tree) -> None:
+def kill_tree(tree: Tree) -> None:
     """See to it that every process of the tree ends; `tree.ended` is set when they have."""
     # Stopped until they have been looked at: nobody leaves unseen, and what takes the whole processor gives it back.
     send_group(tree.main, signal.SIGSTOP)
@@ -84,7 +84,7 @@ class _Case:
 class _Undertaker:
     def __init__(self) -> None:
         self.cases: dict[Tree, _Case] = {}
-        self._census = Census()
+        self._census = ProcessSnapshot()
         self._ownership = Ownership(self._census)
 
     def go_round(self, arrived: list[Tree]) -> None:

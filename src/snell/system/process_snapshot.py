@@ -39,7 +39,7 @@ class Entry:
             self.signs = signs_of(process.pid, MARK)
 
 
-class Census:
+class ProcessSnapshot:
     def __init__(self) -> None:
         self.entries: dict[int, Entry] = {}
 

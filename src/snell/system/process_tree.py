@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from signal import Signals
 
 from .orphan_processes import FAMILY, Span
-from .process_snapshot import Census, Entry
+from .process_snapshot import Entry, ProcessSnapshot
 from .process_table import process_at, send, send_group, ticks_now
 
 
@@ -74,8 +74,8 @@ def send_with_group(entry: Entry, number: Signals) -> None:
 class Ownership:
     """Which process belongs to which of several trees."""
 
-    def __init__(self, census: Census) -> None:
-        self._census = census
+    def __init__(self, snapshot: ProcessSnapshot) -> None:
+        self._census = snapshot
         self._own_session = os.getsid(0)
         self._trees: list[Tree] = []
         self._by_sign: dict[str, Tree] = {}

@@ -72,7 +72,7 @@ def run(
     running = start(argv, stdin=stdin, cwd=cwd, env=env, stdout_cap=stdout_cap, stderr_cap=stderr_cap)
     if isinstance(running, Finished):
         return running
-    finished = running.wait(running.started + timeout, cancel, watch_stdout)
+    finished = running.wait(running.start_if_needed + timeout, cancel, watch_stdout)
     if finished.went_async:
         try:
             hand_over(running)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from .orphan_processes import FAMILY, Span
-from .process_killer import end_tree
+from .process_killer import kill_tree
 from .process_pipes import Pipes
 from .process_snapshot import MARK_VARIABLE
 from .process_tree import Tree
@@ -66,7 +66,7 @@ class Running:
 
     def __init__(self, process: subprocess.Popen[bytes], pipes: Pipes, mark: str, span: Span, started: float) -> None:
         self.pid = process.pid
-        self.started = started
+        self.start_if_needed = started
         self._process = process
         self._pipes = pipes
         self._span = span
@@ -107,7 +107,7 @@ class Running:
         self._pipes.close_input()
         if not self._is_ending:
             self._is_ending = True
-            end_tree(self._tree)
+            kill_tree(self._tree)
         while not self._tree.ended.is_set() and time.monotonic() < until:
             self._has_exited()
             self._pipes.move(0.01)
@@ -192,7 +192,7 @@ class Running:
             timed_out=timed_out,
             cancelled=cancelled,
             start_error=None,
-            seconds=time.monotonic() - self.started,
+            seconds=time.monotonic() - self.start_if_needed,
             went_async=went_async,
         )
 

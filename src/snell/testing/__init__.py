@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # what type checkers know by this name
 
 if TYPE_CHECKING:
     from snell.testing.case_errors import CaseError
-    from snell.testing.case_event import Given
+    from snell.testing.case_event import CaseEvent
     from snell.testing.cases import Case, cases_in
     from snell.testing.expectation import Expectation
     from snell.testing.inline import decide_with
@@ -20,7 +20,7 @@ _WHERE = {
     "Case": "cases",
     "CaseError": "case_errors",
     "Expectation": "expectation",
-    "Given": "case_event",
+    "CaseEvent": "case_event",
     "Result": "run_cases",
     "cases_in": "cases",
     "decide_with": "inline",
@@ -31,8 +31,8 @@ _WHERE = {
 __all__ = [
     "Case",
     "CaseError",
+    "CaseEvent",
     "Expectation",
-    "Given",
     "Result",
     "cases_in",
     "decide_with",

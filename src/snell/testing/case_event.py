@@ -20,7 +20,7 @@ from snell.testing.case_errors import CaseError, did_you_mean, table_of, text_of
 from snell.testing.event_fields import ALSO_CALLED, KIND_FIELDS, PAYLOAD_FIELDS, WRAPPERS, KindFields
 
 
-class Given(Struct, frozen=True):
+class CaseEvent(Struct, frozen=True):
     """One event, still without a place and a session."""
 
     name: str
@@ -37,11 +37,11 @@ class Given(Struct, frozen=True):
         if self.tool:
             payload = {"tool_use_id": f"call-{number}", **payload, "tool_name": self.tool}
         if self.path_field:
-            payload["tool_input"] = self.completed(payload["tool_input"], cwd)
+            payload["tool_input"] = self.complete_fields(payload["tool_input"], cwd)
         tool_name = self.tool_name or self.tool
         return Event(name=self.name, payload=payload, tool=self.tool, tool_name=tool_name, kind=self.kind)
 
-    def completed(self, fields: dict[str, Any], cwd: str) -> dict[str, Any]:
+    def complete_fields(self, fields: dict[str, Any], cwd: str) -> dict[str, Any]:
         """Clients send full paths, so a hook that only works with relative ones must not pass its cases."""
         path = fields.get(self.path_field)
         return {**fields, self.path_field: os.path.join(cwd, path)} if isinstance(path, str) and path else fields
@@ -52,7 +52,7 @@ class Given(Struct, frozen=True):
         return {names.get(name, name): value for name, value in fields.items()}
 
 
-def given_from(written: Mapping[str, Any]) -> Given:
+def case_event_from(written: Mapping[str, Any]) -> CaseEvent:
     """The event that these fields describe. Raises CaseError."""
     fields = {WRAPPERS.get(key, key): value for key, value in written.items()}
     row = _row(fields)
@@ -62,7 +62,7 @@ def given_from(written: Mapping[str, Any]) -> Given:
         if key in fields:
             raise CaseError(f"{row.name} is not about a tool, so `{key}` means nothing", key=key, advice="remove it")
     rest = {key: value for key, value in fields.items() if key != "on"}
-    return Given(row.name, _payload(row, rest, ("on",)))
+    return CaseEvent(row.name, _payload(row, rest, ("on",)))
 
 
 def _row(fields: Mapping[str, Any]) -> EventRow:
@@ -77,7 +77,7 @@ def _row(fields: Mapping[str, Any]) -> EventRow:
     return row
 
 
-def _tool_call(row: EventRow, fields: dict[str, Any]) -> Given:
+def _tool_call(row: EventRow, fields: dict[str, Any]) -> CaseEvent:
     kind, tool, tool_name = _tool(row, fields)
     of_kind = KIND_FIELDS.get(kind, KindFields())
     own = {key: text_of(fields[key], key) for key in of_kind.inputs if key in fields}
@@ -85,7 +85,7 @@ def _tool_call(row: EventRow, fields: dict[str, Any]) -> Given:
     rest = {key: value for key, value in fields.items() if key not in known and key not in own}
     payload = _payload(row, rest, (*known, *of_kind.inputs))
     payload["tool_input"] = _input(kind, of_kind, own, fields)
-    return Given(row.name, payload, tool, tool_name, kind, of_kind.inputs["path"] if "path" in own else "")
+    return CaseEvent(row.name, payload, tool, tool_name, kind, of_kind.inputs["path"] if "path" in own else "")
 
 
 def _input(kind: str, of_kind: KindFields, own: dict[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 from snell.settings.value_tree import Node, noun, plain, text_of
 from snell.system.files import FileError, read_capped
 from snell.testing.case_errors import CaseError, did_you_mean
-from snell.testing.case_event import Given, given_from
+from snell.testing.case_event import CaseEvent, case_event_from
 from snell.testing.expectation import Expectation, expectation_from
 
 ENDING = ".cases.toml"
@@ -32,9 +32,9 @@ T = TypeVar("T")
 
 class Case(Struct, frozen=True, kw_only=True):
     name: str
-    event: Given
+    event: CaseEvent
     expect: Expectation = Expectation()
-    before: tuple[Given, ...] = ()
+    before: tuple[CaseEvent, ...] = ()
     files: dict[str, str] = {}
     file: str = ""
     line: int = 0
@@ -46,7 +46,7 @@ def cases_in(path: Path | str) -> list[Case]:
     try:
         root = read_toml(text_of(read_capped(path, LARGEST)))
         return [_case(node, str(path)) for node in _case_nodes(root or Node({}, 1))]
-    except WrongError as wrong:
+    except InvalidValueError as wrong:
         raise CaseError(wrong.message, where=f"{path}:{wrong.line}", advice=wrong.advice) from None
     except FileError as error:
         raise CaseError(f"the file {error.message}", where=str(path), advice=error.advice) from None
@@ -58,12 +58,14 @@ def _case_nodes(root: Node) -> list[Node]:
     for key, node in root.value.items():
         if key != "case":
             advice = did_you_mean(key, ("case",), "a case begins with [[case]]")
-            raise WrongError(f"`{key[:80]}` does not belong here", node.line, advice)
+            raise InvalidValueError(f"`{key[:80]}` does not belong here", node.line, advice)
     cases = root.value.get("case")
     if cases is None or cases.value == []:
-        raise WrongError("the file has no cases", 1, "begin one with [[case]], then `name`, `event` and `expect`")
+        raise InvalidValueError(
+            "the file has no cases", 1, "begin one with [[case]], then `name`, `event` and `expect`"
+        )
     if not cases.is_list or not all(each.is_table for each in cases.value):
-        raise WrongError("`case` must be a list of tables", cases.line, "begin each case with [[case]]")
+        raise InvalidValueError("`case` must be a list of tables", cases.line, "begin each case with [[case]]")
     return list(cases.value)
 
 
@@ -72,10 +74,10 @@ def _case(node: Node, file: str) -> Case:
     for key, each in fields.items():
         if key not in KEYS:
             advice = did_you_mean(key, KEYS, f"a case has {', '.join(KEYS)}")
-            raise WrongError(f"`{key[:80]}` is not a key of a case", each.line, advice)
+            raise InvalidValueError(f"`{key[:80]}` is not a key of a case", each.line, advice)
     for key in ("name", "event", "expect"):
         if key not in fields:
-            raise WrongError(f"the case has no `{key}`", node.line, _MISSING[key])
+            raise InvalidValueError(f"the case has no `{key}`", node.line, _MISSING[key])
     return Case(
         name=_name(fields["name"]),
         event=_event(fields["event"], "event"),
@@ -96,33 +98,33 @@ _MISSING = {
 
 def _name(node: Node) -> str:
     if not isinstance(node.value, str) or not node.value.strip():
-        raise WrongError("`name` must be a sentence in quotes", node.line, _MISSING["name"])
+        raise InvalidValueError("`name` must be a sentence in quotes", node.line, _MISSING["name"])
     return " ".join(node.value.split())
 
 
-def _event(node: Node, key: str) -> Given:
+def _event(node: Node, key: str) -> CaseEvent:
     if not node.is_table:
-        raise WrongError(f"`{key}` must be a table, not {noun(node.value)}", node.line, _MISSING["event"])
-    return _at(node, key, given_from)
+        raise InvalidValueError(f"`{key}` must be a table, not {noun(node.value)}", node.line, _MISSING["event"])
+    return _at(node, key, case_event_from)
 
 
-def _before(node: Node) -> tuple[Given, ...]:
+def _before(node: Node) -> tuple[CaseEvent, ...]:
     if not node.is_list:
         advice = 'write before = [ { on = "UserPromptSubmit", prompt = "hi" } ]'
-        raise WrongError(f"`before` must be a list of events, not {noun(node.value)}", node.line, advice)
+        raise InvalidValueError(f"`before` must be a list of events, not {noun(node.value)}", node.line, advice)
     return tuple(_event(each, "before") for each in node.value)
 
 
 def _files(node: Node) -> dict[str, str]:
     if not node.is_table:
         message = f"`files` must be a table, not {noun(node.value)}"
-        raise WrongError(message, node.line, 'write files = { "Makefile" = "test:" }')
+        raise InvalidValueError(message, node.line, 'write files = { "Makefile" = "test:" }')
     for name, each in node.value.items():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
-            raise WrongError(f"`{name[:80]}` is outside the temporary project", each.line, "use a relative path")
+            raise InvalidValueError(f"`{name[:80]}` is outside the temporary project", each.line, "use a relative path")
         if not isinstance(each.value, str):
-            raise WrongError(f"the content of `{name[:80]}` must be text", each.line, "put it in quotes")
+            raise InvalidValueError(f"the content of `{name[:80]}` must be text", each.line, "put it in quotes")
     return dict(plain(node))
 
 
@@ -133,4 +135,4 @@ def _at(node: Node, key: str, build: Callable[[Any], T]) -> T:
     except CaseError as error:
         inner = node.value.get(error.key) if node.is_table else None
         line = inner.line if inner else node.line
-        raise WrongError(error.message, line, error.advice) from None
+        raise InvalidValueError(error.message, line, error.advice) from None

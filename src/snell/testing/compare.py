@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from snell.engine.explain import shortened
+from snell.engine.explain import shorten
 from snell.model.decision import Decision, Reason, Skipped
 from snell.model.effects import Verdict
-from snell.model.events import Event, same
-from snell.testing.case_event import Given
+from snell.model.events import Event, json_equal
+from snell.testing.case_event import CaseEvent
 from snell.testing.expectation import TEXTS, Expectation, Parts
 
 
-def differences(expected: Expectation, decision: Decision, event: Event, given: Given) -> list[str]:
+def differences(expected: Expectation, decision: Decision, event: Event, given: CaseEvent) -> list[str]:
     """Everything that is not as expected; nothing when the case passes. `event` is the one that was sent."""
     return [
         *_verdict(expected, decision),
@@ -55,7 +55,7 @@ def _tables(decision: Decision) -> tuple[tuple[str, Any], ...]:
 
 
 def _said(what: str, text: str) -> str:
-    return f"{what} `{shortened(text)}`" if text else what
+    return f"{what} `{shorten(text)}`" if text else what
 
 
 def _verdict(expected: Expectation, decision: Decision) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _verdict(expected: Expectation, decision: Decision) -> Iterator[str]:
         yield from _missing(f"the reason of the {happened}", expected.reason, decision.reason)
 
 
-def _rewrite(expected: Expectation, decision: Decision, event: Event, given: Given) -> Iterator[str]:
+def _rewrite(expected: Expectation, decision: Decision, event: Event, given: CaseEvent) -> Iterator[str]:
     after = decision.event.rewritable
     if expected.rewrite is None:
         if decision.changes:
@@ -77,16 +77,18 @@ def _rewrite(expected: Expectation, decision: Decision, event: Event, given: Giv
     wanted = _wanted(expected.rewrite, event, given)
     if not decision.changes:
         yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, there was none"
-    elif not same(wanted, after):
+    elif not json_equal(wanted, after):
         yield f"expected a rewrite to `{_shown(wanted, event.cwd)}`, got `{_shown(after, event.cwd)}`"
 
 
-def _wanted(rewrite: Any, event: Event, given: Given) -> Any:
+def _wanted(rewrite: Any, event: Event, given: CaseEvent) -> Any:
     """The whole value that the named fields make of the one that was sent."""
     before = event.rewritable
     if not isinstance(rewrite, dict):
         return rewrite
-    fields = given.completed(given.input_fields(rewrite), event.cwd) if event.row.rewrites == "tool_input" else rewrite
+    fields = (
+        given.complete_fields(given.input_fields(rewrite), event.cwd) if event.row.rewrites == "tool_input" else rewrite
+    )
     return {**before, **fields} if isinstance(before, dict) else fields
 
 
@@ -95,7 +97,7 @@ def _texts(expected: Expectation, decision: Decision) -> Iterator[str]:
         happened = _text(decision, name)
         if name not in expected.texts:
             if happened is not None:
-                yield f"there was a {name} that was not expected: `{shortened(happened)}`"
+                yield f"there was a {name} that was not expected: `{shorten(happened)}`"
         elif happened is None:
             yield f"expected a {name} with {_listed(expected.texts[name])}, there was none"
         else:
@@ -120,17 +122,17 @@ def _table(name: str, expected: Any, happened: Any) -> Iterator[str]:
     for key in expected:
         if key not in happened:
             yield f"expected {name} `{key}`, it was not set"
-        elif not same(expected[key], happened[key]):
-            yield f"{name} `{key}` is `{shortened(happened[key])}`, expected `{shortened(expected[key])}`"
+        elif not json_equal(expected[key], happened[key]):
+            yield f"{name} `{key}` is `{shorten(happened[key])}`, expected `{shorten(expected[key])}`"
     for key in happened:
         if key not in expected:
-            yield f"{name} `{key}` was set to `{shortened(happened[key])}`, which was not expected"
+            yield f"{name} `{key}` was set to `{shorten(happened[key])}`, which was not expected"
 
 
 def _missing(what: str, parts: Parts, text: str) -> Iterator[str]:
     lacking = [part for part in parts if part not in text]
     if lacking:
-        yield f"{what} lacks {_listed(lacking)}: " + (f"`{shortened(text)}`" if text else "it is empty")
+        yield f"{what} lacks {_listed(lacking)}: " + (f"`{shorten(text)}`" if text else "it is empty")
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -140,4 +142,4 @@ def _listed(words: Iterable[str]) -> str:
 def _shown(value: Any, cwd: str) -> str:
     """A value as JSON, without the folder that nobody needs to see."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return shortened(text.replace(f"{cwd}/", "") if cwd else text)
+    return shorten(text.replace(f"{cwd}/", "") if cwd else text)

@@ -6,8 +6,8 @@ from typing import Any
 
 from snell.model.decision import Decision
 from snell.model.hooks import Hook
-from snell.runtime.app import House
-from snell.testing.case_event import given_from
+from snell.runtime.app import Runtime
+from snell.testing.case_event import case_event_from
 
 
 def decide_with(
@@ -21,9 +21,9 @@ def decide_with(
 
     The fields are those of a case file's `event`.
     """
-    given = given_from({"on": on, **fields})
-    house = House.embedded(*hooks)
+    given = case_event_from({"on": on, **fields})
+    runtime = Runtime.embedded(*hooks)
     try:
-        return house.decide(given.happening(os.fspath(cwd) or os.getcwd(), "test"))
+        return runtime.decide(given.happening(os.fspath(cwd) or os.getcwd(), "test"))
     finally:
-        house.close()
+        runtime.close()

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Decision, Skipped
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.python_hook_files import PythonFiles
 from snell.testing.case_errors import CaseError
 from snell.testing.case_files import case_files, subject_of
@@ -51,42 +51,44 @@ def run_file(file: Path, wanted: Callable[[Case], bool] = lambda case: True) -> 
     cases = [case for case in cases_in(file) if wanted(case)]
     if not cases:
         return []
-    with _folder() as folder, _house_for(subject_of(file)) as (house, tested):
-        return [run_case(case, house, _place(case, folder / str(number), tested)) for number, case in enumerate(cases)]
+    with _folder() as folder, _house_for(subject_of(file)) as (runtime, tested):
+        return [
+            run_case(case, runtime, _place(case, folder / str(number), tested)) for number, case in enumerate(cases)
+        ]
 
 
-def run_case(case: Case, house: House, cwd: str = "") -> Result:
+def run_case(case: Case, runtime: Runtime, cwd: str = "") -> Result:
     """Run one case in a session of its own; without a `cwd`, in a temporary folder with the case's files."""
     if not cwd:
         with _folder() as folder:
-            return run_case(case, house, _place(case, folder, None))
+            return run_case(case, runtime, _place(case, folder, None))
     session = f"case-{os.urandom(4).hex()}"
     for number, earlier in enumerate(case.before, 1):
-        house.decide(earlier.happening(cwd, session, number))
+        runtime.decide(earlier.happening(cwd, session, number))
     event = case.event.happening(cwd, session, len(case.before) + 1)
-    place = house.place_of(event)
-    not_run = tuple(place.book.considered(event, house.store))
-    decision = house.decide(event)
+    place = runtime.context_for(event)
+    not_run = tuple(place.book.skipped_hooks(event, runtime.store))
+    decision = runtime.decide(event)
     found = differences(case.expect, decision, event, case.event)
     because = hint(decision, not_run) if found else ""
     return Result(case, decision, in_words(decision, event), tuple(found), because, not_run, place.problems)
 
 
 @contextmanager
-def _house_for(subject: Path) -> Iterator[tuple[House, UnderTest]]:
+def _house_for(subject: Path) -> Iterator[tuple[Runtime, UnderTest]]:
     worker = Worker(os.environ)
     try:
         tested = under_test(subject, PythonFiles(worker))
-        house = House(worker=worker, switches=tested.switches)
-        house.crew.around = replace(house.crew.around, project_dir=tested.project)
-        house.register(*tested.hooks)
+        runtime = Runtime(worker=worker, switches=tested.switches)
+        runtime.executor.around = replace(runtime.executor.around, project_dir=tested.project)
+        runtime.register(*tested.hooks)
     except BaseException:
         worker.close()
         raise
     try:
-        yield house, tested
+        yield runtime, tested
     finally:
-        house.close()
+        runtime.close()
 
 
 @contextmanager

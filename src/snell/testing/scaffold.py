@@ -14,7 +14,7 @@ from snell.model.errors import SnellError
 from snell.model.tools import ALL_KINDS
 from snell.settings.pack_manifest import MANIFEST
 from snell.testing.case_errors import did_you_mean
-from snell.testing.case_event import given_from
+from snell.testing.case_event import case_event_from
 from snell.testing.cases import ENDING
 from snell.testing.scaffold_examples import Example, example_for
 from snell.testing.scaffold_templates import CASES, HOOK, PACK, WATCHER
@@ -97,7 +97,7 @@ def write_new(files: Files) -> None:
 
 def fire_command(hook: NewHook) -> str:
     """The `snell fire` that shows the hook at work."""
-    given = given_from(hook.event(hook.example.yes))
+    given = case_event_from(hook.event(hook.example.yes))
     words = ["snell", "fire", given.name]
     payload = dict(given.payload)
     input_ = payload.pop("tool_input", None)

@@ -9,8 +9,8 @@ from snell.testing.scaffold import Files, checked_name
 ADAPTER = '''"""{title}: say here what is odd about it, and how you know."""
 
 from snell.clients.protocol.reply_forms import flat
-from snell.clients.protocol.codec import spoken
-from snell.clients.protocol.table import Answers, Dialect, Slot, Tool
+from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "{name}"
@@ -19,14 +19,14 @@ ALIASES: tuple[str, ...] = ()
 CAPABILITIES = Capabilities(native=False)
 QUIRKS: tuple[Quirk, ...] = ()
 
-DIALECT = Dialect(
+DIALECT = ClientTable(
     name=NAME,
     title=TITLE,
     tools={{"shell": Tool("Bash")}},
     answers={{"PreToolUse": Answers(deny=flat(decision="deny", reason=Slot.REASON))}},
 )
 
-decode, encode, failed = spoken(DIALECT)
+decode, encode, failed = make_codec(DIALECT)
 '''
 
 INSTALL = '''"""{title}: where it keeps its hooks, and in which form."""

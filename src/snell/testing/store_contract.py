@@ -192,7 +192,7 @@ def rows_that_are_sent_twice_count_once(make: MakeDatabase) -> None:
     for _ in range(2):
         do(database, decisions.add_many, rows)
         do(database, decisions.put_traces, [trace, gone])
-    assert [row.id for row in do(database, decisions.after, 0, 1000)] == [row.id for row in rows]
+    assert [row.id for row in do(database, decisions.rows_after, 0, 1000)] == [row.id for row in rows]
     assert len(do(database, decisions.traces_after, 0, 10)) == 1
 
 
@@ -210,14 +210,14 @@ def old_rows_go_in_small_steps_and_the_newest_stays(make: MakeDatabase) -> None:
         return counts[1:]
 
     assert until_done(retention.expire_traces, days=900) == [100, 0]
-    fed = do(database, decisions.after, 0, 120)[-1].seq
+    fed = do(database, decisions.rows_after, 0, 120)[-1].seq
     assert until_done(retention.expire_decisions, days=900, up_to=fed) == [100, 0]
     assert until_done(retention.expire_decisions, up_to=fed) == [20, 0]
     assert until_done(retention.expire_decisions) == [100, 29, 0]
-    left = database.run(lambda tx: (decisions.after(tx, 0, 10), decisions.traces_after(tx, 0, 10)))
+    left = database.run(lambda tx: (decisions.rows_after(tx, 0, 10), decisions.traces_after(tx, 0, 10)))
     assert ([row.id for row in left[0]], [trace.decision_id for trace in left[1]]) == ([rows[-1].id], [rows[-1].id])
     do(database, decisions.add, _row(999))
-    assert do(database, decisions.after, left[0][0].seq, 10)[0].id == _row(999).id
+    assert do(database, decisions.rows_after, left[0][0].seq, 10)[0].id == _row(999).id
 
 
 def threads_take_turns(make: MakeDatabase) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from snell.model.protocols import Transaction
 from snell.work import directives, messages
 from snell.work.hook_arguments import Caller, PostToolUse, PostToolUseFailure
-from snell.work.lookup import resolve
+from snell.work.lookup import look_up
 from snell.work.rows import Record, json_of, read, union, update
 
 READS = ("Read", "NotebookRead")
@@ -14,7 +14,7 @@ TOUCHES = (*READS, "Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def post_tool_use(tx: Transaction, call: PostToolUse, caller: Caller) -> Record:
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id)
     effort, session = found.effort, found.session
     entry = dialogue_entry(call.tool_input, call.tool_response) if call.tool_name == "AskUserQuestion" else None
     if effort is None or session is None:
@@ -33,7 +33,7 @@ def post_tool_use(tx: Transaction, call: PostToolUse, caller: Caller) -> Record:
 
 def post_tool_use_failure(tx: Transaction, call: PostToolUseFailure, caller: Caller) -> Record:
     """A failed call is kept as a message of the session."""
-    session = resolve(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id).session
+    session = look_up(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id).session
     if session is None:
         return {"logged": False, "sessionId": None}
     told = {"event": "PostToolUseFailure", "tool": call.tool_name, "error": call.error, "interrupt": call.is_interrupt}

@@ -6,7 +6,7 @@ from typing import Any
 from snell.model.protocols import Transaction
 from snell.work import agents, artefacts, efforts, messages, sessions, skills
 from snell.work.hook_arguments import Caller, ConfigChange, SubagentStart, SubagentStop, TaskCompleted, TeammateIdle
-from snell.work.lookup import resolve
+from snell.work.lookup import look_up
 from snell.work.rows import Record, json_of, union, update
 
 ATTENTION = frozenset({"permission_prompt", "idle_prompt", "elicitation_dialog"})
@@ -15,7 +15,7 @@ STANDARDS = ("INVARIANTS.md", "ARCHITECTURE.md")  # a sub-agent has one errand a
 
 def subagent_start(tx: Transaction, call: SubagentStart, caller: Caller) -> Record:
     """A session of its own on the parent's effort; the parent's stays open."""
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     if found.effort is None or found.session is None:
         return {"sessionId": None, "effortId": None, "logTemplate": None, "directives": [], "effortMetadata": None}
     own = sessions.start_for_subagent(tx, found.session, call.agent_id)
@@ -52,7 +52,7 @@ def teammate_idle(tx: Transaction, call: TeammateIdle, caller: Caller) -> Record
 
 def task_completed(tx: Transaction, call: TaskCompleted, caller: Caller) -> Record:
     """Kept as a message. The effort is finished only where its metadata says that this task means that."""
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return {"logged": False, "effortFinished": False, "signalled": None}
@@ -72,7 +72,7 @@ def config_change(tx: Transaction, call: ConfigChange, caller: Caller) -> Record
     """What was read of skill files counts no more when one of them changed."""
     path = call.file_path or ""
     is_about_skills = "skill" in call.source.lower() or "/skills/" in path or path.endswith("SKILL.md")
-    project = resolve(tx, call.cwd, caller.agent_id).project_id if is_about_skills else None
+    project = look_up(tx, call.cwd, caller.agent_id).project_id if is_about_skills else None
     return {"forgotten": skills.forget_all(tx, project) if project is not None else 0}
 
 

@@ -22,7 +22,7 @@ def path_of(effort: Record, kind: str) -> str:
     return os.path.join(effort["taskId"], f"{name}.md")
 
 
-def stamped(text: str, seconds: float | None = None) -> str:
+def stamp_heading(text: str, seconds: float | None = None) -> str:
     """The text with the time in its first second-level heading, or under a heading of its own."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
     if _HEADING.search(text):

@@ -7,9 +7,9 @@ from typing import Any
 
 from snell.model.protocols import Transaction
 from snell.work import dehydration, effort_guards, sessions
-from snell.work.effort_guards import Facts, Fired
+from snell.work.effort_guards import ActiveRule, Facts
 from snell.work.hook_arguments import Caller, PreToolUse
-from snell.work.lookup import Found, resolve, resolve_quickly
+from snell.work.lookup import Lookup, look_up, look_up_cached
 from snell.work.rows import Record, json_of, now_ms, union
 from snell.work.session_events import block_after
 from snell.work.snell_commands import is_ours, writes_the_log
@@ -19,8 +19,8 @@ UNCOUNTED_STATES = frozenset({"loading", "completed", "idle", "restarting", "res
 
 
 def pre_tool_use(tx: Transaction, call: PreToolUse, caller: Caller) -> Record:
-    found = resolve_quickly(tx, call.session_id, call.agent_id)
-    found = found or resolve(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id)
+    found = look_up_cached(tx, call.session_id, call.agent_id)
+    found = found or look_up(tx, call.cwd, caller.agent_id, call.session_id, call.agent_id)
     found = _with_subagent(tx, found, call, caller)
     effort, session = found.effort, found.session
     if effort is None or session is None or _is_left_alone(effort):
@@ -48,7 +48,7 @@ def answer(session: Record | None = None, **said: Any) -> Record:
     }
 
 
-def _with_subagent(tx: Transaction, found: Found, call: PreToolUse, caller: Caller) -> Found:
+def _with_subagent(tx: Transaction, found: Lookup, call: PreToolUse, caller: Caller) -> Lookup:
     """Whoever writes another transcript than the session's first is a sub-agent, with a session of its own."""
     id_ = call.agent_id
     session = found.session
@@ -59,7 +59,7 @@ def _with_subagent(tx: Transaction, found: Found, call: PreToolUse, caller: Call
     parent = session or sessions.find_open(tx, call.session_id)
     if parent is None or found.effort is None:
         return found
-    return Found(found.project_id, found.effort, sessions.start_for_subagent(tx, parent, id_, call.transcript_path))
+    return Lookup(found.project_id, found.effort, sessions.start_for_subagent(tx, parent, id_, call.transcript_path))
 
 
 def _is_left_alone(effort: Record) -> bool:
@@ -90,7 +90,7 @@ def _judged(tx: Transaction, call: PreToolUse, caller: Caller, effort: Record, s
     is_subagent = bool(session["subagentId"])
     given = effort["metadata"].get("guards")
     facts = _facts(call, caller, effort, session) if given else Facts()
-    rules = effort_guards.fired(given, facts) if given else []
+    rules = effort_guards.active_rules(given, facts) if given else []
     said = answer(session, firedRules=[{"ruleId": each.rule_id, "payload": each.payload} for each in rules])
     said["overflowWarning"] = _reaches(session["contextUsage"], caller.limits.warn)
     refusal = _refusal(call, caller, session, count, limit, effort_guards.blocking(rules, facts))
@@ -105,7 +105,7 @@ def _judged(tx: Transaction, call: PreToolUse, caller: Caller, effort: Record, s
 
 
 def _refusal(
-    call: PreToolUse, caller: Caller, session: Record, count: int, limit: int, blocks: list[Fired]
+    call: PreToolUse, caller: Caller, session: Record, count: int, limit: int, blocks: list[ActiveRule]
 ) -> tuple[str, str] | None:
     """Why this call is refused. A full context comes first: there nothing else matters any more."""
     usage, limits = session["contextUsage"], caller.limits
@@ -122,7 +122,9 @@ def _refusal(
     return None
 
 
-def _notes(caller: Caller, session: Record, count: int, limit: int, rules: list[Fired]) -> tuple[list[str], list[str]]:
+def _notes(
+    caller: Caller, session: Record, count: int, limit: int, rules: list[ActiveRule]
+) -> tuple[list[str], list[str]]:
     """What the agent is told with the call, and under which names it need not be told again."""
     notes: list[str] = []
     told: list[str] = []
@@ -154,7 +156,7 @@ def _facts(call: PreToolUse, caller: Caller, effort: Record, session: Record) ->
     )
 
 
-def _keep(tx: Transaction, session: Record, rules: list[Fired], told: list[str]) -> None:
+def _keep(tx: Transaction, session: Record, rules: list[ActiveRule], told: list[str]) -> None:
     """Rules that only speak do so after the call; those that speak once are remembered."""
     once = [each.rule_id for each in rules if each.once]
     stash = [_injection(each) for each in rules if each.text or each.files]
@@ -166,7 +168,7 @@ def _keep(tx: Transaction, session: Record, rules: list[Fired], told: list[str])
         tx.do("UPDATE sessions SET pending_injections = ? WHERE id = ?", waiting, session["id"])
 
 
-def _injection(rule: Fired) -> Record:
+def _injection(rule: ActiveRule) -> Record:
     listed = f"Read these files: {', '.join(rule.files)}." if rule.files else ""
     return {"ruleId": rule.rule_id, "content": " ".join(filter(None, (rule.text, listed))), "mode": rule.mode}
 

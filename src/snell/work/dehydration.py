@@ -19,7 +19,7 @@ INSTRUCTION = (
 )
 
 
-def checked(given: Any) -> tuple[Record, list[str]]:
+def validate_payload(given: Any) -> tuple[Record, list[str]]:
     """The payload as it is kept, and warnings. Raises VALIDATION_ERROR with every issue."""
     if not isinstance(given, Mapping):
         raise invalid("payload: must be an object")

@@ -47,7 +47,7 @@ def resume_effort(
     effort = (
         efforts.get(tx, effort_id)
         if effort_id is not None
-        else lookup.resolve(tx, cwd, agent_id, client_session_id or "").effort
+        else lookup.look_up(tx, cwd, agent_id, client_session_id or "").effort
     )
     if effort is None:
         raise no_effort()
@@ -62,7 +62,7 @@ def log_place(
 ) -> Record:
     """Where the log of an effort is. Whoever writes into it then starts the heartbeat anew."""
     project_moves.follow(tx, cwd)
-    found = lookup.resolve(tx, cwd, agent_id, window)
+    found = lookup.look_up(tx, cwd, agent_id, window)
     effort = efforts.get(tx, effort_id) if effort_id is not None else found.effort
     if effort is None:
         raise no_effort()

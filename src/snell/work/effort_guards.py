@@ -31,7 +31,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     overflow_at: float = 0.9
 
 
-class Fired(Struct, frozen=True, kw_only=True):
+class ActiveRule(Struct, frozen=True, kw_only=True):
     rule_id: str
     payload: Any = None
     text: str = ""
@@ -43,7 +43,7 @@ class Fired(Struct, frozen=True, kw_only=True):
     whitelist: tuple[str, ...] = ()
 
 
-def fired(rules: Any, facts: Facts) -> list[Fired]:
+def active_rules(rules: Any, facts: Facts) -> list[ActiveRule]:
     """The rules that hold now: short ones in order, then long ones by priority."""
     given = [each for each in rules if isinstance(each, Mapping)] if isinstance(rules, list) else []
     short = [_short(rule) for rule in given if "condition" in rule and _holds(rule["condition"], facts)]
@@ -51,7 +51,7 @@ def fired(rules: Any, facts: Facts) -> list[Fired]:
     return [*short, *(_long(rule) for rule in long if _triggered(rule, facts))]
 
 
-def blocking(found: Iterable[Fired], facts: Facts) -> list[Fired]:
+def blocking(found: Iterable[ActiveRule], facts: Facts) -> list[ActiveRule]:
     """The rules that refuse this call. A call that one blocking rule exempts is exempt; an overflow goes first."""
     blocks = [each for each in found if each.urgency in ("block", "interrupt")]
     if any(is_listed(entry, facts.tool, facts.tool_input) for each in blocks for entry in each.whitelist):
@@ -68,18 +68,18 @@ def is_listed(entry: str, tool: str, given: Mapping[str, Any]) -> bool:
     return not pattern or fnmatchcase(primary, pattern.removesuffix(")"))
 
 
-def _short(rule: Mapping[str, Any]) -> Fired:
+def _short(rule: Mapping[str, Any]) -> ActiveRule:
     text, files = _contents(rule.get("payload"))
-    return Fired(
+    return ActiveRule(
         rule_id=str(rule.get("ruleId") or rule.get("id") or ""), payload=rule.get("payload"), text=text, files=files
     )
 
 
-def _long(rule: Mapping[str, Any]) -> Fired:
+def _long(rule: Mapping[str, Any]) -> ActiveRule:
     text, files = _contents(rule.get("payload"))
     trigger = rule["trigger"] if isinstance(rule["trigger"], Mapping) else {}
     urgency = rule.get("urgency")
-    return Fired(
+    return ActiveRule(
         rule_id=str(rule.get("id") or rule.get("ruleId") or ""),
         payload=rule.get("payload"),
         text=text or str(rule.get("description") or ""),

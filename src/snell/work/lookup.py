@@ -12,7 +12,7 @@ from snell.work import efforts, projects, sessions
 from snell.work.rows import Record, update
 
 
-class Found(Struct, frozen=True):
+class Lookup(Struct, frozen=True):
     project_id: int | None = None
     effort: Record | None = None
     session: Record | None = None
@@ -26,10 +26,10 @@ class Found(Struct, frozen=True):
         }
 
 
-NOTHING = Found()
+NOTHING = Lookup()
 
 
-def resolve(
+def look_up(
     tx: Transaction,
     cwd: str,
     agent_id: str = "",
@@ -37,7 +37,7 @@ def resolve(
     subagent_id: str = "",
     *,
     adopts: bool = True,
-) -> Found:
+) -> Lookup:
     """
     The effort and session of a client's window. An effort that was begun since then goes before an older one.
 
@@ -45,16 +45,16 @@ def resolve(
     """
     own = sessions.find_open(tx, client_session_id, subagent_id)
     if own and not sessions.hears_of_another(tx, own):
-        return Found(None, efforts.get(tx, own["effortId"]), own)
+        return Lookup(None, efforts.get(tx, own["effortId"]), own)
     project = projects.find_around(tx, cwd)
     find = efforts.for_window if client_session_id else efforts.find_active
     effort = find(tx, project["id"], agent_id) if project else None
     if own and (effort is None or not _is_free(sessions.find(tx, effort["id"]))):
-        return Found(None, efforts.get(tx, own["effortId"]), own)
+        return Lookup(None, efforts.get(tx, own["effortId"]), own)
     if project is None or effort is None:
-        return Found(project["id"]) if project else NOTHING
+        return Lookup(project["id"]) if project else NOTHING
     session = _adopted(tx, effort["id"], client_session_id) if adopts and not subagent_id else None
-    return Found(project["id"], effort, session)
+    return Lookup(project["id"], effort, session)
 
 
 def _adopted(tx: Transaction, effort_id: int, client_session_id: str) -> Record | None:
@@ -72,7 +72,7 @@ def _is_free(session: Record | None) -> bool:
     return session is not None and not session["clientSessionId"] and not session["host"]
 
 
-def resolve_quickly(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Found | None:
+def look_up_cached(tx: Transaction, client_session_id: str, subagent_id: str = "") -> Lookup | None:
     """The same for a window that is known, with no more of its rows than a tool call needs: this is on its way."""
     if not client_session_id:
         return None
@@ -98,7 +98,7 @@ def resolve_quickly(tx: Transaction, client_session_id: str, subagent_id: str = 
         "lifecycle": lifecycle,
         "currentPhase": phase,
     }
-    return Found(None, effort, session)
+    return Lookup(None, effort, session)
 
 
 _QUICK = (

@@ -35,8 +35,8 @@ def change(
     effort = efforts.get(tx, effort_id)
     if effort["lifecycle"] == "finished":
         raise WorkError("EFFORT_FINISHED", f"effort {effort_id} is finished", advice="start a new one")
-    declared = listed(effort["metadata"].get("phases"))
-    move = allowed(declared, effort["currentPhase"], phase, reason)
+    declared = list_phases(effort["metadata"].get("phases"))
+    move = check_move(declared, effort["currentPhase"], phase, reason)
     if move.is_change:
         update(tx, "efforts", "id", effort_id, {"current_phase": move.phase})
         if list(move.phases) != list(declared):
@@ -52,31 +52,31 @@ def history(tx: Transaction, effort_id: int) -> list[Record]:
     )
 
 
-def allowed(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
+def check_move(declared: Sequence[Any], current: str | None, wanted: str, reason: str | None = None) -> Move:
     """Whether this phase may follow the present one. Raises UNKNOWN_PHASE or PHASE_NOT_SEQUENTIAL."""
-    phases = listed(declared)
+    phases = list_phases(declared)
     label, _, name = (part.strip() for part in wanted.partition(":"))
     if not label:
         raise invalid("phase: must not be empty")
     if not phases:  # a skill without phases is not held to any
-        return Move(shown({"label": label, "name": name}), shown({"label": label, "name": name}) != current)
+        return Move(phase_label({"label": label, "name": name}), phase_label({"label": label, "name": name}) != current)
     known = _index(phases, label)
     at = _index(phases, _label(current)) if current else -1
     if known is None:
         return _inserted(phases, at, label, name)
     if known == at:
-        return Move(shown(phases[known]), False, tuple(phases))
+        return Move(phase_label(phases[known]), False, tuple(phases))
     if not reason and not _follows(phases, at, known):
-        nxt = shown(phases[at + 1]) if at is not None and at + 1 < len(phases) else "none: this is the last one"
+        nxt = phase_label(phases[at + 1]) if at is not None and at + 1 < len(phases) else "none: this is the last one"
         raise WorkError(
             "PHASE_NOT_SEQUENTIAL",
-            f"`{shown(phases[known])}` does not follow `{current or 'the beginning'}`; next is `{nxt}`",
+            f"`{phase_label(phases[known])}` does not follow `{current or 'the beginning'}`; next is `{nxt}`",
             advice="give a reason to go there all the same",
         )
-    return Move(shown(phases[known]), True, tuple(phases))
+    return Move(phase_label(phases[known]), True, tuple(phases))
 
 
-def listed(declared: Any) -> list[Record]:
+def list_phases(declared: Any) -> list[Record]:
     """The phases among what somebody declared, with labels that are text."""
     given = declared if isinstance(declared, list | tuple) else ()
     found = (each for each in given if isinstance(each, dict))
@@ -87,7 +87,7 @@ def _is_label(value: Any) -> bool:
     return isinstance(value, str | int | float) and bool(str(value).strip())
 
 
-def shown(phase: Record) -> str:
+def phase_label(phase: Record) -> str:
     label, name = str(phase.get("label", "")), str(phase.get("name") or "")
     return f"{label}: {name}" if name else label
 
@@ -115,7 +115,7 @@ def _inserted(phases: list[Record], at: int | None, label: str, name: str) -> Mo
         known = ", ".join(str(each["label"]) for each in phases)
         raise WorkError("UNKNOWN_PHASE", f"there is no phase `{label}`", advice=f"there are {known}")
     added = {"label": label, "name": name}
-    return Move(shown(added), True, (*phases[: at + 1], added, *phases[at + 1 :]))
+    return Move(phase_label(added), True, (*phases[: at + 1], added, *phases[at + 1 :]))
 
 
 def _parts(label: str) -> tuple[str, int]:

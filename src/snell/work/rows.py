@@ -70,10 +70,10 @@ def json_of(value: Any) -> str | None:
 def update(tx: Transaction, table: str, key: str, id_: Any, changes: Mapping[str, Any]) -> int:
     """Set columns of one row; JSON columns take plain values."""
     names = ", ".join(f"{name} = ?" for name in changes)
-    return tx.do(f"UPDATE {table} SET {names} WHERE {key} = ?", *(stored(n, v) for n, v in changes.items()), id_)
+    return tx.do(f"UPDATE {table} SET {names} WHERE {key} = ?", *(to_column(n, v) for n, v in changes.items()), id_)
 
 
-def stored(name: str, value: Any) -> Any:
+def to_column(name: str, value: Any) -> Any:
     return json_of(value) if name in JSON_COLUMNS else value
 
 

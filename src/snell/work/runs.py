@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.model.protocols import Store, Transaction
 
 MINUTES, STEPS, CALLS = 90, 50, 250
@@ -222,5 +222,5 @@ def _json(value: Any) -> str:
 
 def run_of(session_id: str, marks: Store, env: Mapping[str, str]) -> str:
     """The run that a session works for: named by whoever started it, or in a mark; else the session is its own run."""
-    named = env.get("SNELL_RUN_ID") or marks.get(lasting(session_id), MARK)
+    named = env.get("SNELL_RUN_ID") or marks.get(persistent_scope(session_id), MARK)
     return named if isinstance(named, str) and named else session_id

@@ -6,7 +6,7 @@ from typing import Any
 from snell.model.protocols import Transaction
 from snell.work import agents, artefacts, dehydration, project_moves, sessions, skills, tasks
 from snell.work.hook_arguments import Caller, PreCompact, SessionEnd, SessionStart, UserPrompt
-from snell.work.lookup import resolve
+from snell.work.lookup import look_up
 from snell.work.rows import Record, now_ms, update
 
 FRESH = ("startup", "clear", "")  # windows that know nothing; others bring their conversation with them
@@ -15,7 +15,7 @@ FRESH = ("startup", "clear", "")  # windows that know nothing; others bring thei
 def session_start(tx: Transaction, call: SessionStart, caller: Caller) -> Record:
     """Always a new session for the effort that is active here, and what it needs to know."""
     project_moves.follow(tx, call.cwd)
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id, adopts=False)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id, adopts=False)
     effort = found.effort
     if effort is None or effort["lifecycle"] == "finished":
         return dict(_NOT_FOUND)
@@ -60,13 +60,13 @@ def pre_compact(tx: Transaction, call: PreCompact, caller: Caller) -> Record:
     if open_ is None:
         return {"ended": False, "sessionId": None, "restartPrompt": None}
     sessions.finish(tx, open_["id"], end_reason="compact")
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     return {"ended": True, "sessionId": open_["id"], "restartPrompt": restart_prompt(found.effort)}
 
 
 def user_prompt(tx: Transaction, call: UserPrompt, caller: Caller) -> Record:
     """Where the work stands, in one line. Changes nothing but whose window it is."""
-    found = resolve(tx, call.cwd, caller.agent_id, call.session_id)
+    found = look_up(tx, call.cwd, caller.agent_id, call.session_id)
     effort, session = found.effort, found.session
     if effort is None or session is None or effort["lifecycle"] == "finished":
         return dict(_NO_CONTEXT)

@@ -15,7 +15,7 @@ _JSON = re.compile(r"```json\s*\n(.*?)\n```", re.DOTALL)
 _HEADING = re.compile(r"^#{2,3}\s+(?:Phase\s+)?(\d+(?:\.\w+)?)[.:)]?\s+(.+)$", re.MULTILINE)
 
 
-def parsed(text: str, path: str = "") -> Record:
+def parse_skill(text: str, path: str = "") -> Record:
     """Name, description and version of the front matter, and what the text declares."""
     front = _front(text)
     block = _block(text)
@@ -30,7 +30,7 @@ def parsed(text: str, path: str = "") -> Record:
     }
 
 
-def listed(project: str) -> list[Record]:
+def list_skills(project: str) -> list[Record]:
     """The skills of a project: where they are, by name."""
     found: dict[str, Record] = {}
     for folder in FOLDERS:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from snell.model.events import Event
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.model.protocols import Store
 
 SUPERVISOR = "SNELL_SUPERVISOR"  # in the environment of an agent that has one
 
 
-def begin_supervised(event: Event, marks: Store, run: str) -> None:
+def begin_supervision(event: Event, marks: Store, run: str) -> None:
     """A window begins. What an earlier one still asked for on its way out is over with it."""
     marks.drop(f"supervisor:{run}", "restart")
     marks.put(f"session:{event.session_id}", "supervisor", run)
@@ -29,9 +29,11 @@ def ask_for_restart(event: Event, marks: Store, env: Mapping[str, str], reason: 
 def take_over(event: Event, marks: Store, env: Mapping[str, str], mark: str) -> bool:
     """Let a lasting mark of the window that this one replaces count for this one; returns whether there was one."""
     before = marks.get(f"supervisor:{env.get(SUPERVISOR, '')}", "replaced") if env.get(SUPERVISOR) else None
-    value = marks.get(lasting(before), mark) if isinstance(before, str) and before != event.session_id else None
+    value = (
+        marks.get(persistent_scope(before), mark) if isinstance(before, str) and before != event.session_id else None
+    )
     if value is None:
         return False
-    marks.put(lasting(event.session_id), mark, value)
-    marks.drop(lasting(str(before)), mark)
+    marks.put(persistent_scope(event.session_id), mark, value)
+    marks.drop(persistent_scope(str(before)), mark)
     return True

@@ -3,9 +3,9 @@
 import xml.etree.ElementTree as ET
 
 from snell.cli.charts import Bar, Chart, svg_charts, terminal_chart, without_middle
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 
-PLAIN = Paint(on=False)
+PLAIN = Colours(on=False)
 
 
 def drawn(*bars: Bar, note: str = "") -> list[str]:

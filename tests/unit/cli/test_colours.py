@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from snell.cli.colours import Paint
     ],
 )
 def test_red_stops_yellow_changes_or_asks_green_lets_through(record, code):
-    assert Paint(on=True).of(record)("x") == f"\x1b[{code}mx\x1b[0m"
-    assert Paint(on=False).of(record)("x") == "x"
+    assert Colours(on=True).of(record)("x") == f"\x1b[{code}mx\x1b[0m"
+    assert Colours(on=False).of(record)("x") == "x"
 
 
 def test_nobody_having_an_opinion_has_no_colour():
-    assert Paint(on=True).of({"verdict": "silent"})("x") == "x"
+    assert Colours(on=True).of({"verdict": "silent"})("x") == "x"

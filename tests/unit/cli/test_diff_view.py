@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from snell.cli.colours import Paint
-from snell.cli.diff_view import WIDTH, shown_change
+from snell.cli.colours import Colours
+from snell.cli.diff_view import WIDTH, render_change
 from snell.model.installs import FileEdit
 from snell.setup.file_changes import Change
 
@@ -17,7 +17,7 @@ ENTRIES = {f"Event{number}": [{"hooks": [{"command": f"/opt/snell-hook {number}"
 def shown(before: str | None, after: str | None) -> list[str]:
     file = FileEdit("/home/me/settings.json", "json", (), "hooks")
     change = Change(file, *(None if text is None else text.encode() for text in (before, after)))
-    return [line.removeprefix("  ") for line in shown_change(change, Paint(False))]
+    return [line.removeprefix("  ") for line in render_change(change, Colours(False))]
 
 
 def test_a_change_is_its_file_and_the_lines_that_go_and_come_with_tabs_as_they_are() -> None:

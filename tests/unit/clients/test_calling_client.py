@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.calling_client import bare_caller, caller_of
+from snell.clients.protocol.calling_client import bare_caller, calling_client
 from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.model.protocols import Reply
-from snell.runtime.app import House
-from snell.runtime.hook_request import failure, parsed
+from snell.runtime.app import Runtime
+from snell.runtime.hook_request import failure_reply, parse_hook_args
 from tests.golden.reading import FOLDER, golden, golden_files, name_of, raw_payload
 from tests.helpers import hook, policy
 
@@ -20,7 +20,7 @@ COPILOT_ENV = {"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/home/dev/project"}
 
 def received(file: str, claimed: str, env: dict[str, str] | None = None, event: str = "") -> tuple[str, Event]:
     words = ["--client", claimed, *(["--event", event] if event else [])]
-    client, found = parsed(words).received(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env or {})
+    client, found = parse_hook_args(words).decode_payload(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env or {})
     return client.NAME, found
 
 
@@ -46,20 +46,20 @@ def test_a_hook_in_claudes_file_answers_whoever_runs_it(file: str, env: dict[str
 @pytest.mark.parametrize("path", golden_files("claude_code"), ids=name_of)
 def test_claude_code_is_taken_for_itself_even_inside_another_agents_terminal(path: Any) -> None:
     payload = golden(path)["payload"]
-    assert caller_of("claude_code", payload, {**COPILOT_ENV, "GROK_SESSION_ID": "g"}) == "claude_code"
+    assert calling_client("claude_code", payload, {**COPILOT_ENV, "GROK_SESSION_ID": "g"}) == "claude_code"
 
 
 def test_an_event_that_copilot_does_not_name_is_known_by_its_fields_where_the_command_has_lost_its_words() -> None:
     payload = raw_payload(FOLDER / "copilot/SubagentStart-subagent.json")
     ours, theirs = (
-        parsed(words).received(payload, "/home/dev", COPILOT_ENV)[1]
+        parse_hook_args(words).decode_payload(payload, "/home/dev", COPILOT_ENV)[1]
         for words in (["--client", "copilot", "--event", "SubagentStart"], [])
     )
     assert theirs == ours
 
 
 def test_a_client_whose_file_nobody_else_reads_is_believed() -> None:
-    assert caller_of("gemini", {"cursor_version": "1"}, {}) == "gemini"
+    assert calling_client("gemini", {"cursor_version": "1"}, {}) == "gemini"
 
 
 def test_the_same_call_through_two_files_is_decided_once() -> None:
@@ -69,11 +69,13 @@ def test_the_same_call_through_two_files_is_decided_once() -> None:
         runs.append(event.client)
         return Deny("no")
 
-    house = House.embedded(hook("counter", count))
+    runtime = Runtime.embedded(hook("counter", count))
     replies = []
     for claimed in ("claude-code", "grok"):
-        client, event = parsed(["--client", claimed]).received(raw_payload(FOLDER / "grok/PreToolUse.json"), "/", {})
-        replies.append(client.encode(house.decide(event)))
+        client, event = parse_hook_args(["--client", claimed]).decode_payload(
+            raw_payload(FOLDER / "grok/PreToolUse.json"), "/", {}
+        )
+        replies.append(client.encode(runtime.decide(event)))
     assert runs == ["grok"]
     assert replies[0] == replies[1]
 
@@ -113,13 +115,13 @@ def test_a_payload_names_its_event_better_than_the_command_line() -> None:
 def test_a_failure_is_said_in_the_words_of_the_client(
     words: list[str], payload: bytes, blocks: bool, reply: Reply
 ) -> None:
-    assert failure("snell: broken", payload, words, blocks=blocks) == reply
+    assert failure_reply("snell: broken", payload, words, blocks=blocks) == reply
 
 
 def test_a_guard_that_blocks_when_it_fails_blocks_what_cannot_be_read_in_every_client() -> None:
-    house = House.embedded(policy("guard", Deny("no"), on_failure="block"))
-    assert house.fails_closed("/")
-    reply = failure("snell: broken", b"{", ["--client", "cline"], blocks=house.fails_closed("/"))
+    runtime = Runtime.embedded(policy("guard", Deny("no"), on_failure="block"))
+    assert runtime.fails_closed("/")
+    reply = failure_reply("snell: broken", b"{", ["--client", "cline"], blocks=runtime.fails_closed("/"))
     assert json.loads(reply.stdout) == {"cancel": True, "errorMessage": "snell: broken"}
 
 
@@ -141,7 +143,7 @@ def test_a_client_is_found_without_loading_the_others() -> None:
 def test_a_client_that_leaves_our_arguments_out_is_known_by_its_payload(
     file: str, env: dict[str, str], caller: str, name: str
 ) -> None:
-    client, event = parsed([]).received(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env)
+    client, event = parse_hook_args([]).decode_payload(raw_payload(FOLDER / f"{file}.json"), "/home/dev", env)
     assert (client.NAME, event.client, event.name) == (caller, caller, name)
 
 

@@ -24,7 +24,7 @@ def recorded(name: str) -> Event:
 def runs(event: Event, matcher: str) -> bool:
     """Does a hook with this matcher run on the event?"""
     cast = Cast()
-    decided(event, hook("h", on=event.name, matcher=matcher), crew=cast)
+    decided(event, hook("h", on=event.name, matcher=matcher), executor=cast)
     return bool(cast.rounds)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.patch_files import patched_files
+from snell.clients.protocol.patch_files import files_in_patch
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Deny, Note, Rewrite, Verdict
 from snell.model.events import Event
@@ -128,7 +128,7 @@ def test_a_patch_is_an_edit_of_every_file_in_it() -> None:
     assert rewritten(event, {**event.tool_input, "new_string": "p"})["hookSpecificOutput"]["updatedInput"] == {
         "command": "p"
     }
-    assert patched_files("no patch at all") == []
+    assert files_in_patch("no patch at all") == []
 
 
 def test_where_an_input_has_a_key_under_both_names_the_one_that_the_client_reads_is_judged() -> None:

@@ -22,7 +22,7 @@ from tests.unit.packs.remember_stage import Stage
 def stage(tmp_path: Path):
     made = Stage(tmp_path, {})
     yield made
-    made.house.close()
+    made.runtime.close()
 
 
 def said(stage: Stage, number: int) -> list[str]:
@@ -34,14 +34,14 @@ def said(stage: Stage, number: int) -> list[str]:
 
 
 def remembered(stage: Stage) -> list[str]:
-    return sorted(each.content for each in memories_of(stage.house).run(lambda tx: list(rows.every(tx))))
+    return sorted(each.content for each in memories_of(stage.runtime).run(lambda tx: list(rows.iter_memories(tx))))
 
 
 def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, monkeypatch) -> None:
     monkeypatch.setattr(memory_catch_up, "LONG", 10_000)
     texts = said(stage, 300)
     assert bytes_unread(stage.where.state) > 10_000
-    timer = MemoryTimer(stage.house, every=0.0)
+    timer = MemoryTimer(stage.runtime, every=0.0)
     asyncio.run(timer.look())  # the first look is also the last one of a daemon, so it starts nothing
     assert (timer._catch_up, timer.is_behind) == (None, False)
     asyncio.run(timer.look())
@@ -56,7 +56,7 @@ def test_a_process_reads_what_is_long_while_the_timer_only_looks(stage: Stage, m
 def test_little_is_left_to_the_daemon(stage: Stage) -> None:
     said(stage, 3)
     helper = CatchUp(stage.where, dict(os.environ))
-    assert (helper.started(waiting=10), helper.is_running, helper.problem) == (False, False, "")
+    assert (helper.start_if_needed(waiting=10), helper.is_running, helper.problem) == (False, False, "")
 
 
 _CATCH_UP = """
@@ -100,7 +100,7 @@ def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, m
     monkeypatch.setattr(memory_catch_up, "MANY", 1)
     texts = said(stage, 2)
     monkeypatch.setattr(memory_catch_up.sys, "executable", "/bin/false")
-    timer = MemoryTimer(stage.house, every=0.0)
+    timer = MemoryTimer(stage.runtime, every=0.0)
     timer._is_first = False
     asyncio.run(timer.look())
     assert timer.is_behind

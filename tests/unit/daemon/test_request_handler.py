@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from snell.daemon import request_handler
-from snell.daemon.request_handler import MANY, TOGETHER, Service
+from snell.daemon.request_handler import MANY, TOGETHER, RequestHandler
 from snell.daemon.wire import Request
 from snell.model.decision import Decision
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 
 class Kept:
@@ -52,7 +52,7 @@ class Desk:
     def __init__(self) -> None:
         self.journal = Kept()
         self.loop = Loop()
-        self.service = Service(House(journal=self.journal))
+        self.service = RequestHandler(Runtime(journal=self.journal))
         self.number = 0
 
     def start(self) -> None:

@@ -15,7 +15,7 @@ from snell.daemon.wire import (
     Reply,
     Request,
     WireError,
-    joined,
+    join_environment,
 )
 
 ID = "0123456789abcdef" * 2
@@ -62,7 +62,7 @@ def test_a_reply_is_these_bytes() -> None:
 @pytest.mark.parametrize(("message", "prefix"), [(REQUEST, 8), (Reply(0, b"x", b"yz"), 16)])
 def test_the_length_is_known_from_the_first_bytes_on(message: Request | Reply, prefix: int) -> None:
     frame = message.encode()
-    known = [message.needed(frame[:end]) for end in range(len(frame) + 1)]
+    known = [message.frame_length(frame[:end]) for end in range(len(frame) + 1)]
     assert known == [None] * prefix + [len(frame)] * (len(frame) + 1 - prefix)
 
 
@@ -92,9 +92,9 @@ def test_of_a_variable_given_twice_the_first_counts() -> None:
 
 
 def test_an_environment_keeps_what_fits() -> None:
-    assert joined(["A=1", "B=" + "x" * LARGEST_ENVIRONMENT, "C=3"]) == b"A=1\0C=3"
+    assert join_environment(["A=1", "B=" + "x" * LARGEST_ENVIRONMENT, "C=3"]) == b"A=1\0C=3"
     exactly = "A=" + "x" * (LARGEST_ENVIRONMENT - 2)
-    assert joined([exactly, "B=2"]) == exactly.encode()
+    assert join_environment([exactly, "B=2"]) == exactly.encode()
 
 
 def with_field(number: int, data: bytes) -> bytes:

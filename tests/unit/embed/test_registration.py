@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from snell import Deny, HookMatcher, House, Note, Rewrite, ShellCall, ToolRunner, Verdict, judges
+from snell import Deny, HookMatcher, Note, Rewrite, Runtime, ShellCall, ToolRunner, Verdict, judges
 from snell.embed import Error
 from snell.model.decision import Reason
 from snell.model.errors import HookError
 from snell.runtime.callback_hooks import hooks_from
 
 
-def house(event, *matchers):
-    return House.embedded(hooks={event: list(matchers)})
+def runtime(event, *matchers):
+    return Runtime.embedded(hooks={event: list(matchers)})
 
 
 def noting(text):
@@ -37,7 +37,7 @@ def noting(text):
     ],
 )
 def test_functions_are_registered_for_an_event_under_any_of_its_names(name, event):
-    decision = house(name, HookMatcher(matcher=None, hooks=[lambda event: Deny(event.name)])).fire(event)
+    decision = runtime(name, HookMatcher(matcher=None, hooks=[lambda event: Deny(event.name)])).fire(event)
     assert decision.reason == event
 
 
@@ -54,14 +54,14 @@ def test_functions_are_registered_for_an_event_under_any_of_its_names(name, even
     ],
 )
 def test_a_matcher_is_a_tools_name_or_stands_for_all(matcher, matched):
-    home = house("PreToolUse", HookMatcher(matcher=matcher, hooks=[noting("here")]))
+    home = runtime("PreToolUse", HookMatcher(matcher=matcher, hooks=[noting("here")]))
     tools = ["Bash", "mcp__mail__send", "mine"]
     assert [tool for tool in tools if home.fire("PreToolUse", tool_name=tool, tool_input={}).notes] == matched
 
 
 @pytest.mark.proves("S3-87")
 def test_stop_events_have_no_matcher():
-    assert house("AgentStop", HookMatcher(hooks=[lambda: Deny("go on")])).fire("Stop").reason == "go on"
+    assert runtime("AgentStop", HookMatcher(hooks=[lambda: Deny("go on")])).fire("Stop").reason == "go on"
 
 
 @pytest.mark.proves("S3-88")
@@ -77,7 +77,7 @@ def test_several_functions_of_a_matcher_run_in_the_order_of_their_list(how):
         hook.__name__ = name
         return hook
 
-    home = house("PreToolUse", HookMatcher("*", [step("a"), step("b")]), HookMatcher("Bash", [step("c")]))
+    home = runtime("PreToolUse", HookMatcher("*", [step("a"), step("b")]), HookMatcher("Bash", [step("c")]))
     call = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
     fired = home.fire("PreToolUse", **call) if how == "plain" else asyncio.run(home.fire_async("PreToolUse", **call))
     assert seen == ["a", "b", "c"]
@@ -124,7 +124,7 @@ def test_a_callback_gets_payload_id_and_context_and_answers_with_fields():
         specific = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}
         return {"hookSpecificOutput": specific}
 
-    home = house("PreToolUse", HookMatcher("Bash", [callback]))
+    home = runtime("PreToolUse", HookMatcher("Bash", [callback]))
     decision = home.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
     assert (decision.verdict, decision.reason) == (Verdict.DENY, "no")
     assert seen == [("PreToolUse", {"command": "ls"}, "t1", {"signal": None})]
@@ -143,7 +143,7 @@ def test_the_fields_of_an_answer_are_effects_and_nonsense_is_a_failure(answer, e
     def callback(input_data):
         return answer
 
-    decision = house("PreToolUse", HookMatcher("*", [callback])).fire("PreToolUse", tool_name="Bash", tool_input={})
+    decision = runtime("PreToolUse", HookMatcher("*", [callback])).fire("PreToolUse", tool_name="Bash", tool_input={})
     failed = tuple(failure.hook for failure in decision.failures)
     assert (decision.verdict, decision.reason, decision.stop, failed) == expected
 
@@ -155,7 +155,7 @@ def test_a_matcher_of_another_library_will_do():
         hooks: list = field(default_factory=list)
         timeout: float | None = None
 
-    home = house("PreToolUse", Theirs("Bash", [noting("here")], 3.0))
+    home = runtime("PreToolUse", Theirs("Bash", [noting("here")], 3.0))
     assert home.fire("PreToolUse", tool_name="Bash", tool_input={}).note == "here"
 
 
@@ -164,13 +164,13 @@ def test_a_decorated_function_keeps_its_role_and_its_own_matcher():
     def judge():
         return Deny("no")
 
-    home = house("PreToolUse", HookMatcher("*", [judge]))
+    home = runtime("PreToolUse", HookMatcher("*", [judge]))
     verdicts = [home.fire("PreToolUse", tool_name=tool, tool_input={}).verdict for tool in ("Bash", "Read")]
     assert verdicts == [Verdict.DENY, Verdict.SILENT]
 
 
 def test_a_function_that_is_named_twice_runs_once():
-    home = house("PreToolUse", HookMatcher("*", [(hook := noting("once"))]), HookMatcher("Bash", [hook]))
+    home = runtime("PreToolUse", HookMatcher("*", [(hook := noting("once"))]), HookMatcher("Bash", [hook]))
     assert home.fire("PreToolUse", tool_name="Bash", tool_input={}).note == "once"
 
 
@@ -188,7 +188,7 @@ def test_a_function_that_is_named_twice_runs_once():
 )
 def test_what_cannot_be_meant_is_an_error_when_it_is_registered(hooks, message):
     with pytest.raises(HookError) as error:
-        House.embedded(hooks=hooks)
+        Runtime.embedded(hooks=hooks)
     assert message in str(error.value)
 
 
@@ -200,7 +200,7 @@ def test_a_matcher_that_can_never_fit_is_an_error_when_it_is_registered(matcher)
     with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
         ToolRunner(hooks={"PreToolUse": [HookMatcher(matcher, [guard])]})
     with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
-        House.embedded(judges("PreToolUse", matcher=matcher)(guard))
+        Runtime.embedded(judges("PreToolUse", matcher=matcher)(guard))
 
 
 def test_what_a_matcher_says_about_time_and_failure_counts_for_decorated_functions_too():

@@ -5,15 +5,15 @@ import asyncio
 import msgspec
 import pytest
 
-from snell import Deny, HookMatcher, House, Note, Rewrite, Stop, ToolRunner, Verdict
+from snell import Deny, HookMatcher, Note, Rewrite, Runtime, Stop, ToolRunner, Verdict
 from snell.embed import (
     AuthRequired,
     Error,
     HookExecuted,
     IterationEnd,
+    PromptResult,
     SessionInfo,
     Status,
-    Submitted,
     Text,
     Thinking,
     ToolCalled,
@@ -109,11 +109,11 @@ def test_the_guards_of_a_runner_outlive_its_session():
 @pytest.mark.parametrize(
     ("answer", "submitted", "text"),
     [
-        (None, Submitted(prompt="hi"), "hi"),
-        (Rewrite("ho"), Submitted(prompt="ho"), "ho"),
-        (Note("it is late"), Submitted(prompt="hi", notes=("it is late",)), "hi\nit is late"),
-        (Deny("no"), Submitted(prompt="hi", refusal="no"), "hi"),
-        (Stop("enough"), Submitted(prompt="hi", refusal="enough", stop="enough"), "hi"),
+        (None, PromptResult(prompt="hi"), "hi"),
+        (Rewrite("ho"), PromptResult(prompt="ho"), "ho"),
+        (Note("it is late"), PromptResult(prompt="hi", notes=("it is late",)), "hi\nit is late"),
+        (Deny("no"), PromptResult(prompt="hi", refusal="no"), "hi"),
+        (Stop("enough"), PromptResult(prompt="hi", refusal="enough", stop="enough"), "hi"),
     ],
 )
 def test_a_prompt_may_be_reworded_commented_on_and_refused(answer, submitted, text):
@@ -152,7 +152,7 @@ def test_a_sub_agent_has_hooks_of_its_own_which_go_with_it():
         id_ = helper.at.agent_id
     assert seen == [(name, id_, "helper") for name in hooks]
     assert helper.run("echo", {"text": "hi"}).error == CLOSED
-    assert runner.house.unregister(group=id_) == 0
+    assert runner.runtime.unregister(group=id_) == 0
 
 
 @pytest.mark.parametrize("is_async", [True, False])
@@ -179,8 +179,8 @@ def test_a_sub_agent_that_fails_has_stopped_and_its_hooks_are_gone(is_async):
 @pytest.mark.parametrize("is_own_house", [True, False])
 def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(is_own_house):
     refuses = {"PreToolUse": [HookMatcher("*", [lambda event: Deny("only looking")])]}
-    with House.embedded() as house:
-        runner = ToolRunner([echo], house=None if is_own_house else house)
+    with Runtime.embedded() as runtime:
+        runner = ToolRunner([echo], runtime=None if is_own_house else runtime)
         with runner.subagent("reviewer", refuses) as reviewer, runner.subagent("other") as other:
             with reviewer.subagent("helper") as helper, helper.subagent("helpers-helper") as last:
                 said = [each.run("echo", {"text": "hi"}).text for each in (runner, other, reviewer, helper, last)]
@@ -209,9 +209,9 @@ def test_the_hooks_of_a_session_see_the_sub_agents_in_it_and_no_other_session():
     def watch(event):
         seen.append(event.session_id)
 
-    with House.embedded() as house:
-        one = ToolRunner([echo], house=house, session_id="one", hooks={"PreToolUse": [HookMatcher("*", [watch])]})
-        two = ToolRunner([echo], house=house, session_id="two")
+    with Runtime.embedded() as runtime:
+        one = ToolRunner([echo], runtime=runtime, session_id="one", hooks={"PreToolUse": [HookMatcher("*", [watch])]})
+        two = ToolRunner([echo], runtime=runtime, session_id="two")
         two.run("echo", {"text": "hi"})
         with one.subagent("helper") as helper:
             helper.run("echo", {"text": "hi"})

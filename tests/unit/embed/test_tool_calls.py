@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from snell import Allow, Ask, Deny, HookMatcher, House, Note, Rewrite, Stop, Tool, ToolRunner, judges, rewrites
+from snell import Allow, Ask, Deny, HookMatcher, Note, Rewrite, Runtime, Stop, Tool, ToolRunner, judges, rewrites
 from snell.embed import Approval, Result
 from snell.model.effects import Defer
 from tests.unit.embed.recorder import Recorder
@@ -369,7 +369,7 @@ def test_a_sensitive_tool_checks_its_own_input_once_more(run):
     def generous():
         return Rewrite(amount=1000)
 
-    runner = ToolRunner([pay], house=House.embedded(generous), validates_rewrites=False)
+    runner = ToolRunner([pay], runtime=Runtime.embedded(generous), validates_rewrites=False)
     result = run(runner, "pay", {"amount": 1})
     assert (result.status, result.error) == ("failed", "at most 100")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snell.engine.text_budget import CUT, LIMIT, within_budget
+from snell.engine.text_budget import CUT, LIMIT, cut_to_budget
 from snell.model.decision import Reason
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Scope
@@ -92,23 +92,23 @@ def test_a_hook_that_answered_twice_counts_with_its_last_answer() -> None:
 
 def test_texts_within_the_budget_stay_whole() -> None:
     reasons, notes = [Reason("a", "x" * 4000)], [Reason("b", "y" * (LIMIT - 4000))]
-    assert within_budget(reasons, notes) == (tuple(reasons), tuple(notes))
+    assert cut_to_budget(reasons, notes) == (tuple(reasons), tuple(notes))
 
 
 def test_reasons_go_first_and_the_text_where_the_budget_ends_is_cut_with_a_hint() -> None:
     reasons, notes = [Reason("a", "x" * 8000)], [Reason("b", "y" * 1000), Reason("c", "never seen")]
-    kept_reasons, kept_notes = within_budget(reasons, notes)
+    kept_reasons, kept_notes = cut_to_budget(reasons, notes)
     assert kept_reasons == (reasons[0],)
     assert kept_notes == (Reason("b", "y" * (LIMIT - 8000 - len(CUT)) + CUT),)
 
 
 def test_what_is_left_of_the_budget_may_be_too_little_for_even_a_hint() -> None:
-    assert within_budget([Reason("a", "x" * (LIMIT - 5))], [Reason("b", "longer than five")])[1] == ()
+    assert cut_to_budget([Reason("a", "x" * (LIMIT - 5))], [Reason("b", "longer than five")])[1] == ()
 
 
 @pytest.mark.parametrize("text", ["é" * 8000, "😀" * 4000], ids=["two bytes", "four bytes"])
 def test_the_budget_counts_bytes_and_cuts_between_characters(text: str) -> None:
-    ((kept,), _) = within_budget([Reason("a", text)], [])
+    ((kept,), _) = cut_to_budget([Reason("a", text)], [])
     beginning = kept.text.removesuffix(CUT)
     assert text.startswith(beginning)
     assert LIMIT - 8 < len(kept.text.encode("utf-8")) <= LIMIT
@@ -116,7 +116,7 @@ def test_the_budget_counts_bytes_and_cuts_between_characters(text: str) -> None:
 
 def test_half_a_surrogate_pair_does_not_upset_the_budget() -> None:
     short, long = Reason("a", "\ud800"), Reason("b", "x\ud800" * 4000)
-    kept, _ = within_budget([short, long], [])
+    kept, _ = cut_to_budget([short, long], [])
     assert (kept[0], kept[1].text.startswith("x"), kept[1].text.endswith(CUT)) == (short, True, True)
 
 

@@ -47,7 +47,7 @@ def test_declared_rewriters_run_in_turn_and_judges_together_on_what_they_left() 
         hook("first", adds("1"), role="rewrites"),
         hook("informer", role="informs"),
         hook("second", adds("2"), role="rewrites"),
-        crew=cast,
+        executor=cast,
     )
     assert cast.rounds == [
         (["first"], INPUT),
@@ -65,7 +65,7 @@ def test_declared_rewriters_run_in_turn_and_judges_together_on_what_they_left() 
 def test_judges_informers_and_undeclared_hooks_run_in_one_round() -> None:
     cast = Cast()
     hooks = [hook("a", role="judges"), hook("b", role="informs"), hook("c"), hook("d", Deny("no"), role="judges")]
-    decided(call(), *hooks, crew=cast)
+    decided(call(), *hooks, executor=cast)
     assert cast.rounds == [(["a", "b", "c", "d"], INPUT)]
 
 
@@ -78,7 +78,7 @@ def test_an_undeclared_rewriter_makes_every_other_judge_look_again() -> None:
         hook("i", Note("n"), role="informs"),
         hook("once", once=True),
     ]
-    decision = decided(call(), *hooks, crew=cast)
+    decision = decided(call(), *hooks, executor=cast)
     assert passes(decision) == [
         ("judge", ["a", "r", "j", "i", "once"], INPUT),
         ("again", ["a", "j"], {"command": "make"}),
@@ -291,7 +291,7 @@ def test_a_once_hook_runs_no_more_in_its_session_after_its_first_success() -> No
     marks, cast = InMemoryStore(), Cast()
     once = hook("o", once=True)
     for session in ("s1", "s1", "s2", "s1"):
-        decided(call(session_id=session), once, marks=marks, crew=cast)
+        decided(call(session_id=session), once, marks=marks, executor=cast)
     assert len(cast.rounds) == 2
 
 
@@ -309,7 +309,7 @@ def test_a_once_hook_runs_no_more_in_its_session_after_its_first_success() -> No
 def test_a_refusal_or_a_failure_does_not_use_a_once_hook_up(answer: Any) -> None:
     marks, cast = InMemoryStore(), Cast()
     for _ in range(2):
-        decided(call(), hook("o", answer, once=True), marks=marks, crew=cast)
+        decided(call(), hook("o", answer, once=True), marks=marks, executor=cast)
     assert len(cast.rounds) == 2
 
 
@@ -317,13 +317,13 @@ def test_a_refusal_or_a_failure_does_not_use_a_once_hook_up(answer: Any) -> None
 def test_a_hook_that_does_not_say_once_runs_every_time() -> None:
     marks, cast = InMemoryStore(), Cast()
     for _ in range(3):
-        decided(call(), hook("o"), marks=marks, crew=cast)
+        decided(call(), hook("o"), marks=marks, executor=cast)
     assert len(cast.rounds) == 3
 
 
 def test_a_once_rewriter_acts_once_without_being_asked_again() -> None:
     cast = Cast()
-    decision = decided(call(), hook("a", adds("a")), hook("b", becomes("b"), once=True), crew=cast)
+    decision = decided(call(), hook("a", adds("a")), hook("b", becomes("b"), once=True), executor=cast)
     assert cast.rounds == [(["a", "b"], INPUT), (["a"], {"command": "b"})]
     assert decision.event.tool_input == {"command": "b"}
 
@@ -344,7 +344,7 @@ def test_the_stop_effect_beats_a_block_of_stop(name: str) -> None:
 
 def test_a_watcher_is_not_part_of_the_decision() -> None:
     cast = Cast()
-    assert told(decided(call(), hook("w", Deny("no"), role="watches"), crew=cast)) == {"verdict": "silent"}
+    assert told(decided(call(), hook("w", Deny("no"), role="watches"), executor=cast)) == {"verdict": "silent"}
     assert cast.rounds == []
 
 

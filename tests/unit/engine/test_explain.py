@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.engine.explain import explained, headline, shortened
+from snell.engine.explain import explain, headline, shorten
 from snell.engine.record import effect_in_words, late_run, record_of
 from snell.model.decision import Decision, Failure, Outcome, Skipped
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Extra, Note, Rewrite, Stop, Tell
@@ -88,7 +88,7 @@ PreToolUse Bash from generic   decision 19a-1
 
 def test_a_rich_decision_in_words() -> None:
     record = record_of(rich_decision(), [Skipped("mine/off", "it is not enabled")])
-    assert explained(record) == TEXT
+    assert explain(record) == TEXT
 
 
 def test_the_same_decision_as_data() -> None:
@@ -132,13 +132,13 @@ def test_the_same_decision_as_data() -> None:
 
 
 def test_a_decision_about_nothing_is_two_lines() -> None:
-    told = explained(record_of(decided(event("Stop", cwd="/project"))))
+    told = explain(record_of(decided(event("Stop", cwd="/project"))))
     assert told == "Stop from generic   decision -\n  answer: no opinion"
 
 
 def test_what_was_odd_about_the_payload_is_told() -> None:
     odd = replace(call(tool_input="ls"), flags=("tool_input is text",))
-    assert explained(record_of(decided(odd))) == (
+    assert explain(record_of(decided(odd))) == (
         "PreToolUse Bash from generic   decision -\n"
         "  tool_input: ls\n"
         "  answer: no opinion\n"
@@ -151,7 +151,7 @@ def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_termina
     words = "word " * 30
     fields = {"role": "judges", "source": Source("project", "/project/x.py", 3)}
     decision = decided(call(words, cwd="/project"), hook("a" * 40, Deny(words, instead=words), **fields))
-    lines = explained(record_of(decision, [Skipped("b", words)], [words])).splitlines()
+    lines = explain(record_of(decision, [Skipped("b", words)], [words])).splitlines()
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line.startswith("    word")] != []
 
@@ -159,7 +159,7 @@ def test_long_values_go_on_under_their_label_and_nothing_is_wider_than_a_termina
 def test_rewriters_have_one_title_and_a_long_name_a_line_of_its_own() -> None:
     names = ("first", "a_pack_with_a_long_name/a_hook_with_one", "last")
     decision = decided(call(cwd="/project"), *(hook(name, role="rewrites") for name in names))
-    told = [line for line in explained(record_of(decision)).splitlines() if "from run time" not in line]
+    told = [line for line in explain(record_of(decision)).splitlines() if "from run time" not in line]
     assert told[3:7] == [
         "  rewriters, in turn",
         "    first                            rewrites        0.0 ms  no opinion",
@@ -172,13 +172,13 @@ def test_rewriters_have_one_title_and_a_long_name_a_line_of_its_own() -> None:
 def test_what_cannot_be_broken_stays_whole() -> None:
     path = f"/{'very' * 30}/long.py"
     source = Source("user", path, 7)
-    assert f"      from user,\n        {path}:7" in explained(record_of(decided(call(), hook("a", source=source))))
+    assert f"      from user,\n        {path}:7" in explain(record_of(decided(call(), hook("a", source=source))))
 
 
 def test_the_answer_can_be_made_to_stand_out() -> None:
     record = record_of(decided(call(cwd="/p"), hook("a", Deny("deny me"))))
     assert headline(record, str.upper) == "DENY: deny me"
-    assert explained(record, str.upper).splitlines()[2] == "  answer: DENY: deny me"
+    assert explain(record, str.upper).splitlines()[2] == "  answer: DENY: deny me"
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,16 @@ def test_the_headline_is_the_verdict_and_its_reason(decision: Decision, line: st
 )
 def test_a_failure_says_what_it_means(on_failure: str, says: str) -> None:
     decision = decided(call(), hook("a", ValueError("broken"), on_failure=on_failure))
-    assert f"failed (crash), {says}" in explained(record_of(decision))
+    assert f"failed (crash), {says}" in explain(record_of(decision))
 
 
 def test_a_refusal_beside_a_failure_is_told_too() -> None:
     both = Outcome(effects=(Deny("no"),), failure=Failure("crash", "exit code 1"))
-    assert "failed (crash), so it does not count; deny: no" in explained(record_of(decided(call(), hook("a", both))))
+    assert "failed (crash), so it does not count; deny: no" in explain(record_of(decided(call(), hook("a", both))))
 
 
 def test_a_stop_and_what_was_skipped_are_told() -> None:
-    text = explained(record_of(decided(call(), policy("p", (Deny("no"), Stop("enough"))), hook("j"))))
+    text = explain(record_of(decided(call(), policy("p", (Deny("no"), Stop("enough"))), hook("j"))))
     assert "  p ends the turn: enough" in text
     assert "  not run\n    j: a policy hook had already denied" in text
 
@@ -249,11 +249,11 @@ def test_an_effect_in_words(effect: Effect, words: str) -> None:
     ],
 )
 def test_a_value_on_one_line_without_anything_that_moves_the_cursor(value: Any, line: str) -> None:
-    assert shortened(value) == line
+    assert shorten(value) == line
 
 
 def test_what_failed_after_the_answer_stopped_nobody():
     expired = hook("slow", on_failure="block", is_async=True)
     run = late_run(expired, Outcome(failure=Failure("timeout", "did not finish within 15 s")))
-    text = " ".join(explained({**record_of(decided(call())), "late": [run]}).split())
+    text = " ".join(explain({**record_of(decided(call())), "late": [run]}).split())
     assert ("failed (timeout), which nobody waited for" in text, "so it blocks" in text) == (True, False)

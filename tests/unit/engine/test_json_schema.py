@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from snell.engine.json_schema import TOOL_SCHEMAS, validator, wrongs
+from snell.engine.json_schema import TOOL_SCHEMAS, schema_errors, validator
 
 FULL: dict[str, dict[str, Any]] = {
     "Bash": {"command": "ls"},
@@ -73,7 +73,7 @@ def test_schemas_of_ones_own_are_used_instead() -> None:
     ],
 )
 def test_one_value_against_one_rule(value: Any, schema: dict[str, Any], found: list[str]) -> None:
-    assert wrongs(value, schema, "") == found
+    assert schema_errors(value, schema, "") == found
 
 
 def test_everything_that_is_wrong_is_told_with_its_place() -> None:
@@ -88,7 +88,7 @@ def test_everything_that_is_wrong_is_told_with_its_place() -> None:
             "mode": {"enum": ["fast", "slow"]},
         },
     }
-    assert wrongs({"edits": [{"new": "x"}, {}, {"new": 1}], "mode": "odd"}, schema, "") == [
+    assert schema_errors({"edits": [{"new": "x"}, {}, {"new": 1}], "mode": "odd"}, schema, "") == [
         "`path` is missing",
         "`edits[1].new` is missing",
         "`edits[2].new` is integer, not string",

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 import regex
 
-from snell.engine.match import LONGEST_PATTERN, compiled, guessed_type, targets, value_targets
+from snell.engine.match import LONGEST_PATTERN, compile_matcher, guess_type, targets, value_targets
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import PatternError
 from tests.helpers import call, event
@@ -16,7 +16,7 @@ TOOL = CATALOGUE["PreToolUse"]
 
 def fits(pattern: str | None, name: str, kind: str | None = None, on: str = "PreToolUse") -> bool:
     row = CATALOGUE[on]
-    predicate = compiled(pattern, kind, row)
+    predicate = compile_matcher(pattern, kind, row)
     return predicate is None or any(map(predicate, value_targets(row, name)))
 
 
@@ -95,7 +95,7 @@ def test_anything_special_makes_an_unanchored_regular_expression(
 @pytest.mark.proves("S1-31", "S0-08")
 @pytest.mark.parametrize("pattern", [None, "", "*"])
 def test_no_matcher_an_empty_one_and_a_star_fit_everything(pattern: str | None) -> None:
-    assert compiled(pattern, None, TOOL) is None
+    assert compile_matcher(pattern, None, TOOL) is None
 
 
 @pytest.mark.proves("S1-32")
@@ -115,7 +115,7 @@ def test_no_matcher_an_empty_one_and_a_star_fit_everything(pattern: str | None) 
     ],
 )
 def test_the_type_is_guessed_from_the_characters(pattern: str, kind: str) -> None:
-    assert guessed_type(pattern, TOOL) == kind
+    assert guess_type(pattern, TOOL) == kind
 
 
 @pytest.mark.proves("S1-32")
@@ -154,32 +154,32 @@ def test_an_explicit_type_overrides_the_guess(kind: str, pattern: str, fitting: 
 )
 def test_a_bad_pattern_is_an_error_that_says_what_is_wrong(pattern: str, kind: str | None, complaint: str) -> None:
     with pytest.raises(PatternError) as caught:
-        compiled(pattern, kind, TOOL)
+        compile_matcher(pattern, kind, TOOL)
     assert str(caught.value).startswith(complaint)
 
 
 def test_a_pattern_may_have_a_thousand_characters_and_no_more() -> None:
     assert fits("." * LONGEST_PATTERN, "a" * LONGEST_PATTERN)
     with pytest.raises(PatternError, match="the pattern has 1001 characters; keep it under 1000"):
-        compiled("." * (LONGEST_PATTERN + 1), None, TOOL)
+        compile_matcher("." * (LONGEST_PATTERN + 1), None, TOOL)
 
 
 def test_a_list_of_names_may_be_much_longer() -> None:
     names = [f"mcp__some_server__tool_number_{number}" for number in range(500)]
     assert fits("|".join(names), names[-1])
     with pytest.raises(PatternError, match="keep it under 50000"):
-        compiled("a" * 50_001, None, TOOL)
+        compile_matcher("a" * 50_001, None, TOOL)
 
 
 def test_a_deeply_nested_pattern_is_compiled_or_refused_but_does_not_crash() -> None:
     for pattern in ("(" * 400 + "a.*" + ")" * 400, "(" * 800 + "a"):
         with suppress(PatternError):
-            assert compiled(pattern, None, TOOL) is not None
+            assert compile_matcher(pattern, None, TOOL) is not None
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "^(.*a){20}$", "(x+x+)+y"])
 def test_a_pattern_that_explodes_is_cut_off_and_says_so(pattern: str) -> None:
-    predicate = compiled(pattern, None, TOOL)
+    predicate = compile_matcher(pattern, None, TOOL)
     assert predicate is not None
     hang_bound = time.monotonic() + 5
     answer: object = None
@@ -192,7 +192,7 @@ def test_a_pattern_that_explodes_is_cut_off_and_says_so(pattern: str) -> None:
 
 
 def test_an_exploding_wildcard_is_cut_off_too() -> None:
-    predicate = compiled("*a" * 30 + "b", "wildcard", TOOL)
+    predicate = compile_matcher("*a" * 30 + "b", "wildcard", TOOL)
     assert predicate is not None
     with pytest.raises(PatternError, match="takes too long to match; simplify the pattern"):
         predicate("a" * 5000)
@@ -203,7 +203,7 @@ def test_a_regular_expression_is_compiled_once_however_often_it_is_asked(monkeyp
     made: list[str] = []
     really = regex.compile
     monkeypatch.setattr(regex, "compile", lambda text, *flags: made.append(text) or really(text, *flags))
-    predicate = compiled("^Ba.*", None, TOOL)
+    predicate = compile_matcher("^Ba.*", None, TOOL)
     assert predicate is not None
     assert ([predicate("Bash"), predicate("Read"), predicate("Bash")], made) == ([True, False, True], ["^Ba.*"])
 

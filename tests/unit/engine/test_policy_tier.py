@@ -20,7 +20,7 @@ def test_a_policy_hook_that_rewrites_during_the_second_look_denies() -> None:
 def test_a_deny_of_the_policy_skips_everybody_else() -> None:
     cast = Cast()
     hooks = [policy("p", Deny("no"), role="judges"), hook("r", adds("x"), role="rewrites"), hook("j", Deny("no too"))]
-    decision = decided(call(), *hooks, crew=cast)
+    decision = decided(call(), *hooks, executor=cast)
     assert told(decision) == {"verdict": "deny", "reasons": [("p", "no")], "skipped": ["r", "j"]}
     assert {each.why for each in decision.skipped} == {"a policy hook had already denied"}
     assert cast.rounds == [(["p"], INPUT)]
@@ -49,7 +49,7 @@ def test_a_failed_policy_guard_blocks_and_the_others_are_skipped() -> None:
 
 def test_the_others_get_what_the_policy_rewrote() -> None:
     cast = Cast()
-    decided(call(), policy("p", becomes("make"), role="rewrites"), hook("j", role="judges"), crew=cast)
+    decided(call(), policy("p", becomes("make"), role="rewrites"), hook("j", role="judges"), executor=cast)
     assert cast.rounds == [(["p"], INPUT), (["j"], {"command": "make"})]
 
 
@@ -69,7 +69,7 @@ def test_the_policy_judges_again_what_a_lower_scope_rewrote(role: str | None) ->
 
 def test_the_policy_does_not_look_twice_at_what_nobody_changed() -> None:
     cast = Cast()
-    decided(call(), policy("p", Allow("ok"), role="judges"), hook("r", becomes("ls"), role="rewrites"), crew=cast)
+    decided(call(), policy("p", Allow("ok"), role="judges"), hook("r", becomes("ls"), role="rewrites"), executor=cast)
     assert [ids for ids, _ in cast.rounds] == [["p"], ["r"]]
 
 
@@ -81,7 +81,7 @@ def test_on_post_tool_use_the_policy_rewrites_last_and_its_deny_skips_nobody() -
         policy("p", lambda on: Rewrite({**on.tool_response, "policy": True}), on="PostToolUse", role="rewrites"),
         policy("d", Deny("look out"), on="PostToolUse", role="judges"),
         hook("u", Rewrite({"stdout": "user's"}), on="PostToolUse"),
-        crew=cast,
+        executor=cast,
     )
     assert [ids for ids, _ in cast.rounds] == [["u"], ["p"], ["d"]]
     assert decision.event.tool_response == {"stdout": "user's", "policy": True}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from snell.engine import registry as book_module
-from snell.engine.registry import MEMO_LIMIT, Book, Switches, once_mark
+from snell.engine.registry import MEMO_LIMIT, Registry, Switches, once_mark
 from snell.model.decision import Skipped
 from snell.model.effects import Deny
 from snell.model.events import Event
@@ -21,7 +21,7 @@ def command(id_: str, line: str = "true", **fields: Any) -> Hook:
     return Hook(**{"id": id_, "event": "PreToolUse", "handler": handler, **fields})
 
 
-def picked(book: Book, on: Event | None = None, marks: InMemoryStore | None = None) -> list[str]:
+def picked(book: Registry, on: Event | None = None, marks: InMemoryStore | None = None) -> list[str]:
     """The hooks that would run, in the order of tiers, rewriters before the others."""
     pick = book.pick(on or call(), marks or InMemoryStore())
     return [each.id for tier in pick.tiers for each in (*tier.rewriters, *tier.others)]
@@ -29,7 +29,7 @@ def picked(book: Book, on: Event | None = None, marks: InMemoryStore | None = No
 
 @pytest.mark.proves("S1-36", "S1-91")
 def test_a_hook_is_found_under_its_event_and_no_other() -> None:
-    book = Book([hook("a"), hook("b", on="PostToolUse"), hook("c", on="FromTomorrow")])
+    book = Registry([hook("a"), hook("b", on="PostToolUse"), hook("c", on="FromTomorrow")])
     found = {name: picked(book, event(name, tool_name="Bash")) for name in ("PreToolUse", "PostToolUse", "Stop")}
     assert found == {"PreToolUse": ["a"], "PostToolUse": ["b"], "Stop": []}
     assert picked(book, event("FromTomorrow")) == ["c"]
@@ -38,7 +38,7 @@ def test_a_hook_is_found_under_its_event_and_no_other() -> None:
 @pytest.mark.proves("S1-103", "S1-104", "S1-105", "S1-106", "S1-110")
 def test_hooks_are_sorted_by_scope_and_stay_as_declared_inside_one() -> None:
     scopes = [SKILL, SESSION, PLUGIN, POLICY, SKILL, SESSION, PLUGIN, POLICY]
-    book = Book(hook(f"{scope.name} {number}", scope=scope) for number, scope in enumerate(scopes))
+    book = Registry(hook(f"{scope.name} {number}", scope=scope) for number, scope in enumerate(scopes))
     order = ["POLICY 3", "POLICY 7", "PLUGIN 2", "PLUGIN 6", "SESSION 1", "SESSION 5", "SKILL 0", "SKILL 4"]
     assert ([each.id for each in book.hooks()], picked(book)) == (order, order)
 
@@ -46,7 +46,7 @@ def test_hooks_are_sorted_by_scope_and_stay_as_declared_inside_one() -> None:
 @pytest.mark.proves("S1-109")
 def test_all_switches_are_off_by_default() -> None:
     assert Switches() == Switches(False, False, False, "")
-    assert Book([]).switches == Switches()
+    assert Registry([]).switches == Switches()
 
 
 @pytest.mark.proves("S1-103", "S1-107", "S1-108", "S1-109", "S1-111")
@@ -64,13 +64,13 @@ def test_all_switches_are_off_by_default() -> None:
 )
 def test_the_switches_look_at_the_scope_alone(switches: Switches, running: list[str]) -> None:
     for role in ("rewrites", "judges", "informs", None):
-        book = Book([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
+        book = Registry([hook(scope.name, scope=scope, role=role) for scope in Scope], switches=switches)
         assert picked(book) == running
 
 
 @pytest.mark.proves("S1-108")
 def test_a_disabled_watcher_does_not_run_either() -> None:
-    book = Book([hook("w", role="watches")], switches=Switches(disable_all_hooks=True))
+    book = Registry([hook("w", role="watches")], switches=Switches(disable_all_hooks=True))
     assert book.pick(call(), InMemoryStore()).watchers == ()
 
 
@@ -81,44 +81,44 @@ def test_an_untrusted_hook_is_inert_while_policy_and_user_hooks_run() -> None:
         hook("user", source=Source("user")),
         hook("project", source=Source("project"), untrusted="nobody has trusted it; run `snell trust`"),
     ]
-    book = Book(hooks)
+    book = Registry(hooks)
     assert picked(book) == ["policy", "user"]
-    assert book.considered(call(), InMemoryStore()) == [
+    assert book.skipped_hooks(call(), InMemoryStore()) == [
         Skipped("project", "nobody has trusted it; run `snell trust`"),
     ]
 
 
 @pytest.mark.proves("S1-43")
 def test_a_hook_that_is_not_enabled_does_not_run() -> None:
-    assert picked(Book([hook("on"), hook("off", enabled=False), policy("policy off", enabled=False)])) == ["on"]
+    assert picked(Registry([hook("on"), hook("off", enabled=False), policy("policy off", enabled=False)])) == ["on"]
 
 
 @pytest.mark.proves("S1-41")
 @pytest.mark.parametrize("tool", ["Bash", "Read", "mcp__a__b", ""])
 def test_a_hook_without_a_matcher_runs_on_every_occurrence(tool: str) -> None:
-    assert picked(Book([hook("a")]), call(tool=tool)) == ["a"]
+    assert picked(Registry([hook("a")]), call(tool=tool)) == ["a"]
 
 
 @pytest.mark.proves("S1-34")
 def test_a_matcher_does_not_fit_a_tool_event_without_a_tool_name() -> None:
-    book = Book([hook("named", matcher="Bash"), hook("pattern", matcher=".*"), hook("all", matcher="*")])
+    book = Registry([hook("named", matcher="Bash"), hook("pattern", matcher=".*"), hook("all", matcher="*")])
     assert picked(book, event("PreToolUse")) == ["all"]
 
 
 @pytest.mark.proves("S1-34")
 def test_a_matcher_on_an_event_without_a_field_is_ignored_with_a_warning_that_names_its_place() -> None:
-    book = Book([hook("a", on="Stop", matcher="Bash", source=Source("user", "/home/me/snell.toml", 7))])
+    book = Registry([hook("a", on="Stop", matcher="Bash", source=Source("user", "/home/me/snell.toml", 7))])
     assert book.problems == ["/home/me/snell.toml:7: Stop has nothing to match, so the matcher is ignored"]
     assert picked(book, event("Stop")) == ["a"]
 
 
 def test_a_star_or_no_matcher_on_such_an_event_is_no_problem() -> None:
-    assert Book([hook("a", on="Stop"), hook("b", on="Stop", matcher="")]).problems == []
+    assert Registry([hook("a", on="Stop"), hook("b", on="Stop", matcher="")]).problems == []
 
 
 @pytest.mark.proves("S1-33")
 def test_a_bad_pattern_is_a_problem_with_file_and_line_and_its_hook_stays_out() -> None:
-    book = Book([hook("a", matcher="Bash(", source=Source("user", "/home/me/snell.toml", 12)), hook("b")])
+    book = Registry([hook("a", matcher="Bash(", source=Source("user", "/home/me/snell.toml", 12)), hook("b")])
     assert [problem.partition(" is not")[0] for problem in book.problems] == [
         "/home/me/snell.toml:12: hook `a`: `Bash(`"
     ]
@@ -128,7 +128,7 @@ def test_a_bad_pattern_is_a_problem_with_file_and_line_and_its_hook_stays_out() 
 @pytest.mark.proves("S1-33")
 @pytest.mark.parametrize("role", [None, "judges"])
 def test_a_policy_guard_with_a_bad_pattern_becomes_a_hook_that_fails_on_every_call(role: str | None) -> None:
-    book = Book([policy("guard", matcher="[", role=role, source=Source("policy", "/etc/snell.toml", 3))])
+    book = Registry([policy("guard", matcher="[", role=role, source=Source("policy", "/etc/snell.toml", 3))])
     (guard,) = book.pick(call(), InMemoryStore()).hooks
     assert isinstance(guard.handler, Broken)
     assert (guard.id, guard.scope, guard.failure_policy) == ("guard", POLICY, "block")
@@ -136,11 +136,11 @@ def test_a_policy_guard_with_a_bad_pattern_becomes_a_hook_that_fails_on_every_ca
 
 
 def test_a_policy_informer_with_a_bad_pattern_just_stays_out() -> None:
-    assert picked(Book([policy("i", role="informs", matcher="["), policy("w", role="watches", matcher="[")])) == []
+    assert picked(Registry([policy("i", role="informs", matcher="["), policy("w", role="watches", matcher="[")])) == []
 
 
 def test_a_pattern_that_takes_too_long_runs_its_hook_and_says_so() -> None:
-    book = Book([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
+    book = Registry([hook("a", matcher="^(a|aa)+$", source=Source("user", "s.toml", 4))])
     assert picked(book, call(tool="a" * 60 + "!")) == ["a"]
     assert book.problems == [
         "s.toml:4: hook `a` runs on every event: `^(a|aa)+$` takes too long to match; simplify the pattern"
@@ -148,7 +148,7 @@ def test_a_pattern_that_takes_too_long_runs_its_hook_and_says_so() -> None:
 
 
 def test_identical_handlers_run_once_and_the_first_in_book_order_stays() -> None:
-    book = Book(
+    book = Registry(
         [
             command("project", timeout=1, source=Source("project")),
             command("user", timeout=20),
@@ -171,31 +171,31 @@ def test_identical_handlers_run_once_and_the_first_in_book_order_stays() -> None
     ids=["in the policy", "in a plugin", "with a condition", "of a session", "other functions"],
 )
 def test_handlers_that_differ_in_what_matters_both_run(pair: tuple[Hook, Hook]) -> None:
-    assert sorted(picked(Book(pair))) == ["a", "b"]
+    assert sorted(picked(Registry(pair))) == ["a", "b"]
 
 
 def test_a_used_up_once_copy_does_not_hide_the_copy_that_runs_every_time() -> None:
     once, usual = command("once", once=True), command("usual")
     marks = InMemoryStore()
     marks.put("session:s1", once_mark(once), True)
-    assert picked(Book([once, usual]), marks=marks) == ["usual"]
+    assert picked(Registry([once, usual]), marks=marks) == ["usual"]
 
 
 def test_one_python_function_from_two_versions_of_a_file_runs_once() -> None:
     hooks = [Hook(id=d, event="PreToolUse", handler=PythonFile("/h.py", "f", d)) for d in ("old", "new")]
-    assert picked(Book(hooks)) == ["old"]
+    assert picked(Registry(hooks)) == ["old"]
 
 
 def test_post_tool_use_asks_the_policy_last() -> None:
     hooks = [policy("policy"), hook("user"), hook("skill", scope=SKILL)]
     on_post = [hook(each.id, on="PostToolUse", scope=each.scope) for each in hooks]
-    assert picked(Book(on_post), call(name="PostToolUse")) == ["user", "skill", "policy"]
+    assert picked(Registry(on_post), call(name="PostToolUse")) == ["user", "skill", "policy"]
 
 
 def test_rewriters_of_post_tool_use_run_with_the_higher_scope_last() -> None:
     scopes = (PLUGIN, SESSION, SKILL)
     hooks = [hook(scope.name, on="PostToolUse", scope=scope, role="rewrites") for scope in scopes]
-    assert picked(Book(hooks), call(name="PostToolUse")) == ["SKILL", "SESSION", "PLUGIN"]
+    assert picked(Registry(hooks), call(name="PostToolUse")) == ["SKILL", "SESSION", "PLUGIN"]
 
 
 @pytest.mark.proves("S1-155")
@@ -212,13 +212,13 @@ def test_rewriters_of_post_tool_use_run_with_the_higher_scope_last() -> None:
 )
 def test_async_hooks_are_not_waited_for_unless_forced_or_on_session_start(fields: dict[str, Any], waits: bool) -> None:
     declared = hook("a", **fields)
-    pick = Book([declared]).pick(event(declared.event, tool_name="Bash"), InMemoryStore())
+    pick = Registry([declared]).pick(event(declared.event, tool_name="Bash"), InMemoryStore())
     answering = tuple(each for tier in pick.tiers for each in tier.others)
     assert (answering, pick.watchers) == (((declared,), ()) if waits else ((), (declared,)))
 
 
 def test_a_hook_of_a_session_runs_in_that_session_only() -> None:
-    book = Book([hook("mine", session_id="s1"), hook("theirs", session_id="s2"), hook("everybody's")])
+    book = Registry([hook("mine", session_id="s1"), hook("theirs", session_id="s2"), hook("everybody's")])
     found = [picked(book), picked(book, call(session_id="s2")), picked(book, call(session_id=""))]
     assert found == [["mine", "everybody's"], ["theirs", "everybody's"], ["everybody's"]]
 
@@ -228,34 +228,34 @@ def test_only_once_hooks_that_have_run_are_taken_out() -> None:
     ran, waiting, usual = hook("ran", once=True), hook("waiting", once=True), hook("usual")
     marks = InMemoryStore()
     marks.put("session:s1", once_mark(ran), True)
-    book = Book([ran, waiting, usual])
+    book = Registry([ran, waiting, usual])
     assert picked(book, marks=marks) == ["waiting", "usual"]
     assert picked(book, call(session_id="s2"), marks) == ["ran", "waiting", "usual"]
 
 
 def test_a_condition_is_asked_for_each_event_anew() -> None:
     one, two = hook("a", condition="ls only"), hook("b")
-    book = Book([one, two], condition=lambda _rule, on: on.tool_input["command"] == "ls")
+    book = Registry([one, two], condition=lambda _rule, on: on.tool_input["command"] == "ls")
     assert [(book.applies(one, call(word)), book.applies(two, call(word))) for word in ("ls", "rm", "ls")] == [
         (True, True),
         (False, True),
         (True, True),
     ]
-    assert [each.why for each in book.considered(call("rm"), InMemoryStore())] == [
+    assert [each.why for each in book.skipped_hooks(call("rm"), InMemoryStore())] == [
         "its condition `ls only` does not hold"
     ]
 
 
 @pytest.mark.parametrize(("matcher", "kind"), [("|", None), (" , ", None), ("", "exact"), (" ", None), ("", "or")])
 def test_a_matcher_that_names_nothing_is_reported(matcher: str, kind: str | None) -> None:
-    book = Book([hook("a", matcher=matcher, matcher_type=kind)])
+    book = Registry([hook("a", matcher=matcher, matcher_type=kind)])
     assert [problem.partition("hook ")[2] for problem in book.problems] == [
         "`a`: its matcher names nothing, so it never runs"
     ]
 
 
 def test_kinds_narrow_a_hook_to_tools_of_that_kind_in_any_client() -> None:
-    book = Book([hook("shell", kinds=("shell",)), hook("files", kinds=("edit", "write"))])
+    book = Registry([hook("shell", kinds=("shell",)), hook("files", kinds=("edit", "write"))])
     tools = ("Bash", "PowerShell", "Write", "MultiEdit", "Read", "")
     assert {tool: picked(book, call(tool=tool)) for tool in tools} == {
         "Bash": ["shell"],
@@ -270,13 +270,13 @@ def test_kinds_narrow_a_hook_to_tools_of_that_kind_in_any_client() -> None:
 def test_a_matcher_finds_a_tool_by_the_clients_own_name_too() -> None:
     own = Event(name="PreToolUse", payload={}, tool="Bash", tool_name="shell_command", kind="shell")
     hooks = [hook("claude's", matcher="Bash"), hook("own", matcher="shell_command"), hook("other", matcher="Read")]
-    assert picked(Book(hooks), own) == ["claude's", "own"]
+    assert picked(Registry(hooks), own) == ["claude's", "own"]
 
 
 def test_every_reason_for_not_running_is_given() -> None:
     used, marks = hook("used", once=True), InMemoryStore()
     marks.put("session:s1", once_mark(used), True)
-    book = Book(
+    book = Registry(
         [
             hook("runs"),
             hook("off", enabled=False),
@@ -290,7 +290,7 @@ def test_every_reason_for_not_running_is_given() -> None:
         ],
         condition=lambda _rule, _event: False,
     )
-    assert book.considered(call(), marks) == [
+    assert book.skipped_hooks(call(), marks) == [
         Skipped("off", "it is not enabled"),
         Skipped("inert", "not trusted"),
         Skipped("shell", "it is for edit, write calls, this is shell"),
@@ -311,13 +311,13 @@ def test_every_reason_for_not_running_is_given() -> None:
     ],
 )
 def test_a_switch_is_named_as_the_reason(switches: Switches, why: str) -> None:
-    assert Book([hook("a")], switches=switches).considered(call(), InMemoryStore()) == [Skipped("a", why)]
+    assert Registry([hook("a")], switches=switches).skipped_hooks(call(), InMemoryStore()) == [Skipped("a", why)]
 
 
 @pytest.mark.proves("S1-100")
 def test_five_hundred_hooks_of_one_event_all_run() -> None:
     cast = Cast()
-    decision = decided(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(500)), crew=cast)
+    decision = decided(call(), *(hook(f"h{n}", Deny(f"no {n}")) for n in range(500)), executor=cast)
     assert cast.rounds == [([f"h{n}" for n in range(500)], {"command": "ls"})]
     assert len(list(decision.runs())) == 500
 
@@ -329,8 +329,8 @@ def test_ten_thousand_hooks_are_matched_once_for_each_tool(monkeypatch: pytest.M
     def counting(pattern: str | None, kind: str | None, row: object) -> Any:
         return lambda name: asked.append(name) or pattern == name
 
-    monkeypatch.setattr(book_module, "compiled", counting)
-    book = Book(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
+    monkeypatch.setattr(book_module, "compile_matcher", counting)
+    book = Registry(hook(f"h{n}", matcher=f"Tool{n}") for n in range(10_000))
     first = picked(book, call("0", tool="Tool7"))
     once = len(asked)
     assert once >= 10_000
@@ -339,7 +339,7 @@ def test_ten_thousand_hooks_are_matched_once_for_each_tool(monkeypatch: pytest.M
 
 
 def test_what_the_book_remembers_does_not_grow_without_end() -> None:
-    book = Book([hook("a", matcher="Tool1")])
+    book = Registry([hook("a", matcher="Tool1")])
     for n in range(MEMO_LIMIT + 50):
         picked(book, call(tool=f"Tool{n}"))
     assert len(book._memo) <= MEMO_LIMIT
@@ -358,7 +358,7 @@ def test_what_the_book_remembers_does_not_grow_without_end() -> None:
     ],
 )
 def test_every_hook_in_the_book_says_where_it_came_from(source: Source, shown: str) -> None:
-    (kept,) = Book([hook("a", source=source)]).hooks()
+    (kept,) = Registry([hook("a", source=source)]).hooks()
     assert (kept.source, str(kept.source)) == (source, shown)
 
 
@@ -366,4 +366,4 @@ def test_an_inline_hook_is_known_by_its_function() -> None:
     def function(_event: Event) -> None: ...
 
     twice = [Hook(id=name, event="PreToolUse", handler=Inline(function)) for name in ("a", "b")]
-    assert picked(Book(twice)) == ["a"]
+    assert picked(Registry(twice)) == ["a"]

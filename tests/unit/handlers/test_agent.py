@@ -11,7 +11,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook
 from snell.model.progress import Progress
-from snell.runtime.executor import Crew
+from snell.runtime.executor import Executor
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model
@@ -245,9 +245,9 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
     with model(lambda asked: Line(calls=(("Glob", {"pattern": "*"}),))) as server:
         around = replace(asking(server, project_dir=str(project)), cancel=cancel, progress=show)
         hook = Hook(id="a", event="PreToolUse", handler=Agent("Check"), status_message="checking", timeout=30.0)
-        crew = Crew(around=around)
-        (outcome,) = crew.run((hook,), call())
-        crew.close()
+        executor = Executor(around=around)
+        (outcome,) = executor.run((hook,), call())
+        executor.close()
     assert outcome.status == "cancelled"
     assert [(each.stage, each.status_message) for each in seen] == [
         ("started", "checking"),

@@ -11,7 +11,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Command, Hook, Inline, Prompt, Webhook
 from snell.model.progress import Progress
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from tests.handler_stage import asking
 from tests.helpers import call
 from tests.loopback import Answer, serving
@@ -24,14 +24,14 @@ def hook(id_: str, handler, **fields) -> Hook:
     return Hook(**{"id": id_, "event": "PreToolUse", "handler": handler, "timeout": 10.0, **fields})
 
 
-async def seen(house: House, event: Event) -> list[Progress]:
-    return [progress async for progress in house.stream(event)]
+async def seen(runtime: Runtime, event: Event) -> list[Progress]:
+    return [progress async for progress in runtime.stream(event)]
 
 
 @pytest.mark.proves("S1-80", "S1-149")
 def test_every_kind_of_hook_starts_and_ends_before_the_eyes_of_the_caller():
     with serving(Answer({"additionalContext": "web"})) as server, model([Line('{"ok": true}')] * 2) as asked:
-        house = House.embedded(
+        runtime = Runtime.embedded(
             hook("function", Inline(lambda event: Note("here")), status_message="thinking"),
             hook("program", Command("echo '{}'"), status_message="running"),
             hook("web", Webhook(server.url), status_message="calling"),
@@ -39,8 +39,8 @@ def test_every_kind_of_hook_starts_and_ends_before_the_eyes_of_the_caller():
             hook("agent", Agent("?"), status_message="looking"),
             handlers=asking(asked).settings,
         )
-        progress = asyncio.run(seen(house, call(cwd="/")))
-        house.close()
+        progress = asyncio.run(seen(runtime, call(cwd="/")))
+        runtime.close()
     started = {each.hook: each.status_message for each in progress if each.stage == "started"}
     completed = {each.hook: each.outcome.status for each in progress if each.stage == "completed"}
     assert started == {
@@ -58,7 +58,7 @@ def test_every_kind_of_hook_starts_and_ends_before_the_eyes_of_the_caller():
 @pytest.mark.proves("S1-149")
 def test_cancelling_ends_what_runs_and_the_event_is_decided_all_the_same():
     async def watch() -> tuple[list[str], str]:
-        streaming = house.stream(call(cwd="/"))
+        streaming = runtime.stream(call(cwd="/"))
         stages = []
         async for progress in streaming:
             stages.append(progress.stage)
@@ -71,40 +71,40 @@ def test_cancelling_ends_what_runs_and_the_event_is_decided_all_the_same():
         await asyncio.sleep(1_000)
 
     with serving(Answer(before=1_000)) as server:
-        house = House.embedded(
+        runtime = Runtime.embedded(
             hook("function", Inline(forever)), hook("program", Command("sleep 1000")), hook("web", Webhook(server.url))
         )
         found = asyncio.run(asyncio.wait_for(watch(), HANG_BOUND))
-        house.close()
+        runtime.close()
     assert found == (["cancelled"] * 3, "silent")
 
 
 def test_a_caller_that_stops_listening_has_its_event_decided_and_recorded():
     async def leave() -> object:
-        streaming = house.stream(call(tool_use_id="t1", cwd="/"))
+        streaming = runtime.stream(call(tool_use_id="t1", cwd="/"))
         listening = aiter(streaming)
         await anext(listening)
         await listening.aclose()
         return streaming.decision
 
-    house = House.embedded(hook("program", Command("sleep 1000")))
+    runtime = Runtime.embedded(hook("program", Command("sleep 1000")))
     decision = asyncio.run(asyncio.wait_for(leave(), HANG_BOUND))
-    again = house.decide(call(tool_use_id="t1", cwd="/"))
-    house.close()
+    again = runtime.decide(call(tool_use_id="t1", cwd="/"))
+    runtime.close()
     assert again is decision
     assert [failure.text for failure in decision.failures] == ["was cancelled"]
 
 
 def test_a_delivery_that_was_decided_streams_its_decision_again():
-    house = House.embedded(hook("no", Inline(lambda event: Deny("no"))))
-    first = house.decide(call(tool_use_id="t1"))
-    assert asyncio.run(seen(house, call(tool_use_id="t1"))) == [Progress("decided", decision=first)]
+    runtime = Runtime.embedded(hook("no", Inline(lambda event: Deny("no"))))
+    first = runtime.decide(call(tool_use_id="t1"))
+    assert asyncio.run(seen(runtime, call(tool_use_id="t1"))) == [Progress("decided", decision=first)]
 
 
 @pytest.mark.proves("S1-150", "S1-151")
 def test_a_batch_caller_gets_all_outcomes_as_a_list_and_model_hooks_are_refused():
     with serving(Answer()) as server, model([]) as asked:
-        house = House.embedded(
+        runtime = Runtime.embedded(
             hook("function", Inline(lambda event: Note("here"))),
             hook("program", Command("exit 0")),
             hook("web", Webhook(server.url)),
@@ -112,8 +112,8 @@ def test_a_batch_caller_gets_all_outcomes_as_a_list_and_model_hooks_are_refused(
             hook("agent", Agent("?")),
             handlers=asking(asked).settings,
         )
-        outcomes = [replace(each, seconds=0.0) for each in house.run_batch(call(cwd="/"))]
-        house.close()
+        outcomes = [replace(each, seconds=0.0) for each in runtime.run_batch(call(cwd="/"))]
+        runtime.close()
     assert outcomes == [
         Outcome((Note("here"),)),
         Outcome(),
@@ -139,20 +139,20 @@ def test_a_client_that_runs_headless_is_a_batch_caller_unless_the_settings_say_o
     client, entrypoint, is_refused, in_batch
 ):
     with model([Line('{"ok": true}')]) as asked:
-        house = House.embedded(
+        runtime = Runtime.embedded(
             hook("model", Prompt("?")),
             handlers=asking(asked, in_batch=in_batch).settings,
             env={"CLAUDE_CODE_ENTRYPOINT": entrypoint},
         )
-        decision = house.decide(replace(call(cwd="/"), client=client))
-        house.close()
+        decision = runtime.decide(replace(call(cwd="/"), client=client))
+        runtime.close()
     assert bool(decision.failures) is (is_refused and not in_batch)
 
 
 def test_an_embedding_program_states_that_nobody_watches():
     with model([]) as asked:
-        house = House.embedded(hook("model", Prompt("?")), handlers=asking(asked).settings, is_interactive=False)
-        decision = house.decide(call())
+        runtime = Runtime.embedded(hook("model", Prompt("?")), handlers=asking(asked).settings, is_interactive=False)
+        decision = runtime.decide(call())
     assert [failure.text for failure in decision.failures] == [
         "a prompt hook needs an interactive caller; see `model.in_batch`"
     ]
@@ -168,7 +168,7 @@ def test_twenty_webhooks_wait_beside_each_other_not_one_after_the_other():
 
     with serving(together) as server:
         hooks = [hook(f"w{n}", Webhook(f"{server.url}/{n}")) for n in range(20)]
-        house = House.embedded(*hooks)
-        decision = house.decide(call())
-        house.close()
+        runtime = Runtime.embedded(*hooks)
+        decision = runtime.decide(call())
+        runtime.close()
     assert len(decision.notes) == 20

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from snell import HookMatcher, House, judges
+from snell import HookMatcher, Runtime, judges
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note
-from snell.runtime.executor import Crew
+from snell.runtime.executor import Executor
 from tests.helpers import call, hook, untimed
 
 HERE = Path(__file__)
 
 
 def run(*functions: Callable[..., Any]) -> list[Outcome]:
-    return untimed(Crew().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call()))
+    return untimed(Executor().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call()))
 
 
 @pytest.mark.proves("S1-48")
@@ -51,7 +51,7 @@ def test_what_a_function_returns_becomes_its_effects(result: Any, effects: tuple
 
 
 def test_a_function_that_says_nothing_at_once_shares_the_quiet_outcome() -> None:
-    outcomes = Crew().run([hook("a"), hook("b")], call())
+    outcomes = Executor().run([hook("a"), hook("b")], call())
     assert all(outcome is QUIET or outcome.seconds > 0 for outcome in outcomes)
 
 
@@ -98,7 +98,7 @@ def test_the_time_of_each_function_is_its_own() -> None:
             pass
         return Note("done")
 
-    outcomes = Crew().run(
+    outcomes = Executor().run(
         [hook("quick"), hook("busy", busy), hook("raises", lambda _event: 1 / 0), hook("last")], call()
     )
     assert [outcome.seconds >= 0.02 for outcome in outcomes][:2] == [False, True]
@@ -113,12 +113,12 @@ def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
         return Deny("seen") if went_on.wait(30) else None
 
     if way == "decorated":
-        house = House.embedded(judges("PreToolUse", waits=True)(slow))
+        runtime = Runtime.embedded(judges("PreToolUse", waits=True)(slow))
     else:
-        house = House.embedded(hooks={"PreToolUse": [HookMatcher("*", [slow], waits=True)]})
+        runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("*", [slow], waits=True)]})
 
     async def both():
-        deciding = asyncio.create_task(house.decide_async(call()))
+        deciding = asyncio.create_task(runtime.decide_async(call()))
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_soon(went_on.set)  # never comes if the loop is held up
         return await deciding
@@ -129,11 +129,11 @@ def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
 def test_nobody_waits_longer_than_its_limit_for_a_function_in_a_thread():
     ends = threading.Event()
     matcher = HookMatcher("*", [lambda event: ends.wait(30) and None], waits=True, timeout=0.05, on_failure="block")
-    house = House.embedded(hooks={"PreToolUse": [matcher]})
+    runtime = Runtime.embedded(hooks={"PreToolUse": [matcher]})
 
     async def decided():
         try:
-            return await house.decide_async(call())
+            return await runtime.decide_async(call())
         finally:
             ends.set()
 

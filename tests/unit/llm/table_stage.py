@@ -12,7 +12,7 @@ Install = Callable[[bytes | None], word_table.WordTable]
 
 
 def forget_the_table() -> None:
-    for cached in (word_table.word_table, static_vectors._direction_of, synonyms.alike):
+    for cached in (word_table.word_table, static_vectors._direction_of, synonyms.synonyms):
         cached.cache_clear()
 
 

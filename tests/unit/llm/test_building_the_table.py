@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.build_word_table import forms_of, table_of, words_for
-from snell.llm.embeddings.word_table import decoded
+from snell.llm.embeddings.word_table import decode_table
 
 np = pytest.importorskip("numpy")
 
@@ -21,7 +21,7 @@ def rows():
 
 
 def test_forms_of_a_word_become_one_stem_and_near_words_neighbours() -> None:
-    table = decoded(table_of(WORDS, rows()))
+    table = decode_table(table_of(WORDS, rows()))
     assert table.stems[:6] == ("doctor", "fil", "harbour", "kubernet", "physician", "port")
     assert table.stems[-1] == "sign_in"
     assert (list(table.nearest("doctor")), list(table.nearest("port"))) == (["physician"], ["harbour"])

@@ -11,7 +11,7 @@ from snell.llm.embeddings import static_vectors, word_table
 from snell.llm.embeddings.static_vectors import cosine, vector_of, wording_of
 from snell.llm.embeddings.stems import stem
 from snell.memory import synonyms
-from snell.memory.re_embedding import renew
+from snell.memory.re_embedding import re_embed
 from snell.memory.recall import Question, recall
 from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
@@ -25,7 +25,7 @@ Install = Callable[[bytes | None], word_table.WordTable]
 
 
 def test_the_table_that_is_shipped_is_whole_small_and_says_where_it_comes_from() -> None:
-    table = word_table.decoded(word_table.FILE.read_bytes())
+    table = word_table.decode_table(word_table.FILE.read_bytes())
     assert (table.problem, len(table.stems) > 14_000, word_table.FILE.stat().st_size < 1_500_000) == ("", True, True)
     assert "all-MiniLM-L6-v2 (Apache License 2.0)" in table.header.about
     assert len(table.rows) == len(table.stems) * (1 + table.header.size // 2)
@@ -60,7 +60,7 @@ def test_the_nearest_words_come_with_how_near_they_are() -> None:
 
 
 def test_a_word_stands_for_its_neighbours_a_little_and_for_its_group_at_least_as_much() -> None:
-    assert 0.3 < synonyms.alike("wag")["salary"] <= synonyms.OTHER == synonyms.alike("databas")["postgr"]
+    assert 0.3 < synonyms.synonyms("wag")["salary"] <= synonyms.OTHER == synonyms.synonyms("databas")["postgr"]
 
 
 def test_frequent_words_say_less() -> None:
@@ -115,9 +115,9 @@ def test_when_the_table_is_back_vectors_made_without_it_are_made_anew(install: I
     text = "The landlord is told by letter when rent is overdue"
     draft = Draft(content=text, project="p", signal=0.9)
     database.run(lambda tx: remember(tx, draft, shortlist_of(database)))
-    assert database.run(renew) == 0
+    assert database.run(re_embed) == 0
     install(whole)
-    assert (database.run(renew), database.run(renew)) == (1, 0)
+    assert (database.run(re_embed), database.run(re_embed)) == (1, 0)
     rows = database.run(lambda tx: tx.rows("SELECT vector, vector_make FROM memories"))
     assert rows == [(vector_of(text), "static-2")]
     database.close()

@@ -44,7 +44,7 @@ def joined(database, strategy="keep_highest_importance", **how):
 
 
 def left(database):
-    return {memory.content: memory for memory in database.run(lambda tx: rows.listed(tx, project="p"))}
+    return {memory.content: memory for memory in database.run(lambda tx: rows.list_memories(tx, project="p"))}
 
 
 @pytest.mark.parametrize(

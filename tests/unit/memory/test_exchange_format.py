@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.memory.exchange_format import draft_of, form_of, read, written
+from snell.memory.exchange_format import draft_of, form_of, read, write_memories
 from snell.memory.types import Draft, Memory, NotRememberedError
 
 MEMORIES = [
@@ -13,7 +13,7 @@ MEMORIES = [
 
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_what_is_written_is_read_again(form: str) -> None:
-    assert read(written(MEMORIES, form), form) == MEMORIES
+    assert read(write_memories(MEMORIES, form), form) == MEMORIES
 
 
 def test_a_plain_list_is_read_too() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.export_files import exported, imported
+from snell.memory.export_files import export_memories, import_memories
 from snell.memory.service import Memories
 from snell.memory.types import Draft, NotRememberedError
 from snell.runtime.app import database_of
@@ -37,7 +37,7 @@ def test_an_export_says_what_is_wrong_with_its_place(memories: Memories, tmp_pat
     (tmp_path / "there.json").write_text("mine")
 
     def said(path: str) -> str:
-        return refusal(exported, memories, path, project="p")
+        return refusal(export_memories, memories, path, project="p")
 
     assert said(f"{tmp_path}/folder") == f"`{tmp_path}/folder`: is a folder; name a new file in it"
     assert said(f"{tmp_path}/there.json") == f"`{tmp_path}/there.json`: is there already; name a new file"
@@ -54,7 +54,7 @@ def test_an_export_that_finds_the_disk_full_leaves_nothing_and_says_so(memories:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50, before[1]))
     try:
-        said = refusal(exported, memories, f"{folder}/x.json", project="p")
+        said = refusal(export_memories, memories, f"{folder}/x.json", project="p")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     why = os.strerror(errno.EFBIG).lower()
@@ -78,7 +78,7 @@ def test_an_import_names_the_file_and_what_is_wrong_in_it(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    assert what.format(path) in refusal(imported, memories, str(path), project="*", is_dry=False)
+    assert what.format(path) in refusal(import_memories, memories, str(path), project="*", is_dry=False)
 
 
 def test_an_import_reads_regular_files_only(memories: Memories, tmp_path: Path) -> None:
@@ -89,15 +89,15 @@ def test_an_import_reads_regular_files_only(memories: Memories, tmp_path: Path) 
         str(tmp_path / "pipe.json"): "is a named pipe, not a file; name a regular file",
         "/dev/zero": "is a device, not a file; name a regular file",
     }
-    said = {path: refusal(imported, memories, path, project="*") for path in wanted}
+    said = {path: refusal(import_memories, memories, path, project="*") for path in wanted}
     assert said == {path: f"`{path}`: {text}" for path, text in wanted.items()}
 
 
 def test_one_wrong_memory_keeps_the_whole_file_out(memories: Memories, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    exported(memories, str(path), project="p")
+    export_memories(memories, str(path), project="p")
     file = json.loads(path.read_bytes())
     file["memories"] = [{**file["memories"][0], "id": "b" * 21, "content": "We chose tea over coffee"}, {"content": 1}]
     path.write_text(json.dumps(file))
-    refusal(imported, memories, str(path), project="*", is_dry=False)
-    assert exported(memories, str(tmp_path / "again.json"), project="p")["memories"] == 1
+    refusal(import_memories, memories, str(path), project="*", is_dry=False)
+    assert export_memories(memories, str(tmp_path / "again.json"), project="p")["memories"] == 1

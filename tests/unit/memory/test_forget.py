@@ -6,7 +6,7 @@ import pytest
 
 from snell.memory import rows
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import Waiting, encoded
+from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.service import memories_of
 from snell.memory.types import NotRememberedError
 from snell.operations import call_for
@@ -19,23 +19,23 @@ OTHER = "We decided to keep the login cookie in `sid_v2` because of an audit."
 def stage(tmp_path: Path):
     made = Stage(tmp_path, {})
     yield made
-    made.house.close()
+    made.runtime.close()
 
 
 def call(stage: Stage, name: str, **arguments) -> dict:
-    return dict(call_for(f"memory.{name}", stage.house)(arguments, {"CWD": str(stage.folder)}))
+    return dict(call_for(f"memory.{name}", stage.runtime)(arguments, {"CWD": str(stage.folder)}))
 
 
 def capture(inbox: Inbox, content: str = DECIDED, project: str = "p", **fields) -> Path:
-    waiting = Waiting(content=content, source_hook="Stop", timestamp="", project=project, signal_tier=1, **fields)
-    return inbox.deliver(encoded(waiting))
+    waiting = InboxEntry(content=content, source_hook="Stop", timestamp="", project=project, signal_tier=1, **fields)
+    return inbox.deliver(encode_entry(waiting))
 
 
 def remembered(stage: Stage) -> dict[str, tuple[str, str]]:
     """What is known: id, with text and project."""
-    memories = memories_of(stage.house)
+    memories = memories_of(stage.runtime)
     memories.drain()
-    return {each.id: (each.content, each.project) for each in memories.run(lambda tx: list(rows.every(tx)))}
+    return {each.id: (each.content, each.project) for each in memories.run(lambda tx: list(rows.iter_memories(tx)))}
 
 
 def files_with(stage: Stage, text: str) -> list[str]:

@@ -64,7 +64,7 @@ def test_where_one_of_many_cannot_be_delivered_none_is(inbox: Inbox) -> None:
 def test_the_oldest_come_first_and_only_as_many_as_are_wanted(inbox: Inbox) -> None:
     paths = [inbox.deliver(b"x") for _ in range(5)]
     assert inbox.waiting(3) == paths[:3]
-    inbox.done(paths[0])
+    inbox.mark_done(paths[0])
     assert (inbox.waiting(3), inbox.count(), names(inbox, "processed")) == (paths[1:4], 4, [paths[0].name])
     assert inbox.newest(2) == [paths[4], paths[3]]
 
@@ -81,7 +81,7 @@ def test_a_struck_file_keeps_its_place_and_its_name_when_it_is_done(inbox: Inbox
     inbox.strike(first)
     waiting = inbox.waiting(2)
     assert [waiting[0].read_bytes(), waiting[1]] == [b"1", second]
-    inbox.done(waiting[0])
+    inbox.mark_done(waiting[0])
     assert names(inbox, "processed") == [first.name]
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from snell.memory.inbox_entry import Waiting, decoded, draft_of, encoded
+from snell.memory.inbox_entry import InboxEntry, decode_entry, draft_of, encode_entry
 from snell.memory.types import Draft, NotRememberedError
 
 GOOD = {
@@ -23,7 +23,7 @@ GOOD = {
 
 
 def test_a_capture_becomes_a_draft() -> None:
-    assert draft_of(decoded(msgspec.json.encode(GOOD)), "shop") == Draft(
+    assert draft_of(decode_entry(msgspec.json.encode(GOOD)), "shop") == Draft(
         content="We decided to use uv",
         namespace="decisions",
         project="shop",
@@ -37,8 +37,8 @@ def test_a_capture_becomes_a_draft() -> None:
 
 
 def test_an_importance_is_brought_inside_its_bounds_when_it_is_written() -> None:
-    waiting = Waiting(content="x", source_hook="Stop", timestamp="", suggested_importance=7.0)
-    assert decoded(encoded(waiting)).suggested_importance == 1.0
+    waiting = InboxEntry(content="x", source_hook="Stop", timestamp="", suggested_importance=7.0)
+    assert decode_entry(encode_entry(waiting)).suggested_importance == 1.0
 
 
 @pytest.mark.proves("S4-86")
@@ -71,7 +71,7 @@ def test_an_importance_is_brought_inside_its_bounds_when_it_is_written() -> None
 )
 def test_a_capture_that_cannot_be_believed_is_refused(change: dict) -> None:
     with pytest.raises(NotRememberedError):
-        decoded(msgspec.json.encode({**GOOD, **change}))
+        decode_entry(msgspec.json.encode({**GOOD, **change}))
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_a_capture_that_cannot_be_believed_is_refused(change: dict) -> None:
 )
 def test_what_is_not_a_capture_is_refused(data: bytes) -> None:
     with pytest.raises(NotRememberedError):
-        decoded(data)
+        decode_entry(data)

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 from snell.memory.clusters import Region, regions
 from snell.memory.map_drawing import LEGEND, MOST_IN_MERMAID, WIDTH, brief, mermaid, svg
-from snell.memory.map_layout import Layout, laid_out
+from snell.memory.map_layout import Layout, compute_layout
 from snell.memory.types import Memory
 from tests.unit.memory.landscape import MEMORIES, TEXTS, space
 
@@ -12,7 +12,7 @@ NASTY = 'a "b" <script>alert(1)</script> ]] end --> & \x00\x07\ud800 \u2028 `c` 
 
 
 def drawn(dimensions: int = 2) -> Layout:
-    return laid_out(space(), dimensions, [region.members for region in regions(space(), TEXTS)[0]])
+    return compute_layout(space(), dimensions, [region.members for region in regions(space(), TEXTS)[0]])
 
 
 def test_points_fill_a_box_and_what_is_alike_lies_together():
@@ -82,7 +82,7 @@ def test_a_mermaid_chart_of_very_many_says_how_many_it_leaves_out():
 
 
 def test_nothing_can_be_drawn():
-    layout = laid_out(space({}))
+    layout = compute_layout(space({}))
     assert ElementTree.fromstring(svg(layout, {}, [])).get("aria-label") == "0 memories in 0 regions"
     assert mermaid(layout, {}, []) == "graph LR\n"
 

@@ -12,7 +12,7 @@ from snell.memory.service import has_to_catch_up, memories_of
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
 from snell.operations import call_for
-from snell.runtime.app import House, database_of
+from snell.runtime.app import Runtime, database_of
 from snell.system.paths import Places
 
 pytest_plugins = ("tests.unit.llm.table_stage",)
@@ -21,7 +21,7 @@ TEXTS = [f"Parcel number {number} goes to the harbour" for number in range(250)]
 
 
 @pytest.fixture
-def house(tmp_path: Path):
+def runtime(tmp_path: Path):
     """One that was last used by an earlier Snell; nothing was ever captured in it."""
     where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
     database = database_of(where)
@@ -32,34 +32,34 @@ def house(tmp_path: Path):
         tx.do("UPDATE memories SET vector = ?, signature = ?, vector_make = 'static-1'", bytes(256), bytes(32))
 
     database.run(fill)
-    with House.embedded(database=database, where=where) as made:
+    with Runtime.embedded(database=database, where=where) as made:
         yield made
 
 
-def old_ones(house: House) -> int:
+def old_ones(runtime: Runtime) -> int:
     sql = "SELECT count(*) FROM memories WHERE vector_make = 'static-1'"
-    return house.database.run(lambda tx: tx.rows(sql)[0][0])
+    return runtime.database.run(lambda tx: tx.rows(sql)[0][0])
 
 
-def test_some_vectors_are_made_anew_at_first_use_and_the_rest_by_the_timer(house: House, monkeypatch) -> None:
+def test_some_vectors_are_made_anew_at_first_use_and_the_rest_by_the_timer(runtime: Runtime, monkeypatch) -> None:
     monkeypatch.setattr("snell.memory.service.RENEW_AT_START", 1e-9)
-    memories_of(house)
-    assert (old_ones(house), has_to_catch_up(house)) == (250, True)
-    asyncio.run(MemoryTimer(house, every=0.0).look())
-    assert (old_ones(house), has_to_catch_up(house)) == (0, False)
+    memories_of(runtime)
+    assert (old_ones(runtime), has_to_catch_up(runtime)) == (250, True)
+    asyncio.run(MemoryTimer(runtime, every=0.0).look())
+    assert (old_ones(runtime), has_to_catch_up(runtime)) == (0, False)
     sql = "SELECT content, vector FROM memories ORDER BY seq"
-    assert house.database.run(lambda tx: tx.rows(sql)) == [(text, vector_of(text)) for text in TEXTS]
+    assert runtime.database.run(lambda tx: tx.rows(sql)) == [(text, vector_of(text)) for text in TEXTS]
 
 
-def test_few_are_made_anew_before_the_first_question_is_answered(house: House) -> None:
-    house.database.run(lambda tx: tx.do("DELETE FROM memories WHERE seq > 20"))
+def test_few_are_made_anew_before_the_first_question_is_answered(runtime: Runtime) -> None:
+    runtime.database.run(lambda tx: tx.do("DELETE FROM memories WHERE seq > 20"))
     question = {"query": "freight at the dock", "project": "p", "alpha": 1.0}
-    answer = call_for("memory.recall", house)(question, {"CWD": ""})
-    assert (len(answer["memories"]), old_ones(house)) == (5, 0)
+    answer = call_for("memory.recall", runtime)(question, {"CWD": ""})
+    assert (len(answer["memories"]), old_ones(runtime)) == (5, 0)
 
 
-def test_health_says_that_the_table_is_damaged(house: House, install) -> None:
+def test_health_says_that_the_table_is_damaged(runtime: Runtime, install) -> None:
     install(b"")
-    answer = call_for("tend.health", house)({}, {"CWD": ""})
+    answer = call_for("tend.health", runtime)({}, {"CWD": ""})
     assert (answer["status"], len(answer["problems"])) == ("degraded", 1)
     assert "the table of words" in answer["problems"][0]

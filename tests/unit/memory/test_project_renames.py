@@ -43,7 +43,7 @@ def keep(database: Database, folder: Path, text: str = TEXT) -> None:
 
 def known(database: Database, folder: Path) -> list[str]:
     database.run(lambda tx: came_along(tx, str(folder)))
-    found = database.run(lambda tx: rows.listed(tx, project=project_of(str(folder))))
+    found = database.run(lambda tx: rows.list_memories(tx, project=project_of(str(folder))))
     return sorted(memory.content for memory in found)
 
 

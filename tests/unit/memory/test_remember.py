@@ -5,7 +5,7 @@ import pytest
 from snell.memory import rows
 from snell.memory.quality import quality
 from snell.memory.recall import Question, recall
-from snell.memory.remember import SIMILAR, remember, too_alike
+from snell.memory.remember import SIMILAR, near_duplicate_outcome, remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft, Kept, NotRememberedError
 from snell.model.protocols import Database
@@ -56,11 +56,11 @@ def test_what_is_nearly_the_same_is_not_stored_again(database) -> None:
 
 @pytest.mark.proves("S4-80", "S4-81")
 def test_between_the_two_thresholds_it_is_a_possible_duplicate() -> None:
-    assert too_alike("m", 0.85) == Kept(status="rejected_similar", id="m", similarity=0.85)
-    assert too_alike("m", 0.8499) == Kept(status="potential_duplicate", id="m", similarity=0.8499)
-    assert too_alike("m", 0.80) == Kept(status="potential_duplicate", id="m", similarity=0.80)
-    assert too_alike("m", 0.7999) is None
-    assert too_alike("m", 0.84, is_gated=False) is None
+    assert near_duplicate_outcome("m", 0.85) == Kept(status="rejected_similar", id="m", similarity=0.85)
+    assert near_duplicate_outcome("m", 0.8499) == Kept(status="potential_duplicate", id="m", similarity=0.8499)
+    assert near_duplicate_outcome("m", 0.80) == Kept(status="potential_duplicate", id="m", similarity=0.80)
+    assert near_duplicate_outcome("m", 0.7999) is None
+    assert near_duplicate_outcome("m", 0.84, is_gated=False) is None
 
 
 def test_a_possible_duplicate_is_not_stored(database) -> None:

@@ -36,10 +36,10 @@ def test_stats_count_by_namespace_project_and_source(database) -> None:
 
 def test_the_list_has_the_newest_first_and_goes_on_before_a_time(database) -> None:
     ids = [keep(database, f"text {number}") for number in range(3)]
-    listed = database.run(lambda tx: rows.listed(tx, project="a", limit=2))
+    listed = database.run(lambda tx: rows.list_memories(tx, project="a", limit=2))
     assert [each.id for each in listed] == ids[:0:-1]
-    assert database.run(lambda tx: rows.listed(tx, before=1_000)) == []
-    assert [each.id for each in database.run(lambda tx: list(rows.every(tx)))] == ids
+    assert database.run(lambda tx: rows.list_memories(tx, before=1_000)) == []
+    assert [each.id for each in database.run(lambda tx: list(rows.iter_memories(tx)))] == ids
 
 
 def test_deleting_a_namespace_is_rehearsed_first(database) -> None:

@@ -14,14 +14,14 @@ from snell.daemon.memory_timer import MemoryTimer
 from snell.llm.embeddings.endpoint import EmbeddingError, Endpoint, embedder_from
 from snell.memory import rows
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import Waiting, encoded
+from snell.memory.inbox_entry import InboxEntry, encode_entry
 from snell.memory.project_identity import earlier_name, project_of
 from snell.memory.recall import Question
 from snell.memory.service import Memories, memories_of
 from snell.memory.types import Draft, NotRememberedError
 from snell.model.errors import SnellError
 from snell.operations import call_for
-from snell.runtime.app import House, database_of
+from snell.runtime.app import Runtime, database_of
 from snell.system.paths import Places
 
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
@@ -51,8 +51,8 @@ def memories(tmp_path: Path):
 
 
 def capture(memories: Memories, content: str = TEXT, **fields) -> Path:
-    waiting = Waiting(content=content, source_hook="Stop", timestamp="", project="p", signal_tier=1, **fields)
-    return memories.inbox.deliver(encoded(waiting))
+    waiting = InboxEntry(content=content, source_hook="Stop", timestamp="", project="p", signal_tier=1, **fields)
+    return memories.inbox.deliver(encode_entry(waiting))
 
 
 def asked(memories: Memories, text: str, project: str = "p") -> list[str]:
@@ -141,38 +141,38 @@ def test_a_model_finds_more_and_its_absence_loses_nothing(memories: Memories) ->
 
 
 @pytest.fixture
-def house(tmp_path: Path):
+def runtime(tmp_path: Path):
     where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
-    with House.embedded(database=database_of(where), where=where) as made:
+    with Runtime.embedded(database=database_of(where), where=where) as made:
         yield made
 
 
-def call(house: House, verb: str, **arguments):
-    found = call_for(f"memory.{verb}", house)
+def call(runtime: Runtime, verb: str, **arguments):
+    found = call_for(f"memory.{verb}", runtime)
     assert found
     return found(arguments, {"CWD": "/srv/p"})
 
 
-def test_where_nothing_is_known_the_answer_says_so(house: House) -> None:
-    memories_of(house).remember(Draft(content=TEXT, project="p"))
+def test_where_nothing_is_known_the_answer_says_so(runtime: Runtime) -> None:
+    memories_of(runtime).remember(Draft(content=TEXT, project="p"))
     remark = "nothing is known about that here; project `*` asks everywhere"
-    here = call(house, "recall", query="volcano eruption", project="p")
+    here = call(runtime, "recall", query="volcano eruption", project="p")
     assert here == {"memories": [], "project": "p", "remark": remark}
-    assert call(house, "recall", query="volcano eruption", project="*")["remark"] == "nothing is known about that"
-    assert "remark" not in call(house, "recall", query="uv packages", project="p")
+    assert call(runtime, "recall", query="volcano eruption", project="*")["remark"] == "nothing is known about that"
+    assert "remark" not in call(runtime, "recall", query="uv packages", project="p")
 
 
-def test_calls_mean_the_callers_project_unless_they_name_one(house: House) -> None:
-    assert call(house, "remember", content=TEXT)["status"] == "stored"
-    assert [each["content"] for each in call(house, "recall", query="uv packages")["memories"]] == [TEXT]
-    assert call(house, "recall", query="uv packages", project="q")["memories"] == []
-    assert call(house, "namespaces", project="*")["namespaces"] == {"default": 1}
-    assert call(house, "stats")["memories"] == 1
+def test_calls_mean_the_callers_project_unless_they_name_one(runtime: Runtime) -> None:
+    assert call(runtime, "remember", content=TEXT)["status"] == "stored"
+    assert [each["content"] for each in call(runtime, "recall", query="uv packages")["memories"]] == [TEXT]
+    assert call(runtime, "recall", query="uv packages", project="q")["memories"] == []
+    assert call(runtime, "namespaces", project="*")["namespaces"] == {"default": 1}
+    assert call(runtime, "stats")["memories"] == 1
 
 
-def test_a_batch_keeps_what_can_be_kept(house: House) -> None:
+def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
     given = [{"content": TEXT}, {"content": ""}, {"content": TEXT}, {"content": "x", "namespace": "a/b"}]
-    answer = call(house, "remember_batch", memories=given)
+    answer = call(runtime, "remember_batch", memories=given)
     assert ([each["status"] for each in answer["results"]], answer["stored"]) == (
         ["stored", "error", "rejected_exact", "error"], 1
     )  # fmt: skip
@@ -193,42 +193,44 @@ def test_a_batch_keeps_what_can_be_kept(house: House) -> None:
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
     ],
 )
-def test_a_call_that_makes_no_sense_gets_a_clear_answer(house: House, verb: str, arguments: dict, problem: str) -> None:
+def test_a_call_that_makes_no_sense_gets_a_clear_answer(
+    runtime: Runtime, verb: str, arguments: dict, problem: str
+) -> None:
     with pytest.raises(SnellError) as error:
-        call(house, verb, **arguments)
+        call(runtime, verb, **arguments)
     assert problem in str(error.value)
 
 
-def test_memories_go_to_a_file_and_come_back(house: House, tmp_path: Path) -> None:
-    call(house, "remember", content=TEXT, tags=["x"], importance=0.9)
-    call(house, "recall", query="uv packages")
+def test_memories_go_to_a_file_and_come_back(runtime: Runtime, tmp_path: Path) -> None:
+    call(runtime, "remember", content=TEXT, tags=["x"], importance=0.9)
+    call(runtime, "recall", query="uv packages")
     path = tmp_path / "out.json"
-    assert call(house, "export", output_path=str(path))["memories"] == 1
+    assert call(runtime, "export", output_path=str(path))["memories"] == 1
     with pytest.raises(SnellError, match="is there already"):
-        call(house, "export", output_path=str(path))
-    before = call(house, "list")["memories"]
-    assert call(house, "delete_namespace", namespace="default", confirm=True, dry_run=False)["memories"] == 1
-    rehearsal = call(house, "import", source_path=str(path))
-    assert (rehearsal["statuses"], call(house, "list")["memories"]) == ({"stored": 1}, [])
-    assert call(house, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 1}
-    after = call(house, "list")["memories"]
+        call(runtime, "export", output_path=str(path))
+    before = call(runtime, "list")["memories"]
+    assert call(runtime, "delete_namespace", namespace="default", confirm=True, dry_run=False)["memories"] == 1
+    rehearsal = call(runtime, "import", source_path=str(path))
+    assert (rehearsal["statuses"], call(runtime, "list")["memories"]) == ({"stored": 1}, [])
+    assert call(runtime, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 1}
+    after = call(runtime, "list")["memories"]
     assert after == before
     assert json.loads(path.read_bytes())["version"] == 1
 
 
 @pytest.mark.proves("S4-84")
-def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(house: House) -> None:
-    timer = MemoryTimer(house)
+def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime: Runtime) -> None:
+    timer = MemoryTimer(runtime)
     asyncio.run(timer.look())
-    assert not (house.where.state / "memory").exists()
-    capture(memories_of(house))
-    asyncio.run(MemoryTimer(house).look())
-    assert (memories_of(house).inbox.count(), call(house, "stats", project="p")["memories"]) == (0, 1)
+    assert not (runtime.where.state / "memory").exists()
+    capture(memories_of(runtime))
+    asyncio.run(MemoryTimer(runtime).look())
+    assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
 
 
-def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(house: House, monkeypatch) -> None:
+def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(runtime: Runtime, monkeypatch) -> None:
     monkeypatch.setattr("snell.memory.service.SLICE", (2, 60.0))
-    memories, timer = memories_of(house), MemoryTimer(house)
+    memories, timer = memories_of(runtime), MemoryTimer(runtime)
     for number in range(7):
         capture(memories, f"We decided to use port {number}{number}{number} for service number {number}")
 
@@ -237,12 +239,12 @@ def test_the_timer_looks_again_soon_while_more_waits_and_nobody_asks(house: Hous
         return memories.inbox.count(), timer.is_behind
 
     assert (looked(), looked(is_busy=True), looked()) == ((5, True), (5, True), (3, True))
-    assert call_for("tend.health", house)({}, {"CWD": ""}) == {"status": "healthy", "problems": [], "waiting": 3}
+    assert call_for("tend.health", runtime)({}, {"CWD": ""}) == {"status": "healthy", "problems": [], "waiting": 3}
     assert (looked(), looked()) == ((1, True), (0, False))
 
 
-def test_the_timer_does_not_hurry_where_nothing_gets_better(house: House) -> None:
-    memories, timer = memories_of(house), MemoryTimer(house)
+def test_the_timer_does_not_hurry_where_nothing_gets_better(runtime: Runtime) -> None:
+    memories, timer = memories_of(runtime), MemoryTimer(runtime)
     path = capture(memories)
     memories._stuck.add(path)
     asyncio.run(timer.look())
@@ -274,8 +276,8 @@ def test_every_field_is_redacted_and_a_name_is_one_short_line(memories: Memories
 
 
 def test_a_capture_of_another_program_is_cleaned_like_the_rest(memories: Memories) -> None:
-    waiting = Waiting(content=TEXT, source_hook=f"Stop\n{SECRET}\x9b2J", timestamp="", project="p", signal_tier=1)
-    memories.inbox.deliver(encoded(waiting))
+    waiting = InboxEntry(content=TEXT, source_hook=f"Stop\n{SECRET}\x9b2J", timestamp="", project="p", signal_tier=1)
+    memories.inbox.deliver(encode_entry(waiting))
     (found,) = memories.recall(Question(text="uv packages", project="p"))
     assert found.memory.source.isprintable()
     assert SECRET not in found.memory.source
@@ -292,7 +294,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     other = "The login cookie is called `sid_v2`, because `sid` was taken"
     for text in (TEXT, other):
         assert memories.remember(Draft(content=text, project=before, idempotency_key=text[:5])).is_stored
-    waiting = Waiting(
+    waiting = InboxEntry(
         content="The fix was to raise the limit in `nginx.conf`",
         source_hook="Stop",
         timestamp="",
@@ -300,7 +302,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
         project=before,
         signal_tier=1,
     )
-    memories.inbox.deliver(encoded(waiting))
+    memories.inbox.deliver(encode_entry(waiting))
     (folder / ".git/config").write_text('[remote "origin"]\n\turl = git@example.com:team/work.git\n')
     after = project_of(str(folder))
     assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
@@ -323,15 +325,15 @@ def test_a_capture_that_waited_while_the_remote_was_renamed_joins_what_is_known(
     memories.remember(Draft(content=TEXT, project=project_of(str(folder))))
     fields = {"source_hook": "Stop", "timestamp": "", "project_root_dir": str(folder), "signal_tier": 1}
     for name, text in (("old", "The fix was to raise the limit in `nginx.conf`"), ("new", "The cookie is `sid_v2`")):
-        waiting = Waiting(content=text, project=f"example.com/team/{name}", **fields)
-        memories.inbox.deliver(encoded(waiting))
+        waiting = InboxEntry(content=text, project=f"example.com/team/{name}", **fields)
+        memories.inbox.deliver(encode_entry(waiting))
     subprocess.run(["git", "remote", "set-url", "origin", "https://example.com/team/new"], cwd=folder, check=True)
     assert sum(memories.drain().statuses.values()) == 2
     assert memories.run(lambda tx: rows.stats(tx)).projects == {"example.com/team/new": 3}
 
 
-def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(house: House, tmp_path: Path) -> None:
-    kept = call(house, "remember", content=TEXT)
+def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(runtime: Runtime, tmp_path: Path) -> None:
+    kept = call(runtime, "remember", content=TEXT)
     odd = {"created_at": 2**62, "updated_at": -5, "accessed_at": 2**62, "accesses": 2**62, "project": "p"}
     rows_ = [
         {"id": kept["id"], "content": "The login cookie is called `sid_v2`", **odd},
@@ -339,21 +341,21 @@ def test_a_file_cannot_take_the_place_of_a_memory_or_come_from_the_future(house:
     ]
     path = tmp_path / "in.json"
     path.write_text(json.dumps(rows_))
-    assert call(house, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 2}
-    found = call(house, "list", project="p")["memories"]
+    assert call(runtime, "import", source_path=str(path), dry_run=False)["statuses"] == {"stored": 2}
+    found = call(runtime, "list", project="p")["memories"]
     assert {kept["id"], "../x"} & {each["id"] for each in found} == set()
     assert all(
         0 < each[name] <= rows.now_ms() for each in found for name in ("created_at", "updated_at", "accessed_at")
     )
 
 
-def test_what_failed_three_times_is_told(house: House) -> None:
-    inbox = memories_of(house).inbox
+def test_what_failed_three_times_is_told(runtime: Runtime) -> None:
+    inbox = memories_of(runtime).inbox
     inbox.deliver(b"{}")
     for _ in range(3):
-        memories_of(house).drain()
-    assert call(house, "stats")["quarantined"] == 1
-    assert "failed three times" in call_for("tend.health", house)({}, {"CWD": ""})["problems"][0]
+        memories_of(runtime).drain()
+    assert call(runtime, "stats")["quarantined"] == 1
+    assert "failed three times" in call_for("tend.health", runtime)({}, {"CWD": ""})["problems"][0]
 
 
 @pytest.mark.parametrize(

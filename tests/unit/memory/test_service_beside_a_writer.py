@@ -9,7 +9,7 @@ import pytest
 from snell.memory import rows
 from snell.memory import service as module
 from snell.memory.recall import Question
-from snell.memory.remember import settle, weigh
+from snell.memory.remember import assess, store_assessed
 from snell.memory.service import Memories
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
@@ -24,7 +24,7 @@ OTHER = "The nightly job fails when the disk of the build host is full"
 @pytest.fixture
 def memories(tmp_path: Path):
     where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
-    database = database_of(where, hurries=True)
+    database = database_of(where, low_latency=True)
     made = Memories(database, where.state / "memory")
     made.remember(Draft(content=TEXT, project="p"))
     made.come_along(str(tmp_path))
@@ -61,8 +61,8 @@ def test_a_writer_that_never_ends_is_told_of(memories: Memories, writer, monkeyp
 
 def test_what_came_between_the_look_and_the_writing_counts(memories: Memories) -> None:
     draft, near = Draft(content=OTHER, project="p", signal=0.9), shortlist_of(memories.database)
-    weighed = memories.read(lambda tx: weigh(tx, draft, near))
+    weighed = memories.read(lambda tx: assess(tx, draft, near))
     first = memories.remember(Draft(content=f"So {OTHER}!", project="p"))
-    kept = memories.run(lambda tx: settle(tx, weighed, near))
+    kept = memories.run(lambda tx: store_assessed(tx, weighed, near))
     assert (weighed.kept.status, kept.status, kept.id) == ("stored", "rejected_similar", first.id)
-    assert len(memories.read(lambda tx: rows.listed(tx))) == 2
+    assert len(memories.read(lambda tx: rows.list_memories(tx))) == 2

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from snell.model.protocols import Transaction
-from snell.operations.project_filter import OwnDecisions
+from snell.operations.project_filter import ProjectFilter
 from snell.records import decisions, retention
 from snell.records.decisions import Row
 from snell.store.sqlite import SqliteDatabase
@@ -32,7 +32,7 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 
 def sessions_of(database: SqliteDatabase, project: str) -> list[str]:
-    return [each.session_id for each in database.run(lambda tx: OwnDecisions(tx, project).sessions(10))]
+    return [each.session_id for each in database.run(lambda tx: ProjectFilter(tx, project).sessions(10))]
 
 
 def test_a_session_whose_traces_are_gone_is_still_of_its_project(database: SqliteDatabase) -> None:
@@ -40,7 +40,7 @@ def test_a_session_whose_traces_are_gone_is_still_of_its_project(database: Sqlit
     assert database.run(lambda tx: tx.rows("SELECT decision_id FROM traces")) == [("new",)]
     assert (sessions_of(database, "/srv/s1"), sessions_of(database, "/srv/s0")) == (["s1"], ["s0"])
     assert sessions_of(database, "*") == ["s9", "s1", "s0"]
-    assert database.run(lambda tx: OwnDecisions(tx, "/srv/s0").last()).id == "018"
+    assert database.run(lambda tx: ProjectFilter(tx, "/srv/s0").last()).id == "018"
 
 
 def test_where_it_was_goes_with_its_decisions(database: SqliteDatabase) -> None:

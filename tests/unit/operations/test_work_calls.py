@@ -11,7 +11,7 @@ import pytest
 
 from snell.operations import call_for
 from snell.operations.rpc import Rpc
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 
@@ -39,8 +39,8 @@ BASE = {"sessionId": "w", "transcriptPath": "/t.jsonl", "cwd": "/p", "permission
 class Line:
     """One line in, one line out."""
 
-    def __init__(self, house: House) -> None:
-        self.rpc = Rpc({}, lambda name: call_for(name, house))
+    def __init__(self, runtime: Runtime) -> None:
+        self.rpc = Rpc({}, lambda name: call_for(name, runtime))
 
     def __call__(self, cmd: str, args: Any = None, **env: str) -> Any:
         return self.raw(json.dumps({"cmd": cmd, "args": args or {}, "env": {"CWD": "/p", **env}}).encode())
@@ -57,14 +57,14 @@ class Line:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with House.embedded(database=SqliteDatabase(tmp_path / "calls.db")) as made:
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    with Runtime.embedded(database=SqliteDatabase(tmp_path / "calls.db")) as made:
         yield made
 
 
 @pytest.fixture
-def line(house: House) -> Line:
-    return Line(house)
+def line(runtime: Runtime) -> Line:
+    return Line(runtime)
 
 
 def start(line: Line, **env: str) -> Any:
@@ -139,11 +139,11 @@ def test_a_directory_belongs_to_the_nearest_project_above_it(line: Line, cwd: st
 
 
 @pytest.mark.proves("S2-47")
-def test_trouble_with_the_database_lets_the_agent_go_on(house: House, line: Line, tmp_path: Path):
+def test_trouble_with_the_database_lets_the_agent_go_on(runtime: Runtime, line: Line, tmp_path: Path):
     start(line)
-    assert house.database is not None
-    house.database.run(lambda tx: tx.do("DROP VIEW stale_sessions"))
-    house.database.run(lambda tx: tx.do("ALTER TABLE sessions RENAME TO lost"))
+    assert runtime.database is not None
+    runtime.database.run(lambda tx: tx.do("DROP VIEW stale_sessions"))
+    runtime.database.run(lambda tx: tx.do("ALTER TABLE sessions RENAME TO lost"))
     assert line("hooks.preToolUse", {**BASE, **HOOKS["preToolUse"]})["data"]["allow"] is True
     assert line("hooks.userPrompt", {**BASE, "prompt": "p"})["ok"] is True
 
@@ -179,9 +179,9 @@ def test_a_transcript_is_read_from_where_it_was_left_whole_lines_only(line: Line
 
 
 @pytest.mark.proves("S2-132")
-def test_callers_at_the_same_time_keep_their_own_environment(house: House):
+def test_callers_at_the_same_time_keep_their_own_environment(runtime: Runtime):
     names = [f"a{number}" for number in range(8)]
-    lines = {name: Line(house) for name in names}
+    lines = {name: Line(runtime) for name in names}
     ids = {
         name: lines[name]("commands.effort.start", {"taskName": name, "skill": "s"}, AGENT_ID=name)["data"]["effort"][
             "id"
@@ -215,11 +215,13 @@ def test_secrets_do_not_get_into_what_is_kept(line: Line):
 
 def test_a_hook_that_is_called_counts_as_the_settings_say(tmp_path: Path):
     database = SqliteDatabase(tmp_path / "calls.db")
-    with House.embedded(*pack_hooks("sessions", {"heartbeat": 4, "context_window": 1_000}), database=database) as house:
-        line = Line(house)
+    with Runtime.embedded(
+        *pack_hooks("sessions", {"heartbeat": 4, "context_window": 1_000}), database=database
+    ) as runtime:
+        line = Line(runtime)
         start(line)
         line("hooks.sessionStart", BASE)
-        house.store.put("session:w", "context_usage", {"tokens": 850})
+        runtime.store.put("session:w", "context_usage", {"tokens": 850})
         answers = [line("hooks.preToolUse", {**BASE, **HOOKS["preToolUse"]})["data"] for _ in range(4)]
     assert [each["allow"] for each in answers] == [True, True, True, False]
     assert (answers[-1]["reason"], answers[-1]["contextUsage"]) == ("4/4 tool calls without logging", 0.85)

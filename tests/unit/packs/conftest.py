@@ -19,4 +19,4 @@ def stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
 
     yield make
     for each in made:
-        each.house.close()
+        each.runtime.close()

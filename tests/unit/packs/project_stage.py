@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from snell.packs.toolchain.rewrite_line import redirected
+from snell.packs.toolchain.rewrite_line import redirect_line
 
 MAKE = {"Makefile": ".PHONY: test build lint e2e smoke\ntest build lint e2e smoke:\n\t./x\n"}
 CARGO = {"Cargo.toml": "[package]\n"}
@@ -26,4 +26,4 @@ def lay_out(folder: Path, files: dict[str, str]) -> str:
 
 def becomes(folder: Path, files: dict[str, str], command: str, cwd: str = "") -> str | None:
     root = lay_out(folder, files)
-    return redirected(command, os.path.join(root, cwd).rstrip("/"), ceiling=root).command
+    return redirect_line(command, os.path.join(root, cwd).rstrip("/"), ceiling=root).command

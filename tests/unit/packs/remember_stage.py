@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from snell.memory.inbox import Inbox
-from snell.memory.inbox_entry import Waiting, decoded
+from snell.memory.inbox_entry import InboxEntry, decode_entry
 from snell.model.events import Event, event_from
-from snell.runtime.app import House, database_of
-from snell.sdk.pack_context import Here
+from snell.runtime.app import Runtime, database_of
+from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 from snell.system.paths import Places
 
@@ -24,18 +24,18 @@ class Stage:
         self.folder = folder
         self.where = Places(folder / "config", folder / "state", folder / "run")
         self.database = database_of(self.where)
-        self.house = House.embedded(*pack_hooks("remember", options), database=self.database, where=self.where)
+        self.runtime = Runtime.embedded(*pack_hooks("remember", options), database=self.database, where=self.where)
         self.inbox = Inbox(self.where.state / "memory")
         self.transcript = folder / "t.jsonl"
 
     def fire(self, name: str, **payload: Any) -> Any:
         given = {"session_id": "s1", "cwd": str(self.folder), **payload}
-        return self.house.fire(name, **given)
+        return self.runtime.fire(name, **given)
 
     def finish(self) -> None:
-        self.house.crew.later(lambda: None).result(10)
-        self.house.crew._threads("later", 2).shutdown(wait=True)
-        self.house.crew._pools.clear()
+        self.runtime.executor.later(lambda: None).result(10)
+        self.runtime.executor._threads("later", 2).shutdown(wait=True)
+        self.runtime.executor._pools.clear()
 
     def say(self, *texts: str) -> None:
         with self.transcript.open("a", encoding="utf-8") as file:
@@ -43,13 +43,13 @@ class Stage:
                 row = {"type": "assistant", "uuid": os.urandom(4).hex(), "message": {"content": [{"text": text}]}}
                 file.write(json.dumps(row) + "\n")
 
-    def captures(self) -> list[Waiting]:
+    def captures(self) -> list[InboxEntry]:
         self.finish()
-        return [decoded(path.read_bytes()) for path in self.inbox.waiting(100)]
+        return [decode_entry(path.read_bytes()) for path in self.inbox.waiting(100)]
 
     @property
-    def here(self) -> Here:
-        return Here(state=self.where.state, options={"capture": True})
+    def here(self) -> PackContext:
+        return PackContext(state=self.where.state, options={"capture": True})
 
     def event(self, name: str, **payload: Any) -> Event:
         return event_from({"session_id": "s1", "cwd": str(self.folder), **payload}, name, "claude-code")

@@ -7,11 +7,11 @@ import pytest
 from snell.operations.guard import COMMANDS
 from snell.packs.guard.judge import judge
 from snell.packs.guard.one_time_allow import allow_once, keep_denied, last_denied, uses_allowance
-from snell.packs.guard.presets import switched
+from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rules import RULES
 from snell.packs.guard.session_state import after_secret, keep_files, keep_secret, known_files
 from snell.packs.guard.shell.known_values import Value
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore
 
@@ -111,10 +111,10 @@ def test_a_dangerous_command_beside_unreadable_text_is_still_denied():
 
 def test_a_rule_can_be_switched_off_or_down_and_a_preset_changes_all():
     judgement = judge("git reset --hard; env", CWD, HOME)
-    assert switched(judgement, {})[0].verdict == "deny"
-    assert switched(judgement, {"preset": "relaxed"})[0].verdict == "ask"
-    assert switched(judgement, {"rules": {"git-discard": "ask"}})[0].verdict == "ask"
-    off = switched(judgement, {"rules": {"git-discard": "off", "environment": "observe"}})
+    assert apply_presets(judgement, {})[0].verdict == "deny"
+    assert apply_presets(judgement, {"preset": "relaxed"})[0].verdict == "ask"
+    assert apply_presets(judgement, {"rules": {"git-discard": "ask"}})[0].verdict == "ask"
+    off = apply_presets(judgement, {"rules": {"git-discard": "off", "environment": "observe"}})
     assert off[0].verdict == "allow"
     assert [finding.rule for finding in off[1]] == ["environment"]
 
@@ -143,11 +143,11 @@ def test_a_script_that_is_only_checked_is_not_run():
 
 
 def test_a_relaxed_guard_still_denies_what_wipes_the_disk():
-    assert switched(judge("rm -rf /", CWD, HOME), {"preset": "relaxed"})[0].verdict == "deny"
+    assert apply_presets(judge("rm -rf /", CWD, HOME), {"preset": "relaxed"})[0].verdict == "deny"
 
 
 def test_a_strict_guard_denies_what_others_ask_about():
-    assert switched(judge('rm -rf "$DIR"', CWD, HOME), {"preset": "strict"})[0].verdict == "deny"
+    assert apply_presets(judge('rm -rf "$DIR"', CWD, HOME), {"preset": "strict"})[0].verdict == "deny"
 
 
 def test_a_script_that_an_earlier_call_wrote_is_judged_by_its_content():
@@ -190,10 +190,10 @@ def test_a_word_that_cannot_be_read_allows_nothing(tmp_path, text: bytes):
 
 
 def test_what_was_denied_last_can_be_asked_for():
-    with House.embedded(*pack_hooks("guard")) as house:
-        assert COMMANDS["guard.denied"](house, {}, {}) == {}
-        house.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
-        told = COMMANDS["guard.denied"](house, {}, {})
+    with Runtime.embedded(*pack_hooks("guard")) as runtime:
+        assert COMMANDS["guard.denied"](runtime, {}, {}) == {}
+        runtime.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
+        told = COMMANDS["guard.denied"](runtime, {}, {})
     assert (told["session"], told["command"]) == ("s", "git reset --hard")
 
 

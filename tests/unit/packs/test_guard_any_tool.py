@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients.codex import decode
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
@@ -22,8 +22,8 @@ NAMES = """
 
 
 def _verdict(tool: str, given: Any) -> str:
-    with House.embedded(*pack_hooks("guard"), store=InMemoryStore()) as house:
-        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
+    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
     return decision.verdict.name.lower()
 
 
@@ -235,17 +235,17 @@ def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
 )
 def test_only_a_field_that_the_client_reads_takes_a_command_elsewhere(tool: str, given: Any, expected: str):
     told = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": CWD, "tool_name": tool, "tool_input": given}
-    with House.embedded(*pack_hooks("guard"), store=InMemoryStore()) as house:
-        assert house.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
+    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+        assert runtime.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
 
 
 def test_a_command_counts_as_run_in_the_folder_where_it_ran():
     store = InMemoryStore()
     written = {"cmd": "echo 'rm -rf ~' > go.sh", "workdir": "/tmp/x"}
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
-        house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+        runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
         given = {"command": "sh /tmp/x/go.sh"}
-        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="Bash", tool_input=given)
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="Bash", tool_input=given)
     assert decision.verdict.name == "DENY"
 
 
@@ -361,9 +361,9 @@ def test_an_editor_that_takes_a_command_is_judged_by_what_it_does_to_files(given
 def test_a_command_under_another_name_is_remembered_for_later_calls():
     store = InMemoryStore()
     written = {"cmd": "echo 'rm -rf ~' > go.sh"}
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
-        house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+        runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
         given = {"argv": ["sh", "go.sh"]}
-        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="helper", tool_input=given)
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="helper", tool_input=given)
     assert decision.verdict.name == "DENY"

@@ -8,7 +8,7 @@ import pytest
 
 from snell.packs.guard.judge import judge
 from snell.packs.guard.rules import RULES
-from snell.packs.guard.snell_paths import Own
+from snell.packs.guard.snell_paths import SnellPaths
 from snell.packs.guard.snell_program import Program, running_program
 
 ROWS = tomllib.loads(Path(__file__).with_name("own_rows.toml").read_text(encoding="utf-8"))
@@ -20,14 +20,14 @@ INSTALLED = Program(
     environment=(f"{ENVIRONMENT}/",),
     files=(f"{ENVIRONMENT}/bin/python", f"{ENVIRONMENT}/bin/snell", f"{ENVIRONMENT}/pyvenv.cfg"),
 )
-OWN = Own(
+OWN = SnellPaths(
     folders=(f"{HOME}/.config/snell", f"{HOME}/.local/state/snell"),
     env=(("PIPX_HOME", "/opt/pipx"), ("UV_TOOL_DIR", "/opt/uv")),
     program=INSTALLED,
 )
 
 
-def own_findings(line: str, own: Own = OWN, project: str = PROJECT) -> list[str]:
+def own_findings(line: str, own: SnellPaths = OWN, project: str = PROJECT) -> list[str]:
     """The verdicts of the rules that protect Snell itself."""
     for name, text in (("{env}", ENVIRONMENT), ("{site}", SITE), ("{pid}", str(os.getpid()))):
         line = line.replace(name, text)
@@ -77,13 +77,13 @@ EDITABLE = Program(
     ],
 )
 def test_the_clone_of_an_editable_install_is_changed_by_sessions_that_work_on_it_alone(line: str):
-    own = Own(program=EDITABLE)
+    own = SnellPaths(program=EDITABLE)
     assert [own_findings(line, own, project) for project in (CLONE, PROJECT)] == [[], ["deny"]]
 
 
 def test_reading_the_clone_is_free_for_every_session():
     lines = (f"git -C {CLONE} log", f"cat {CLONE}/src/snell/__init__.py", f"git -C {CLONE} diff")
-    assert [own_findings(line, Own(program=EDITABLE)) for line in lines] == [[], [], []]
+    assert [own_findings(line, SnellPaths(program=EDITABLE)) for line in lines] == [[], [], []]
 
 
 def test_who_works_on_a_clone_is_asked_before_it_replaces_an_installed_snell(tmp_path: Path):

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 OFF = "printf '[pack.guard]\\nenabled = false\\n' > "
 
 
 def _verdict(env: dict[str, str], cwd: Path, tool: str, given: dict[str, Any]) -> str:
-    with House.for_user(env) as house:
-        decision = house.fire("PreToolUse", session_id="s", cwd=str(cwd), tool_name=tool, tool_input=given)
+    with Runtime.for_user(env) as runtime:
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=str(cwd), tool_name=tool, tool_input=given)
     return decision.verdict.name.lower()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from snell.packs.guard.patch_files import patched
+from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.session_state import known_files
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 
@@ -18,11 +18,15 @@ PATCH = "*** Begin Patch\n*** Add File: go.sh\n+#!/bin/sh\n+rm -rf ~\n*** End Pa
 
 def _verdict(tool: str, given: dict[str, Any], *before: tuple[str, dict[str, Any]], answer: Any = "ok") -> str:
     store = InMemoryStore()
-    with House.embedded(*pack_hooks("guard"), store=store) as house:  # closing it waits for what runs after the answer
+    with Runtime.embedded(
+        *pack_hooks("guard"), store=store
+    ) as runtime:  # closing it waits for what runs after the answer
         for used, inputs in before:
-            house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name=used, tool_input=inputs, tool_response=answer)
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
-        decision = house.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
+            runtime.fire(
+                "PostToolUse", session_id="s", cwd=CWD, tool_name=used, tool_input=inputs, tool_response=answer
+            )
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
     return decision.verdict.name.lower()
 
 
@@ -225,18 +229,18 @@ def test_a_token_in_a_header_is_asked_about():
 
 def test_files_that_are_written_at_the_same_time_are_all_remembered():
     store = InMemoryStore()
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
         for number in range(30):
             written = {"file_path": f"{CWD}/{number}.sh", "content": "rm -rf ~"}
-            house.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="Write", tool_input=written)
+            runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="Write", tool_input=written)
     assert set(store.get("session:s", "guard/files")) == {f"{CWD}/{number}.sh" for number in range(30)}
 
 
 def test_a_patch_names_its_files_and_what_it_adds():
     unified = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ /dev/null\n-c\n"
-    assert patched(unified) == {"x.py": "b"}
-    assert patched(PATCH) == {"go.sh": "#!/bin/sh\nrm -rf ~"}
-    assert patched("no patch") == {}
+    assert text_by_file(unified) == {"x.py": "b"}
+    assert text_by_file(PATCH) == {"go.sh": "#!/bin/sh\nrm -rf ~"}
+    assert text_by_file("no patch") == {}
 
 
 @pytest.mark.parametrize("made", ["cp .env x.txt", "ln -s ~/.ssh/id_rsa x.txt"])
@@ -269,10 +273,12 @@ def test_code_that_sends_is_looked_at_after_a_secret_was_read(code: str, expecte
 def test_an_edited_file_is_judged_as_it_stands_on_the_disk(tmp_path: Path, change: tuple[str, dict[str, Any]]):
     (tmp_path / "package.json").write_text('{"scripts": {"test": "rm -rf ~", "lint": "eslint ."}}')
     tool, given = change[0], {key: value.replace("{}", str(tmp_path)) for key, value in change[1].items()}
-    with House.embedded(*pack_hooks("guard"), store=InMemoryStore()) as house:
-        house.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name=tool, tool_input=given)
+    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+        runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name=tool, tool_input=given)
         ran = [
-            house.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input={"command": line})
+            runtime.fire(
+                "PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input={"command": line}
+            )
             for line in ("npm test", "npm run lint")
         ]
     assert [decision.verdict.name for decision in ran] == ["DENY", "SILENT"]
@@ -281,7 +287,7 @@ def test_an_edited_file_is_judged_as_it_stands_on_the_disk(tmp_path: Path, chang
 def test_what_a_secret_holds_is_not_among_what_is_remembered(tmp_path: Path):
     (tmp_path / "x.sh").write_text(f"KEY={VALUE}")
     store = InMemoryStore()
-    with House.embedded(*pack_hooks("guard"), store=store) as house:
+    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
         given = {"command": "cp .env x.sh"}
-        house.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input=given)
+        runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input=given)
     assert VALUE not in str(known_files(store, "s"))

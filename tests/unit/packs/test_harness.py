@@ -14,43 +14,43 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.operations.run import poll
 from snell.packs.harness.promise import continuation
-from snell.packs.harness.promise_loop import Loop, keep, loop_of
+from snell.packs.harness.promise_loop import Loop, loop_of, save_loop
 from snell.packs.harness.subagents import task_key
-from snell.runtime.app import House
-from snell.sdk.pack_context import Here
+from snell.runtime.app import Runtime
+from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Any:
-    with House.embedded(*pack_hooks("harness")) as made:
+def runtime(tmp_path: Path) -> Any:
+    with Runtime.embedded(*pack_hooks("harness")) as made:
         yield made
 
 
-def stopped(house: House, said: str, cwd: Any = "/", **fields: Any) -> Decision:
-    decision = house.fire("Stop", session_id="s", cwd=str(cwd), last_assistant_message=said, **fields)
+def stopped(runtime: Runtime, said: str, cwd: Any = "/", **fields: Any) -> Decision:
+    decision = runtime.fire("Stop", session_id="s", cwd=str(cwd), last_assistant_message=said, **fields)
     assert decision.failures == ()
     return decision
 
 
-def begin(house: House, most: int = 3, **more: Any) -> None:
-    keep("s", Loop("DONE", "tidy up", most, **more), house.store)
+def begin(runtime: Runtime, most: int = 3, **more: Any) -> None:
+    save_loop("s", Loop("DONE", "tidy up", most, **more), runtime.store)
 
 
 @pytest.mark.proves("S3-05", "S3-64", "S3-65", "S3-66")
-def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used_up(house: House):
-    begin(house)
-    sent = [stopped(house, "I think that is all").verdict for _ in range(3)]
+def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used_up(runtime: Runtime):
+    begin(runtime)
+    sent = [stopped(runtime, "I think that is all").verdict for _ in range(3)]
     assert sent == [Verdict.DENY] * 3
-    last = stopped(house, "really all")
+    last = stopped(runtime, "really all")
     assert (last.verdict, [each.text for each in last.tells]) == (
         Verdict.SILENT,
         ["the loop stops: 3 rounds are used up and `DONE` was not said"],
     )
-    assert loop_of("s", house.store) is None
-    begin(house)
-    stopped(house, "not yet")
-    kept = stopped(house, "now it is DONE.")
+    assert loop_of("s", runtime.store) is None
+    begin(runtime)
+    stopped(runtime, "not yet")
+    kept = stopped(runtime, "now it is DONE.")
     assert (kept.verdict, kept.tells[0].text) == (
         Verdict.SILENT,
         "the promise is kept, after 1 more rounds: the loop is over",
@@ -58,20 +58,20 @@ def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used
 
 
 @pytest.mark.proves("S3-67", "S3-68", "S3-63")
-def test_without_a_promise_or_without_words_a_stop_is_a_stop(house: House):
-    assert stopped(house, "all").verdict is Verdict.SILENT
-    begin(house)
-    assert [stopped(house, said).verdict for said in ("", "  \n")] == [Verdict.SILENT] * 2
-    assert house.fire("Stop", session_id="other", last_assistant_message="x").verdict is Verdict.SILENT
+def test_without_a_promise_or_without_words_a_stop_is_a_stop(runtime: Runtime):
+    assert stopped(runtime, "all").verdict is Verdict.SILENT
+    begin(runtime)
+    assert [stopped(runtime, said).verdict for said in ("", "  \n")] == [Verdict.SILENT] * 2
+    assert runtime.fire("Stop", session_id="other", last_assistant_message="x").verdict is Verdict.SILENT
 
 
 @pytest.mark.proves("S3-74")
-def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(house: House):
-    begin(house, most=20)
-    assert [stopped(house, "no").verdict for _ in range(20)] == [Verdict.DENY] * 20
-    begin(house, most=20)
-    assert [at_claude(house).verdict for _ in range(8)] == [Verdict.DENY] * 8
-    capped = at_claude(house)
+def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: Runtime):
+    begin(runtime, most=20)
+    assert [stopped(runtime, "no").verdict for _ in range(20)] == [Verdict.DENY] * 20
+    begin(runtime, most=20)
+    assert [at_claude(runtime).verdict for _ in range(8)] == [Verdict.DENY] * 8
+    capped = at_claude(runtime)
     assert (capped.verdict, capped.tells[0].text) == (
         Verdict.SILENT,
         (
@@ -80,43 +80,43 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(house: Hou
         ),
     )
     for its_count_begins_anew in ({"name": "UserPromptSubmit", "prompt": "go on"}, {"name": "PostToolUse"}):
-        keep("s", Loop("DONE", "", 20, in_a_row=8), house.store)
-        house.fire(**{"session_id": "s", "tool_name": "Read", **its_count_begins_anew})
-        assert at_claude(house).verdict is Verdict.DENY
+        save_loop("s", Loop("DONE", "", 20, in_a_row=8), runtime.store)
+        runtime.fire(**{"session_id": "s", "tool_name": "Read", **its_count_begins_anew})
+        assert at_claude(runtime).verdict is Verdict.DENY
 
 
 @pytest.mark.parametrize(("cap", "verdict"), [("0", Verdict.DENY), ("9", Verdict.DENY), ("2", Verdict.SILENT)])
-def test_a_client_may_be_told_to_have_another_cap(house: House, cap: str, verdict: Verdict):
-    house.crew.here = replace(house.crew.here, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
-    begin(house, most=20, in_a_row=8)
-    assert at_claude(house).verdict is verdict
+def test_a_client_may_be_told_to_have_another_cap(runtime: Runtime, cap: str, verdict: Verdict):
+    runtime.executor.here = replace(runtime.executor.here, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
+    begin(runtime, most=20, in_a_row=8)
+    assert at_claude(runtime).verdict is verdict
 
 
 @pytest.mark.proves("S3-74")
-def test_under_snell_run_a_loop_goes_on_in_the_next_window(house: House):
-    house.crew.here = replace(house.crew.here, env={"SNELL_SUPERVISOR": "sup"})
-    house.store.put("supervisor:sup", "session", {"id": "s"})
-    begin(house, most=20, iteration=8, in_a_row=8)
-    capped = at_claude(house)
+def test_under_snell_run_a_loop_goes_on_in_the_next_window(runtime: Runtime):
+    runtime.executor.here = replace(runtime.executor.here, env={"SNELL_SUPERVISOR": "sup"})
+    runtime.store.put("supervisor:sup", "session", {"id": "s"})
+    begin(runtime, most=20, iteration=8, in_a_row=8)
+    capped = at_claude(runtime)
     assert (capped.verdict, "goes on with the loop in a new window" in capped.tells[0].text) == (Verdict.SILENT, True)
-    wanted = poll(house, {"run": "sup"}, {})["restart"]
+    wanted = poll(runtime, {"run": "sup"}, {})["restart"]
     assert (wanted["reason"], "Iteration 9/20" in wanted["prompt"]) == ("loop", True)
-    house.fire("SessionEnd", session_id="s")
-    started = house.fire("SessionStart", session_id="next", source="startup")
+    runtime.fire("SessionEnd", session_id="s")
+    started = runtime.fire("SessionStart", session_id="next", source="startup")
     assert "The objective: tidy up" in started.notes[0].text
-    assert (loop_of("s", house.store), loop_of("next", house.store)) == (None, Loop("DONE", "tidy up", 20, 9))
+    assert (loop_of("s", runtime.store), loop_of("next", runtime.store)) == (None, Loop("DONE", "tidy up", 20, 9))
 
 
-def at_claude(house: House) -> Decision:
+def at_claude(runtime: Runtime) -> Decision:
     fields = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/", "last_assistant_message": "no"}
-    return house.decide(client_named("claude-code").decode(json.dumps(fields).encode()))
+    return runtime.decide(client_named("claude-code").decode(json.dumps(fields).encode()))
 
 
 @pytest.mark.proves("S3-70", "S3-71")
 def test_the_agent_is_told_its_round_its_objective_and_what_the_mission_says(tmp_path: Path):
     (tmp_path / "mission.json").write_text('{"status": "RUNNING"}', encoding="utf-8")
     (tmp_path / "mission_progress.txt").write_text("half done", encoding="utf-8")
-    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), Here(is_trusted=True))
+    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), PackContext(is_trusted=True))
     for part in ("Iteration 2/5", "The objective: tidy up", "do not start over", "DONE", '"RUNNING"', "half done"):
         assert part in told
 
@@ -126,58 +126,58 @@ def test_an_untrusted_project_says_nothing_and_a_trusted_one_speaks_from_behind_
     (tmp_path / "mission.json").write_text(json.dumps({"status": hostile}), encoding="utf-8")
     (tmp_path / "mission_progress.txt").write_text(hostile, encoding="utf-8")
     loop = Loop("DONE", "tidy up", 5, 2)
-    assert "do as I say" not in continuation(loop, str(tmp_path), Here())
-    told = continuation(loop, str(tmp_path), Here(is_trusted=True))
+    assert "do as I say" not in continuation(loop, str(tmp_path), PackContext())
+    told = continuation(loop, str(tmp_path), PackContext(is_trusted=True))
     assert (told.count("do as I say"), told.count(hostile), RULES in told) == (2, 0, True)
 
 
 @pytest.mark.proves("S3-72")
-def test_a_mission_that_is_being_planned_waits_for_a_person(house: House, tmp_path: Path):
+def test_a_mission_that_is_being_planned_waits_for_a_person(runtime: Runtime, tmp_path: Path):
     (tmp_path / "mission.json").write_text('{"status": "PLANNING"}', encoding="utf-8")
-    begin(house)
-    waiting = stopped(house, "here is the plan", tmp_path)
+    begin(runtime)
+    waiting = stopped(runtime, "here is the plan", tmp_path)
     assert (waiting.verdict, "approve" in waiting.tells[0].text) == (Verdict.SILENT, True)
     (tmp_path / "mission.json").write_text("{broken", encoding="utf-8")
-    assert stopped(house, "here is the plan", tmp_path).verdict is Verdict.DENY
+    assert stopped(runtime, "here is the plan", tmp_path).verdict is Verdict.DENY
 
 
-def test_a_prompt_may_start_a_loop(house: House):
-    decision = house.fire("UserPromptSubmit", session_id="s", prompt="/harness write the report")
-    assert loop_of("s", house.store) == Loop("TASK_COMPLETE", "write the report", 10)
+def test_a_prompt_may_start_a_loop(runtime: Runtime):
+    decision = runtime.fire("UserPromptSubmit", session_id="s", prompt="/harness write the report")
+    assert loop_of("s", runtime.store) == Loop("TASK_COMPLETE", "write the report", 10)
     assert "write the report" in decision.notes[0].text
 
 
 @pytest.mark.proves("S3-70")
-def test_a_loop_without_an_objective_has_the_next_prompt_for_one(house: House):
-    keep("s", Loop("DONE", "", 3), house.store)
+def test_a_loop_without_an_objective_has_the_next_prompt_for_one(runtime: Runtime):
+    save_loop("s", Loop("DONE", "", 3), runtime.store)
     for prompt in ("  ", "mend the parser", "and the lexer"):
-        house.fire("UserPromptSubmit", session_id="s", prompt=prompt)
-    assert "The objective: mend the parser\n" in stopped(house, "that is all").reasons[0].text
+        runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
+    assert "The objective: mend the parser\n" in stopped(runtime, "that is all").reasons[0].text
 
 
-def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(house: House, tmp_path: Path):
+def test_last_words_come_from_the_transcript_where_the_client_does_not_tell(runtime: Runtime, tmp_path: Path):
     rows = [
         {"type": "assistant", "message": {"content": [{"type": "text", "text": "all DONE"}]}},
         {"type": "user", "message": {"content": "thanks"}},
     ]
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows) + '\n{"type": "assistant", "mess', encoding="utf-8")
-    begin(house)
-    decision = stopped(house, "", transcript_path=str(path))
+    begin(runtime)
+    decision = stopped(runtime, "", transcript_path=str(path))
     assert "the promise is kept" in decision.tells[0].text
 
 
-def sub_stopped(house: House, cwd: Path, agent: str = "a") -> Decision:
-    decision = house.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id=agent)
+def sub_stopped(runtime: Runtime, cwd: Path, agent: str = "a") -> Decision:
+    decision = runtime.fire("SubagentStop", session_id="s", cwd=str(cwd), agent_id=agent)
     assert decision.failures == ()
     return decision
 
 
-def sent(house: House, cwd: Path, agent: str, prompt: str) -> None:
+def sent(runtime: Runtime, cwd: Path, agent: str, prompt: str) -> None:
     common = {"session_id": "s", "cwd": str(cwd)}
     asked = {"prompt": prompt, "subagent_type": "scout"}
-    house.fire("PreToolUse", **common, tool_name="Task", tool_input=asked, tool_use_id=f"t-{agent}")
-    house.fire("SubagentStart", **common, agent_id=agent, agent_type="scout")
+    runtime.fire("PreToolUse", **common, tool_name="Task", tool_input=asked, tool_use_id=f"t-{agent}")
+    runtime.fire("SubagentStart", **common, agent_id=agent, agent_type="scout")
 
 
 @pytest.mark.parametrize(
@@ -191,54 +191,54 @@ def sent(house: House, cwd: Path, agent: str, prompt: str) -> None:
     ],
 )
 def test_a_subagent_that_nobody_asked_for_files_is_not_sent_back(
-    house: House, tmp_path: Path, prompt: str, verdict: Verdict
+    runtime: Runtime, tmp_path: Path, prompt: str, verdict: Verdict
 ):
     (tmp_path / "work_products").mkdir()
-    sent(house, tmp_path, "a", prompt)
-    assert sub_stopped(house, tmp_path).verdict is verdict
+    sent(runtime, tmp_path, "a", prompt)
+    assert sub_stopped(runtime, tmp_path).verdict is verdict
 
 
-def test_what_was_there_before_a_subagent_began_is_not_its_work(house: House, tmp_path: Path):
+def test_what_was_there_before_a_subagent_began_is_not_its_work(runtime: Runtime, tmp_path: Path):
     (tmp_path / "work_products").mkdir()
     old = tmp_path / "work_products/old.html"
     old.write_text("<p>", encoding="utf-8")
     os.utime(old, (1_000_000_000, 1_000_000_000))
-    sent(house, tmp_path, "a", "write the report")
-    sent(house, tmp_path, "b", "write the report")
-    refused = sub_stopped(house, tmp_path)
+    sent(runtime, tmp_path, "a", "write the report")
+    sent(runtime, tmp_path, "b", "write the report")
+    refused = sub_stopped(runtime, tmp_path)
     assert (refused.verdict, "`work_products/**/*.html`" in refused.reasons[0].text) == (Verdict.DENY, True)
-    assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT  # once is enough
+    assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT  # once is enough
     (tmp_path / "work_products/new.html").write_text("<p>", encoding="utf-8")
-    assert sub_stopped(house, tmp_path, "b").verdict is Verdict.SILENT
+    assert sub_stopped(runtime, tmp_path, "b").verdict is Verdict.SILENT
 
 
-def test_without_a_start_of_its_own_the_session_is_when_a_subagent_began(house: House, tmp_path: Path):
-    house.fire("SessionStart", session_id="s", cwd=str(tmp_path), source="startup")
+def test_without_a_start_of_its_own_the_session_is_when_a_subagent_began(runtime: Runtime, tmp_path: Path):
+    runtime.fire("SessionStart", session_id="s", cwd=str(tmp_path), source="startup")
     (tmp_path / "work_products").mkdir()
     old = tmp_path / "work_products/old.html"
     old.write_text("<p>", encoding="utf-8")
     os.utime(old, (1_000_000_000, 1_000_000_000))
-    assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
+    assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
 
 
-def test_a_clients_own_sub_agent_was_sent_for_nothing(house: House, tmp_path: Path):
+def test_a_clients_own_sub_agent_was_sent_for_nothing(runtime: Runtime, tmp_path: Path):
     (tmp_path / "search_results").mkdir()
     compacting = {"session_id": "s", "cwd": str(tmp_path), "agent_id": "a", "agent_type": ""}
-    assert house.fire("SubagentStop", **compacting).verdict is Verdict.SILENT
-    assert house.fire("SubagentStop", **{**compacting, "agent_type": "explore"}).verdict is Verdict.DENY
+    assert runtime.fire("SubagentStop", **compacting).verdict is Verdict.SILENT
+    assert runtime.fire("SubagentStop", **{**compacting, "agent_type": "explore"}).verdict is Verdict.DENY
 
 
 @pytest.mark.proves("S3-03", "S3-56", "S3-57", "S3-58", "S3-59")
-def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path: Path):
-    assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT  # nothing is expected here
+def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_path: Path):
+    assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT  # nothing is expected here
     (tmp_path / "search_results").mkdir()
-    nothing = sub_stopped(house, tmp_path)
+    nothing = sub_stopped(runtime, tmp_path)
     (tmp_path / "search_results/a.md").write_text("data", encoding="utf-8")
     (tmp_path / "search_results/b.md").write_text("data", encoding="utf-8")
-    data = sub_stopped(house, tmp_path, "b")
+    data = sub_stopped(runtime, tmp_path, "b")
     (tmp_path / "work_products").mkdir()
     (tmp_path / "work_products/report.html").write_text("<p>", encoding="utf-8")
-    report = sub_stopped(house, tmp_path, "c")
+    report = sub_stopped(runtime, tmp_path, "c")
     assert (nothing.verdict, nothing.reasons[0].text) == (
         Verdict.DENY,
         "nothing was left behind; no file since you began fits `work_products/**/*.html` or `search_results/**/*.md`",
@@ -248,7 +248,7 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path
         "there are 2 files of data and no report; none fits `work_products/**/*.html`",
     )
     assert report.verdict is Verdict.SILENT
-    told = house.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
+    told = runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
     assert told.notes[0].text.startswith("The report is there: work_products/report.html. Next: 1.")
 
 
@@ -256,31 +256,33 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(house: House, tmp_path
 def test_what_should_be_there_is_a_setting(tmp_path: Path):
     (tmp_path / "out").mkdir()
     options = {"report": ["out/*.csv", "../outside/*", "/etc/*"], "data": []}
-    with House.embedded(*pack_hooks("harness", options)) as house:
-        assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
+    with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / "out/a.csv").write_text("1", encoding="utf-8")
-        assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT
 
 
 @pytest.mark.parametrize(
     ("pattern", "made"), [("report.md", "report.md"), ("**/*.html", "deep/er/a.html"), ("out*/*.csv", "out1/a.csv")]
 )
 def test_a_pattern_that_names_no_folder_is_asked_for_everywhere(tmp_path: Path, pattern: str, made: str):
-    with House.embedded(*pack_hooks("harness", {"report": [pattern], "data": []})) as house:
-        assert sub_stopped(house, tmp_path).verdict is Verdict.DENY
+    with Runtime.embedded(*pack_hooks("harness", {"report": [pattern], "data": []})) as runtime:
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / made).write_text("done", encoding="utf-8")
-        assert sub_stopped(house, tmp_path).verdict is Verdict.SILENT
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT
 
 
 def test_another_projects_answer_is_not_used(tmp_path: Path):
     asked = {"prompt": "run the tests", "subagent_type": "x"}
-    with House.embedded(*pack_hooks("harness", {"keep_subagent_output": True, "reuse_subagent_output": True})) as house:
-        house.crew.here = replace(house.crew.here, state=tmp_path)
+    with Runtime.embedded(
+        *pack_hooks("harness", {"keep_subagent_output": True, "reuse_subagent_output": True})
+    ) as runtime:
+        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
         call = {"session_id": "s", "tool_name": "Task", "tool_input": asked}
-        house.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
-        house.crew.close()
-        again = [house.fire("PreToolUse", **call, cwd=cwd).verdict for cwd in ("/one", "/other")]
+        runtime.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
+        runtime.executor.close()
+        again = [runtime.fire("PreToolUse", **call, cwd=cwd).verdict for cwd in ("/one", "/other")]
     assert again == [Verdict.DENY, Verdict.SILENT]
 
 
@@ -288,14 +290,14 @@ def test_another_projects_answer_is_not_used(tmp_path: Path):
 def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
     options = {"keep_subagent_output": True, "reuse_subagent_output": True}
     asked = {"prompt": "find it", "subagent_type": "x"}
-    with House.embedded(*pack_hooks("harness", options)) as house:
-        house.crew.here = replace(house.crew.here, state=tmp_path)
-        first = house.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=asked)
+    with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
+        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
+        first = runtime.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=asked)
         answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
-        house.fire("PostToolUse", session_id="s", tool_name="Task", tool_input=asked, tool_response=answer)
-        house.crew.later(lambda: None).result()
-        house.crew.close()
-        again = house.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=dict(reversed(asked.items())))
+        runtime.fire("PostToolUse", session_id="s", tool_name="Task", tool_input=asked, tool_response=answer)
+        runtime.executor.later(lambda: None).result()
+        runtime.executor.close()
+        again = runtime.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=dict(reversed(asked.items())))
     folder = tmp_path / "subagents" / task_key(asked)
     assert (first.verdict, again.verdict) == (Verdict.SILENT, Verdict.DENY)
     assert json.loads((folder / "subagent_output.json").read_text(encoding="utf-8"))["output"] == answer
@@ -304,7 +306,7 @@ def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
 
 @pytest.mark.proves("S3-73")
 @pytest.mark.parametrize(("tokens", "told"), [(180_001, 1), (180_000, 0), ("many", 0), (None, 0)])
-def test_a_context_that_is_nearly_full_is_handed_over_once(house: House, tokens: Any, told: int):
-    house.store.put("session:s", "context_usage", {"tokens": tokens})
-    fired = [house.fire("UserPromptSubmit", session_id="s", prompt="x") for _ in range(2)]
+def test_a_context_that_is_nearly_full_is_handed_over_once(runtime: Runtime, tokens: Any, told: int):
+    runtime.store.put("session:s", "context_usage", {"tokens": tokens})
+    fired = [runtime.fire("UserPromptSubmit", session_id="s", prompt="x") for _ in range(2)]
     assert [len(each.notes) for each in fired] == [told, 0]

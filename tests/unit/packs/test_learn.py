@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.runtime.app import House, database_of
+from snell.runtime.app import Runtime, database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.builtin_packs import pack_hooks
 from snell.system.handler_context import HandlerSettings, ModelSettings
@@ -16,10 +16,10 @@ from tests.model_server import Line, ModelServer, model
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Any:
+def runtime(tmp_path: Path) -> Any:
     database = database_of(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"))
     hooks = pack_hooks("learn", {"folder": str(tmp_path / "reports")})
-    with House.embedded(*hooks, journal=StoreJournal(database), database=database) as made:
+    with Runtime.embedded(*hooks, journal=StoreJournal(database), database=database) as made:
         yield made
 
 
@@ -28,14 +28,14 @@ def reports(folder: Path) -> list[Path]:
 
 
 @pytest.mark.proves("S0-05", "S0-58", "S0-59", "S0-60", "S0-61", "S0-62")
-def test_the_end_of_a_session_leaves_a_report_of_what_happened(house: House, tmp_path: Path):
+def test_the_end_of_a_session_leaves_a_report_of_what_happened(runtime: Runtime, tmp_path: Path):
     secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-    house.fire("UserPromptSubmit", session_id="s", prompt=f"use {secret} to push")
+    runtime.fire("UserPromptSubmit", session_id="s", prompt=f"use {secret} to push")
     for number in range(3):
         call = {"tool_name": "Bash", "tool_input": {"command": "git push now"}, "tool_use_id": f"t{number}"}
-        house.fire("PreToolUse", session_id="s", **call)
-    house.fire("PreToolUse", session_id="other", tool_name="Read", tool_input={"file_path": "/elsewhere"})
-    end = house.fire("SessionEnd", session_id="s", cwd="/some/where", reason="exit")
+        runtime.fire("PreToolUse", session_id="s", **call)
+    runtime.fire("PreToolUse", session_id="other", tool_name="Read", tool_input={"file_path": "/elsewhere"})
+    end = runtime.fire("SessionEnd", session_id="s", cwd="/some/where", reason="exit")
     (path,) = reports(tmp_path)
     assert re.fullmatch(r"\d{8}-\d{6}-SessionEnd\.md", path.name)
     assert [each.text for each in end.tells] == [f"flow report: {path}"]
@@ -48,15 +48,15 @@ def test_the_end_of_a_session_leaves_a_report_of_what_happened(house: House, tmp
     assert "elsewhere" not in text
 
 
-def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_prompt(house: House, tmp_path: Path):
+def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_prompt(runtime: Runtime, tmp_path: Path):
     secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
     shell = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "make"}}
-    house.fire("UserPromptSubmit", session_id="s", prompt="make it work")
-    house.fire("PostToolUseFailure", **shell, error=f"make: *** [all] Error 2\ntoken {secret}")
-    house.fire("PostToolUseFailure", **shell, error={"message": "killed"})
-    house.fire("PostToolUse", **shell, tool_response={"stdout": "", "stderr": "ld: no such library", "exit_code": 1})
-    house.fire("PostToolUse", **shell, tool_response={"stdout": "fine", "stderr": "a warning", "exit_code": 0})
-    house.fire("SessionEnd", session_id="s", reason="exit")
+    runtime.fire("UserPromptSubmit", session_id="s", prompt="make it work")
+    runtime.fire("PostToolUseFailure", **shell, error=f"make: *** [all] Error 2\ntoken {secret}")
+    runtime.fire("PostToolUseFailure", **shell, error={"message": "killed"})
+    runtime.fire("PostToolUse", **shell, tool_response={"stdout": "", "stderr": "ld: no such library", "exit_code": 1})
+    runtime.fire("PostToolUse", **shell, tool_response={"stdout": "fine", "stderr": "a warning", "exit_code": 0})
+    runtime.fire("SessionEnd", session_id="s", reason="exit")
     text = reports(tmp_path)[0].read_text(encoding="utf-8")
     errors = text.partition("## Errors\n\n")[2].partition("\n\n")[0].splitlines()
     assert [line[:41] for line in errors] == [
@@ -68,17 +68,17 @@ def test_a_report_has_the_errors_as_the_tools_told_them_and_the_time_of_each_pro
     assert "- 0 min: make it work" in text
 
 
-def learning(folder: Path, server: ModelServer | None, **settings: Any) -> House:
+def learning(folder: Path, server: ModelServer | None, **settings: Any) -> Runtime:
     given = {"api": "anthropic", "url": server.url} if server else {"api": "anthropic", "url": "http://127.0.0.1:9"}
     hooks = pack_hooks("learn", {"folder": str(folder / "reports"), "patterns": "model"})
     handlers = HandlerSettings(model=ModelSettings(**given, **settings))
-    return House.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"})
+    return Runtime.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"})
 
 
 def test_a_model_adds_the_patterns_it_sees_after_the_report_is_written(tmp_path: Path):
     secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-    with model([Line(f"- tests came late; {secret}")]) as server, learning(tmp_path, server) as house:
-        end = house.fire("SessionEnd", session_id="s", reason="exit", cwd="/some/where")
+    with model([Line(f"- tests came late; {secret}")]) as server, learning(tmp_path, server) as runtime:
+        end = runtime.fire("SessionEnd", session_id="s", reason="exit", cwd="/some/where")
     (path,) = reports(tmp_path)
     assert [each.text for each in end.tells] == [f"flow report: {path}"]
     (asked,) = server.asked
@@ -90,32 +90,32 @@ def test_a_model_adds_the_patterns_it_sees_after_the_report_is_written(tmp_path:
 
 @pytest.mark.parametrize("in_batch", [True, False])
 def test_a_model_that_cannot_be_asked_is_named_in_the_report(tmp_path: Path, in_batch: bool):
-    with learning(tmp_path, None, in_batch=in_batch) as house:
-        house.crew.around = replace(house.crew.around, is_interactive=in_batch)
-        decision = house.fire("PreCompact", session_id="s", trigger="auto")
+    with learning(tmp_path, None, in_batch=in_batch) as runtime:
+        runtime.executor.around = replace(runtime.executor.around, is_interactive=in_batch)
+        decision = runtime.fire("PreCompact", session_id="s", trigger="auto")
     assert decision.failures == ()
     told = reports(tmp_path)[0].read_text(encoding="utf-8").partition("## Patterns\n\n")[2]
     assert told.startswith("No model has read this: ")
     assert ("`model.in_batch`" in told) is not in_batch
 
 
-def test_without_that_option_no_model_is_asked(house: House, tmp_path: Path):
-    house.fire("SessionEnd", session_id="s", reason="exit")
-    house.crew.close()
+def test_without_that_option_no_model_is_asked(runtime: Runtime, tmp_path: Path):
+    runtime.fire("SessionEnd", session_id="s", reason="exit")
+    runtime.executor.close()
     assert "## Patterns" not in reports(tmp_path)[0].read_text(encoding="utf-8")
 
 
-def test_two_reports_in_one_second_are_two_files(house: House, tmp_path: Path):
+def test_two_reports_in_one_second_are_two_files(runtime: Runtime, tmp_path: Path):
     for _ in range(3):
-        house.fire("PreCompact", session_id="s", trigger="auto")
+        runtime.fire("PreCompact", session_id="s", trigger="auto")
     assert len(reports(tmp_path)) == 3
 
 
 @pytest.mark.proves("S0-63")
 def test_a_report_that_cannot_be_written_disturbs_nobody(tmp_path: Path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with House.embedded(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as house:
-        decision = house.fire("SessionEnd", reason="exit")
+    with Runtime.embedded(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as runtime:
+        decision = runtime.fire("SessionEnd", reason="exit")
     assert (decision.tells, decision.failures) == ((), ())
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from snell.packs.notes.notes import asks_for_notes
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_packs, pack_hooks
 
 TRIGGERS = builtin_packs()["notes"].options["triggers"]
@@ -20,10 +20,10 @@ class Desk:
         self.home, self.project = folder / "home", folder / "project"
         (self.home / ".claude").mkdir(parents=True, exist_ok=True)
         self.project.mkdir(exist_ok=True)
-        self.house = House.embedded(*pack_hooks("notes", options), env={"HOME": str(self.home)})
+        self.runtime = Runtime.embedded(*pack_hooks("notes", options), env={"HOME": str(self.home)})
 
     def fire(self, event: str, session: str = "s", **fields: Any) -> str:
-        decision = self.house.fire(event, session_id=session, cwd=str(self.project), **fields)
+        decision = self.runtime.fire(event, session_id=session, cwd=str(self.project), **fields)
         assert decision.failures == ()
         return "\n".join(each.text for each in decision.notes)
 
@@ -54,7 +54,7 @@ def test_a_project_cannot_close_its_own_fence(desk: Desk):
 
 
 def test_a_project_that_nobody_trusts_says_nothing(desk: Desk):
-    desk.house.crew.here = replace(desk.house.crew.here, trusts_notes=False)
+    desk.runtime.executor.here = replace(desk.runtime.executor.here, trusts_notes=False)
     assert "theirs" not in desk.fire("UserPromptSubmit", prompt="hi")
 
 

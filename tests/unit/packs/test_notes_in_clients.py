@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from snell.clients import client_named
 from snell.model.events import Event
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from tests.golden.reading import FOLDER, event_in, event_of, golden_files
 
@@ -18,11 +18,11 @@ AFTER = ("UserPromptSubmit", "SessionStart", "PreToolUse", "PostToolUse", "PostT
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
+def runtime(tmp_path: Path) -> Runtime:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/LOCAL.md").write_text("we deploy on Fridays", encoding="utf-8")
     (tmp_path / ".claude/RECLAUDE.md").write_text("tests come first", encoding="utf-8")
-    return House.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path)})
+    return Runtime.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path)})
 
 
 def sent(client: str, *names: str) -> list[Event]:
@@ -37,33 +37,35 @@ def _anew(event: Event) -> Event:
     return replace(event, payload={**event.payload, **fresh, **fixed})
 
 
-def answered(house: House, client: str, events: list[Event]) -> str:
+def answered(runtime: Runtime, client: str, events: list[Event]) -> str:
     """Everything that the client is told, and takes for its model."""
-    replies = [client_named(client).encode(house.decide(event, uuid4().hex)) for event in events]
+    replies = [client_named(client).encode(runtime.decide(event, uuid4().hex)) for event in events]
     return "\n".join(reply.stdout.decode() for reply in replies)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_local_notes_reach_the_model_with_the_first_prompt_or_soon_after(house: House, client: str):
+def test_local_notes_reach_the_model_with_the_first_prompt_or_soon_after(runtime: Runtime, client: str):
     events = sent(client, *AFTER)
     assert events, f"there is no event of {client} to try"
-    told = answered(house, client, events)
+    told = answered(runtime, client, events)
     assert ("we deploy on Fridays" in told) is (client not in TELL_THE_MODEL_NOTHING)
-    assert "we deploy on Fridays" not in answered(house, client, sent(client, *AFTER))
+    assert "we deploy on Fridays" not in answered(runtime, client, sent(client, *AFTER))
 
 
-def test_a_first_call_without_notes_hides_none_from_another_home_with_the_same_session_id(house: House, tmp_path: Path):
+def test_a_first_call_without_notes_hides_none_from_another_home_with_the_same_session_id(
+    runtime: Runtime, tmp_path: Path
+):
     """Crush tells of tool calls alone, so notes come with the first of them."""
-    without = House.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path / "other")})
+    without = Runtime.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path / "other")})
     assert answered(without, "crush", sent("crush", *AFTER)) == ""
-    assert "we deploy on Fridays" in answered(house, "crush", sent("crush", *AFTER))
+    assert "we deploy on Fridays" in answered(runtime, "crush", sent("crush", *AFTER))
 
 
 @pytest.mark.parametrize("client", [each for each in CLIENTS if sent(each, "PreCompact")])
-def test_the_rules_reach_the_model_again_after_a_compaction(house: House, client: str):
-    answered(house, client, sent(client, *AFTER))
-    told = answered(house, client, [*sent(client, "PreCompact"), *sent(client, *AFTER)])
+def test_the_rules_reach_the_model_again_after_a_compaction(runtime: Runtime, client: str):
+    answered(runtime, client, sent(client, *AFTER))
+    told = answered(runtime, client, [*sent(client, "PreCompact"), *sent(client, *AFTER)])
     assert "tests come first" in told
     assert "add files to a commit by name" in told
     assert "we deploy on Fridays" in told
-    assert "tests come first" not in answered(house, client, sent(client, *AFTER))
+    assert "tests come first" not in answered(runtime, client, sent(client, *AFTER))

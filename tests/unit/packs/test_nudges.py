@@ -9,7 +9,7 @@ import pytest
 from snell.model.effects import Verdict
 from snell.packs.nudges.prompts import COMMIT_RULES, DOCUMENT_RULES
 from snell.packs.nudges.routes import route_of
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.sdk.words import distance, is_typo_of
 from snell.settings.builtin_packs import builtin_hooks, builtin_packs, pack_hooks
 from snell.testing.inline import decide_with
@@ -125,8 +125,8 @@ def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
 @pytest.mark.proves("S0-44")
 @pytest.mark.parametrize("prompt", [None, 3, [], {"a": "ship"}, "", " "])
 def test_a_prompt_that_is_no_text_is_met_with_silence(prompt: object):
-    with House.embedded(*pack_hooks("nudges")) as house:
-        decision = house.fire("UserPromptSubmit", prompt=prompt)
+    with Runtime.embedded(*pack_hooks("nudges")) as runtime:
+        decision = runtime.fire("UserPromptSubmit", prompt=prompt)
     assert (decision.notes, decision.tells, decision.failures, decision.verdict) == ((), (), (), Verdict.SILENT)
 
 

@@ -9,7 +9,7 @@ import pytest
 from snell.daemon.memory_catch_up import catch_up
 from snell.memory.transcript_capture import read_on
 from snell.memory.transcript_position import position
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.trust import approve, review
 from snell.system.paths import Places
@@ -22,7 +22,7 @@ def stopped_with(stage: Stage, said: dict[str, Any]) -> list[str]:
     """The end of a turn, with these settings of the pack."""
     problems: list[str] = []
     hooks = builtin_hooks({"remember": said}, problems)
-    stage.house = House.embedded(*hooks, database=stage.database, where=stage.where)
+    stage.runtime = Runtime.embedded(*hooks, database=stage.database, where=stage.where)
     stage.fire("Stop", transcript_path=str(stage.transcript))
     assert problems == []
     return [each.content for each in stage.captures()]
@@ -37,7 +37,7 @@ def test_what_is_said_while_it_is_off_is_not_captured_later(tmp_path: Path, off:
     assert stopped_with(stage, off) == [BEFORE]
     stage.say(AFTER)
     assert stopped_with(stage, {"enabled": True}) == [BEFORE, AFTER]
-    stage.house.close()
+    stage.runtime.close()
 
 
 def test_where_nothing_was_ever_captured_nothing_is_written(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_where_nothing_was_ever_captured_nothing_is_written(tmp_path: Path) -> N
     stage.say(BEFORE)
     assert stopped_with(stage, {"enabled": False}) == []
     assert not stage.inbox.root.exists()
-    stage.house.close()
+    stage.runtime.close()
 
 
 def test_without_a_word_about_it_there_is_no_hook_at_all() -> None:
@@ -64,7 +64,7 @@ def test_the_rest_of_a_long_transcript_is_left_when_its_project_says_no(tmp_path
     catch_up(stage.where, os.getppid())
     assert (stage.inbox.count("processed"), stage.inbox.count("unread")) == (waiting, 0)
     assert position(stage.inbox.root / "state", "s1").last_offset == stage.transcript.stat().st_size
-    stage.house.close()
+    stage.runtime.close()
 
 
 def _trusted(where: Places, folder: Path, settings: str) -> None:

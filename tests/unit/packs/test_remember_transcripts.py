@@ -9,13 +9,13 @@ import pytest
 
 from snell.daemon.memory_timer import MemoryTimer
 from snell.memory import rows
-from snell.memory.inbox_entry import decoded
+from snell.memory.inbox_entry import decode_entry
 from snell.memory.service import memories_of
 from snell.memory.transcript_capture import read_on, read_the_rest
 from snell.memory.transcript_position import overlong_lines, position
 from snell.memory.types import Draft
 from snell.operations import call_for
-from snell.system.files import locked
+from snell.system.files import file_lock
 from snell.system.paths import make_private
 from tests.unit.llm import tiny_bert
 from tests.unit.packs.remember_stage import DECIDED, Stage
@@ -28,7 +28,7 @@ def _many(stage: Stage, number: int) -> set[str]:
 
 
 def _all_captured(stage: Stage) -> list[str]:
-    contents = [decoded(path.read_bytes()).content for path in stage.inbox.waiting(10_000)]
+    contents = [decode_entry(path.read_bytes()).content for path in stage.inbox.waiting(10_000)]
     return [content.split("\n")[0] for content in contents]
 
 
@@ -39,7 +39,7 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
     read_on(event, stage.here, "session_end", seconds=0.0)
     first = _all_captured(stage)
     begin = position(stage.inbox.root / "state", "s1")
-    unread = call_for("memory.stats", stage.house)({}, {"CWD": str(stage.folder)})["unread_bytes"]
+    unread = call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["unread_bytes"]
     assert unread == stage.transcript.stat().st_size - begin.last_offset
     assert (0 < len(first) < 50, 0 < begin.last_offset < stage.transcript.stat().st_size) == (True, True)
     rounds = 0
@@ -52,13 +52,13 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
 _READER = """
 import sys
 from pathlib import Path
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.model.events import event_from
 from snell.memory.transcript_capture import read_on
 
 state, transcript, cwd = sys.argv[1:]
 event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
-read_on(event, Here(state=Path(state)), "session_end", 60)
+read_on(event, PackContext(state=Path(state)), "session_end", 60)
 """
 
 
@@ -82,7 +82,7 @@ def test_a_line_that_is_too_long_is_left_out_and_counted(stage) -> None:
     read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=60)
     assert len(stage.captures()) == 2
     assert overlong_lines(stage.inbox.root / "state") == 2
-    assert call_for("memory.stats", stage.house)({}, {"CWD": str(stage.folder)})["overlong_lines"] == 2
+    assert call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["overlong_lines"] == 2
 
 
 def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:
@@ -91,7 +91,7 @@ def test_one_long_transcript_does_not_hold_up_another_session(stage) -> None:
     make_private(stage.inbox.root)
     make_private(state)
     stage.say(DECIDED)
-    with locked(state / "other.lock"):
+    with file_lock(state / "other.lock"):
         stage.fire("Stop", transcript_path=str(stage.transcript))
         assert [each.content for each in stage.captures()] == [DECIDED]
 
@@ -102,7 +102,7 @@ def test_what_another_reader_holds_is_read_later(stage) -> None:
     make_private(stage.inbox.root)
     make_private(state)
     stage.say(DECIDED)
-    with locked(state / "s1.lock"):
+    with file_lock(state / "s1.lock"):
         stage.fire("Stop", transcript_path=str(stage.transcript))
         assert stage.captures() == []
     assert read_the_rest(stage.where.state, 5.0) is False
@@ -117,7 +117,7 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
     stage.where.config.mkdir(exist_ok=True)
     (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
     before = position(stage.inbox.root / "state", "s1")
-    memories_of(stage.house).look_after()
+    memories_of(stage.runtime).look_after()
     assert list((stage.inbox.root / "unread").iterdir()) == []
     assert (
         position(stage.inbox.root / "state", "s1").last_offset == stage.transcript.stat().st_size > before.last_offset
@@ -129,13 +129,13 @@ def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage
     texts = _many(stage, 100)
     read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=0.0)
     before = position(stage.inbox.root / "state", "s1")
-    asyncio.run(MemoryTimer(stage.house).look())  # as the daemon's last act
+    asyncio.run(MemoryTimer(stage.runtime).look())  # as the daemon's last act
     assert position(stage.inbox.root / "state", "s1") == before
-    timer = MemoryTimer(stage.house)
+    timer = MemoryTimer(stage.runtime)
     while stage.inbox.count("unread"):
         asyncio.run(timer.look())
-    memories_of(stage.house).drain(10_000, 60)
-    known = memories_of(stage.house).run(lambda tx: rows.stats(tx))
+    memories_of(stage.runtime).drain(10_000, 60)
+    known = memories_of(stage.runtime).run(lambda tx: rows.stats(tx))
     assert known.memories == len(texts)
 
 
@@ -144,9 +144,9 @@ def test_the_timer_lets_a_model_catch_up_where_nothing_was_ever_captured(stage, 
     monkeypatch.setattr("snell.llm.embeddings.minilm._MODELS", {})
     stage = stage()
     tiny_bert.write(stage.where.state / "models" / "all-MiniLM-L6-v2")
-    timer = MemoryTimer(stage.house, every=0.0)
+    timer = MemoryTimer(stage.runtime, every=0.0)
     asyncio.run(timer.look())
-    memories = memories_of(stage.house)
+    memories = memories_of(stage.runtime)
     assert memories.remember(Draft(content=DECIDED, project="p")).is_stored
     assert (stage.inbox.root.exists(), memories.run(rows.stats).with_dense) == (False, 0)
     asyncio.run(timer.look())

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snell.embed import ToolRunner
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.records import ledger, replays
 from snell.work import runs
 from snell.work.runs import Run
@@ -22,7 +22,7 @@ DAY = 86_400_000
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     at = Desk(tmp_path, "durable", packs=("runs", "tool_inputs"))
-    at.house.store.put(lasting("s"), runs.MARK, "r")
+    at.runtime.store.put(persistent_scope("s"), runs.MARK, "r")
     yield at
     at.close()
 
@@ -158,12 +158,12 @@ def test_a_call_that_is_made_again_is_not_validated_again(desk: Desk):
 
 def test_a_run_that_is_named_by_the_environment_counts(desk: Desk):
     begin(desk, run_id="from-env", status="cancelled")
-    desk.house.crew.here = replace(desk.house.crew.here, env={"SNELL_RUN_ID": "from-env"})
+    desk.runtime.executor.here = replace(desk.runtime.executor.here, env={"SNELL_RUN_ID": "from-env"})
     assert refusal(desk.before("t1", session_id="other")) == "run `from-env` is cancelled"
 
 
 def test_a_run_that_is_named_and_does_not_exist_lets_nothing_run(desk: Desk):
-    desk.house.crew.here = replace(desk.house.crew.here, env={"SNELL_RUN_ID": "no-such-run"})
+    desk.runtime.executor.here = replace(desk.runtime.executor.here, env={"SNELL_RUN_ID": "no-such-run"})
     assert refusal(desk.before("t1")) == "SNELL_RUN_ID names the run `no-such-run`, and there is none"
 
 
@@ -202,7 +202,7 @@ def queue(at: Desk, number: str, given: dict[str, Any], tool: str = MAIL) -> Non
 @pytest.mark.proves("S3-39")
 def test_one_session_at_a_time_works_for_a_run_until_its_turn_ends(desk: Desk):
     begin(desk)
-    desk.house.store.put(lasting("other"), runs.MARK, "r")
+    desk.runtime.store.put(persistent_scope("other"), runs.MARK, "r")
     read = {"tool": "Read", "given": {"file_path": "/a"}}
     assert desk.before("t1", **read).verdict is Verdict.SILENT
     assert refusal(desk.before("t2", session_id="other", **read)) == "run `r` is being worked on by session `s`"
@@ -234,8 +234,8 @@ def test_budgets_leases_and_cancelling_hold_for_a_loop_of_ones_own(desk: Desk):
         return text
 
     def runner(session: str) -> ToolRunner:
-        desk.house.store.put(lasting(session), runs.MARK, "r")
-        return ToolRunner([echo], house=desk.house, session_id=session)
+        desk.runtime.store.put(persistent_scope(session), runs.MARK, "r")
+        return ToolRunner([echo], runtime=desk.runtime, session_id=session)
 
     begin(desk, max_calls=3)
     first, second = runner("first"), runner("second")
@@ -246,7 +246,7 @@ def test_budgets_leases_and_cancelling_hold_for_a_loop_of_ones_own(desk: Desk):
     assert [first.run("echo", {"text": text}).status for text in ("d", "e")] == ["done", "refused"]
     assert run_of(desk).status == "failed"
     desk.database.run(lambda tx: runs.start(tx, Run(run_id="q", created_at=10**15)))
-    desk.house.store.put(lasting("first"), runs.MARK, "q")
+    desk.runtime.store.put(persistent_scope("first"), runs.MARK, "q")
     desk.database.run(lambda tx: runs.cancel(tx, "q", 1, "enough"))
     came = first.run("echo", {"text": "f"})
     assert (came.status, "run `q` is cancelled: enough" in str(came.error)) == ("refused", True)

@@ -17,7 +17,7 @@ from snell.packs.sessions.caller import usage_of
 from snell.packs.sessions.tool_calls import look_at_transcript
 from snell.records import decisions
 from snell.records.decisions import Row
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
 from snell.store.replication import work_rows
@@ -29,28 +29,28 @@ TABLES = ("projects", "tasks", "efforts", "sessions", "phase_history", "messages
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
     (tmp_path / "p").mkdir()
-    with House.embedded(
+    with Runtime.embedded(
         *pack_hooks("sessions"), database=SqliteDatabase(tmp_path / "s.db"), env={"AGENT_ID": "ann"}
     ) as made:
         yield made
 
 
-def call(house: House, name: str, tmp_path: Path, **arguments: Any) -> Any:
-    command = call_for(name, house)
+def call(runtime: Runtime, name: str, tmp_path: Path, **arguments: Any) -> Any:
+    command = call_for(name, runtime)
     assert command is not None
     came = command({"cwd": str(tmp_path / "p"), **arguments}, {"CWD": str(tmp_path / "p"), "AGENT_ID": "ann"})
     return asyncio.run(came) if asyncio.iscoroutine(came) else came
 
 
-def fire(house: House, event: str, tmp_path: Path, **fields: Any) -> Any:
-    return house.fire(event, session_id="w", cwd=str(tmp_path / "p"), transcript_path="/t.jsonl", **fields)
+def fire(runtime: Runtime, event: str, tmp_path: Path, **fields: Any) -> Any:
+    return runtime.fire(event, session_id="w", cwd=str(tmp_path / "p"), transcript_path="/t.jsonl", **fields)
 
 
-def contents(house: House) -> dict[str, Any]:
-    assert house.database is not None
-    return house.database.run(lambda tx: {table: tx.rows(f"SELECT * FROM {table} ORDER BY 1") for table in TABLES})
+def contents(runtime: Runtime) -> dict[str, Any]:
+    assert runtime.database is not None
+    return runtime.database.run(lambda tx: {table: tx.rows(f"SELECT * FROM {table} ORDER BY 1") for table in TABLES})
 
 
 @pytest.mark.proves("S2-10")
@@ -77,22 +77,22 @@ def contents(house: House) -> dict[str, Any]:
     ],
 )
 def test_each_hook_touches_the_layers_it_should_and_no_others(
-    house: House, tmp_path: Path, hook: str, fields: dict[str, Any], touched: set[str]
+    runtime: Runtime, tmp_path: Path, hook: str, fields: dict[str, Any], touched: set[str]
 ):
-    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s")
-    call(house, "db.agents.register", tmp_path, id="bob")
-    call(house, "hooks.sessionStart", tmp_path, **BASE)
-    call(house, "db.agents.updateStatus", tmp_path, id="ann", status="checked")
-    before = contents(house)
-    call(house, f"hooks.{hook}", tmp_path, **BASE, **fields)
-    after = contents(house)
+    call(runtime, "commands.effort.start", tmp_path, taskName="t", skill="s")
+    call(runtime, "db.agents.register", tmp_path, id="bob")
+    call(runtime, "hooks.sessionStart", tmp_path, **BASE)
+    call(runtime, "db.agents.updateStatus", tmp_path, id="ann", status="checked")
+    before = contents(runtime)
+    call(runtime, f"hooks.{hook}", tmp_path, **BASE, **fields)
+    after = contents(runtime)
     assert {table for table in TABLES if before[table] != after[table]} == touched
 
 
 @pytest.mark.proves("S2-56")
-def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(house: House, tmp_path: Path):
-    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s")
-    fire(house, "SessionStart", tmp_path, source="startup")
+def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(runtime: Runtime, tmp_path: Path):
+    call(runtime, "commands.effort.start", tmp_path, taskName="t", skill="s")
+    fire(runtime, "SessionStart", tmp_path, source="startup")
     small, large = tmp_path / "p/plan.md", tmp_path / "p/large.md"
     small.write_text("the plan is simple", encoding="utf-8")
     large.write_text("x" * 100_000, encoding="utf-8")
@@ -100,13 +100,13 @@ def test_the_next_window_gets_the_files_themselves_as_far_as_they_fit(house: Hou
     (tmp_path / "p/notes/near.md").write_text("it is near", encoding="utf-8")
     (tmp_path / "p/rules.md").write_text("tests come first", encoding="utf-8")
     os.mkfifo(tmp_path / "p/pipe")
-    assert house.database is not None
+    assert runtime.database is not None
     found = [str(tmp_path / "p/rules.md"), str(small)]
-    house.database.run(lambda tx: update(tx, "efforts", "id", 1, {"discovered_directives": found}))
+    runtime.database.run(lambda tx: update(tx, "efforts", "id", 1, {"discovered_directives": found}))
     files = [str(large), str(tmp_path / "p/pipe"), str(small), "notes/near.md", "/gone"]
     payload = {"summary": "s", "lastAction": "l", "nextSteps": [], "requiredFiles": files}
-    call(house, "commands.session.dehydrate", tmp_path, payload=payload)
-    told = fire(house, "SessionStart", tmp_path, source="startup").notes[0].text
+    call(runtime, "commands.session.dehydrate", tmp_path, payload=payload)
+    told = fire(runtime, "SessionStart", tmp_path, source="startup").notes[0].text
     listed = ", ".join([*files, found[0]])
     assert f"Read these files first: {listed}." in told
     counts = [told.count(text) for text in ("the plan is simple", "it is near", "tests come first", "xxxx")]
@@ -120,13 +120,13 @@ def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path)
     full.write_text(json.dumps(said) + "\n", encoding="utf-8")
     marks = InMemoryStore()
     env = {"SNELL_SUPERVISOR": "r"}
-    with House.embedded(*pack_hooks("sessions"), store=marks, env=env) as house:
+    with Runtime.embedded(*pack_hooks("sessions"), store=marks, env=env) as runtime:
 
         def reports(event: str, window: str, **fields: Any) -> Any:
-            house.fire(event, session_id=window, cwd=str(tmp_path), transcript_path=str(full), **fields)
+            runtime.fire(event, session_id=window, cwd=str(tmp_path), transcript_path=str(full), **fields)
 
         def asked() -> Any:
-            poll = call_for("run.poll", house)
+            poll = call_for("run.poll", runtime)
             assert poll is not None
             restart = poll({"run": "r"}, {})["restart"]
             return restart and restart["reason"]
@@ -144,18 +144,20 @@ def test_a_window_that_is_being_replaced_asks_for_no_further_one(tmp_path: Path)
         assert asked() == "exhausted"
 
 
-def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_tells(house: House, tmp_path: Path):
+def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_tells(runtime: Runtime, tmp_path: Path):
     usage = {"input_tokens": 10, "cache_read_input_tokens": 149_990, "output_tokens": 0}
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps({"type": "assistant", "message": {"usage": usage}}) + "\n", encoding="utf-8")
     event = event_from({"session_id": "w", "transcript_path": str(path)}, "PostToolUse")
-    look_at_transcript(event, house.crew.here)
-    assert house.store.get("session:w", "context_usage") == {"tokens": 150_000, "from": "transcript"}
-    assert usage_of(house.store.get("session:w", "context_usage")) == 0.75
+    look_at_transcript(event, runtime.executor.here)
+    assert runtime.store.get("session:w", "context_usage") == {"tokens": 150_000, "from": "transcript"}
+    assert usage_of(runtime.store.get("session:w", "context_usage")) == 0.75
     assert usage_of({"tokens": 136_000, "window": 272_000}) == 0.5
-    house.store.put("session:w", "context_usage", {"used_percent": 50})
-    look_at_transcript(event, house.crew.here)
-    assert [usage_of(mark) for mark in (house.store.get("session:w", "context_usage"), None, {}, {"tokens": "x"})] == [
+    runtime.store.put("session:w", "context_usage", {"used_percent": 50})
+    look_at_transcript(event, runtime.executor.here)
+    assert [
+        usage_of(mark) for mark in (runtime.store.get("session:w", "context_usage"), None, {}, {"tokens": "x"})
+    ] == [
         0.5,
         None,
         None,
@@ -165,14 +167,14 @@ def test_how_full_the_context_is_comes_from_the_transcript_where_no_status_line_
 
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_a_whole_call_costs_no_more_than_a_few_rows(
-    house: House, tmp_path: Path, figure: Callable[..., None], is_shared: bool
+    runtime: Runtime, tmp_path: Path, figure: Callable[..., None], is_shared: bool
 ):
     """Small rows of the journal; the best of many rounds on both sides. Sharing work makes no difference."""
-    call(house, "commands.effort.start", tmp_path, taskName="t", skill="s", metadata={"blockAfter": 1_000_000})
-    fire(house, "SessionStart", tmp_path, source="startup")
-    assert house.database is not None
+    call(runtime, "commands.effort.start", tmp_path, taskName="t", skill="s", metadata={"blockAfter": 1_000_000})
+    fire(runtime, "SessionStart", tmp_path, source="startup")
+    assert runtime.database is not None
     if is_shared:
-        house.database.run(lambda tx: work_rows.begin(tx, "team"))
+        runtime.database.run(lambda tx: work_rows.begin(tx, "team"))
     event = event_from(
         {"session_id": "w", "cwd": str(tmp_path / "p"), "tool_name": "Bash", "tool_input": {"command": "ls"}},
         "PreToolUse",
@@ -185,8 +187,8 @@ def test_a_whole_call_costs_no_more_than_a_few_rows(
 
     ours, plain = [], []
     for _ in range(1_000):
-        plain.append(_timed(lambda: house.database.run(insert)))  # type: ignore[union-attr] # it is there
-        ours.append(_timed(lambda: house.crew.run((hook,), event)))
+        plain.append(_timed(lambda: runtime.database.run(insert)))  # type: ignore[union-attr] # it is there
+        ours.append(_timed(lambda: runtime.executor.run((hook,), event)))
     ratio = min(ours) / min(plain)
     figure(figure="a whole PreToolUse of the pack / one row", ratio=round(ratio, 2), shared=is_shared)
     assert ratio <= 4  # the bar is 3, and the benchmark's; here others may be at work on the same cores

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from snell.packs.skills.ranking import ranked, wanted
+from snell.packs.skills.ranking import rank_skills, select_skills
 from snell.packs.skills.skill_files import front_matter, skills_in
 from snell.packs.skills.skill_folders import folders_for
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 
 SKILLS = {
@@ -37,12 +37,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def house_of(home: Path, **options: Any) -> House:
-    return House.embedded(*pack_hooks("skills", options), env={"HOME": str(home)})
+def house_of(home: Path, **options: Any) -> Runtime:
+    return Runtime.embedded(*pack_hooks("skills", options), env={"HOME": str(home)})
 
 
-def notes(house: House, event: str = "UserPromptSubmit", **fields: Any) -> list[str]:
-    decision = house.fire(event, session_id="s", **fields)
+def notes(runtime: Runtime, event: str = "UserPromptSubmit", **fields: Any) -> list[str]:
+    decision = runtime.fire(event, session_id="s", **fields)
     assert decision.failures == ()
     return [each.text for each in decision.notes]
 
@@ -62,7 +62,7 @@ def notes(house: House, event: str = "UserPromptSubmit", **fields: Any) -> list[
     ],
 )
 def test_skills_are_found_by_name_and_by_several_words_of_their_description(home: Path, prompt: str, names: list[str]):
-    found = wanted(ranked(prompt, skills_in([str(home / ".claude/skills")])), 3)
+    found = select_skills(rank_skills(prompt, skills_in([str(home / ".claude/skills")])), 3)
     assert [each.skill.name for each in found] == names
 
 
@@ -71,32 +71,32 @@ def test_declared_triggers_count_and_a_user_may_set_others(home: Path):
     head = "name: tidy\ndescription: x\ntriggers:\n  - spring cleaning\n  - 'mop'"
     write_skill(home / ".claude/skills", "tidy", head)
     skills = skills_in([str(home / ".claude/skills")])
-    assert ranked("time for some spring cleaning!", skills)[0].skill.name == "tidy"
-    assert ranked("please mop", skills, {"tidy": ["sweep"]}) == []
-    assert ranked("please sweep", skills, {"tidy": ["sweep"]})[0].because == ("trigger `sweep`",)
+    assert rank_skills("time for some spring cleaning!", skills)[0].skill.name == "tidy"
+    assert rank_skills("please mop", skills, {"tidy": ["sweep"]}) == []
+    assert rank_skills("please sweep", skills, {"tidy": ["sweep"]})[0].because == ("trigger `sweep`",)
 
 
 @pytest.mark.proves("S3-04", "S3-78")
 def test_a_document_comes_with_the_prompt_once_a_session_while_it_fits(home: Path):
-    with house_of(home) as house:
-        first = notes(house, prompt="deploy it to production, with a rollback")
-        again = notes(house, prompt="deploy it to production, with a rollback")
+    with house_of(home) as runtime:
+        first = notes(runtime, prompt="deploy it to production, with a rollback")
+        again = notes(runtime, prompt="deploy it to production, with a rollback")
     path = home / ".claude/skills/deploy/SKILL.md"
     assert first == [f"Skill `deploy` ({path}) is made for this:\n\nHow to deploy."]
     assert again == []
-    with house_of(home, inject=5) as house:
-        (listed,) = notes(house, prompt="deploy it to production, with a rollback")
+    with house_of(home, inject=5) as runtime:
+        (listed,) = notes(runtime, prompt="deploy it to production, with a rollback")
     assert listed.endswith(f"Read {path} first.")
 
 
 def test_skills_of_a_project_count_only_where_it_is_trusted(home: Path, tmp_path: Path):
     project = tmp_path / "project"
     write_skill(project / ".claude/skills", "evil", "name: evil\ndescription: x")
-    with house_of(home) as house:
-        house.crew.here = replace(house.crew.here, project_dir=str(project), is_trusted=False)
-        assert notes(house, prompt="evil plans") == []
-        house.crew.here = replace(house.crew.here, is_trusted=True)
-        assert len(notes(house, prompt="evil plans")) == 1
+    with house_of(home) as runtime:
+        runtime.executor.here = replace(runtime.executor.here, project_dir=str(project), is_trusted=False)
+        assert notes(runtime, prompt="evil plans") == []
+        runtime.executor.here = replace(runtime.executor.here, is_trusted=True)
+        assert len(notes(runtime, prompt="evil plans")) == 1
 
 
 @pytest.mark.proves("S3-79", "S3-83")
@@ -119,8 +119,8 @@ def test_a_document_that_is_not_quite_right_is_read_as_far_as_it_is(tmp_path: Pa
 @pytest.mark.proves("S3-81")
 def test_a_subagent_gets_the_list(home: Path):
     write_skill(home / ".codex/skills", "long", f"name: long\ndescription: {'word ' * 60}")
-    with house_of(home) as house:
-        (listed,) = notes(house, "SubagentStart", agent_id="a", agent_type="x")
+    with house_of(home) as runtime:
+        (listed,) = notes(runtime, "SubagentStart", agent_id="a", agent_type="x")
     names = [line.split(":")[0].removeprefix("- ") for line in listed.splitlines()[1:]]
     assert names == [*sorted(SKILLS), "long"]
     assert all(len(line) < 150 + 120 for line in listed.splitlines())
@@ -133,9 +133,9 @@ def test_a_subagent_gets_the_list(home: Path):
 )
 def test_a_command_on_a_document_is_reminded_of_its_skill_once(home: Path, command: str, told: int):
     call = {"tool_name": "Bash", "tool_input": {"command": command}}
-    with house_of(home) as house:
-        assert len(notes(house, "PreToolUse", **call)) == told
-        assert notes(house, "PreToolUse", **call) == []
+    with house_of(home) as runtime:
+        assert len(notes(runtime, "PreToolUse", **call)) == told
+        assert notes(runtime, "PreToolUse", **call) == []
 
 
 @pytest.mark.proves("S3-76")
@@ -277,7 +277,7 @@ def test_a_list_of_plugins_that_is_none_is_no_trouble(tmp_path: Path, text: str)
 )
 def test_triggers_match_in_any_script(tmp_path: Path, trigger: str, prompt: str, is_found: bool):
     write_skill(tmp_path, "x1", f"name: x1\ndescription: x\ntriggers:\n  - {trigger}")
-    assert bool(wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)) is is_found
+    assert bool(select_skills(rank_skills(prompt, skills_in([str(tmp_path)])), 3)) is is_found
 
 
 @pytest.mark.parametrize(
@@ -295,15 +295,15 @@ def test_descriptions_count_where_words_have_no_blanks_between_them(tmp_path: Pa
     write_skill(tmp_path, "图表", "name: 图表\ndescription: 使用数据生成图表与报告，供用户查看文件")
     write_skill(tmp_path, "部署", "name: 部署\ndescription: 把服务发布到生产环境，失败时回滚")
     write_skill(tmp_path, "invoice", "name: invoice\ndescription: 請求書を作成し、取引先へ送付します")
-    assert [each.skill.name for each in wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)] == names
+    assert [each.skill.name for each in select_skills(rank_skills(prompt, skills_in([str(tmp_path)])), 3)] == names
 
 
 def test_a_skill_that_only_a_person_may_start_needs_its_name(tmp_path: Path):
     head = "name: wipe\ndescription: erase staging databases\ndisable-model-invocation: true\ntriggers: [erase]"
     write_skill(tmp_path, "wipe", head)
     skills = skills_in([str(tmp_path)])
-    assert wanted(ranked("erase the staging databases", skills), 3) == []
-    assert [each.skill.name for each in wanted(ranked("/wipe", skills), 3)] == ["wipe"]
+    assert select_skills(rank_skills("erase the staging databases", skills), 3) == []
+    assert [each.skill.name for each in select_skills(rank_skills("/wipe", skills), 3)] == ["wipe"]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_skill_that_only_a_person_may_start_needs_its_name(tmp_path: Path):
 def test_words_are_the_same_in_all_their_forms(tmp_path: Path, description: str, prompt: str):
     write_skill(tmp_path, "helper", f"name: helper\ndescription: {description}")
     write_skill(tmp_path, "other", "name: other\ndescription: Creates and changes files, using what users need.")
-    found = wanted(ranked(prompt, skills_in([str(tmp_path)])), 3)
+    found = select_skills(rank_skills(prompt, skills_in([str(tmp_path)])), 3)
     assert [each.skill.name for each in found] == ["helper"]
 
 
@@ -340,6 +340,6 @@ def test_a_skill_with_a_word_for_the_format_in_its_name_is_meant_too(
     tmp_path: Path, name: str, command: str, told: int
 ):
     path = write_skill(tmp_path / ".claude/skills", name, f"name: {name}\ndescription: x")
-    with house_of(tmp_path) as house:
-        found = notes(house, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+    with house_of(tmp_path) as runtime:
+        found = notes(runtime, "PreToolUse", tool_name="Bash", tool_input={"command": command})
     assert [str(path) in each for each in found] == [True] * told

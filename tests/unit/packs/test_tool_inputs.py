@@ -9,9 +9,9 @@ import pytest
 from snell.engine.json_schema import TOOL_SCHEMAS
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.packs.tool_inputs.input_check import Faults, example_text, faults, repaired
+from snell.packs.tool_inputs.input_check import Faults, example_text, find_faults, repair_input
 from snell.packs.tool_inputs.tool_schemas import KNOWN, entry_for, entry_from
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 
 NOTHING: dict[str, Any] = {}
@@ -21,8 +21,8 @@ LONG = "long enough to be a text"
 def called(
     tool: str, given: Any, event: str = "PreToolUse", options: dict[str, Any] = NOTHING, **more: Any
 ) -> Decision:
-    with House.embedded(*pack_hooks("tool_inputs", options)) as house:
-        decision = house.fire(event, tool_name=tool, tool_input=given, **more)
+    with Runtime.embedded(*pack_hooks("tool_inputs", options)) as runtime:
+        decision = runtime.fire(event, tool_name=tool, tool_input=given, **more)
     assert decision.failures == ()
     return decision
 
@@ -44,7 +44,7 @@ def called(
     ],
 )
 def test_what_is_missing_is_named(tool: str, given: Any, missing: tuple[str, ...]):
-    assert faults(given, KNOWN[tool.lower()]).hard == missing
+    assert find_faults(given, KNOWN[tool.lower()]).hard == missing
     assert (called(tool, given).verdict is Verdict.DENY) is bool(missing)
 
 
@@ -75,8 +75,8 @@ DEFINED = {"name": {"type": "object", "required": ["n"], "properties": {"n": {"t
 def test_an_example_passes_the_schema_that_it_is_made_from(row: dict[str, Any]):
     entry = entry_from({"type": "object", "required": ["a"], "properties": {"a": row}, "$defs": DEFINED})
     example = json.loads(example_text(entry))
-    assert (set(example), faults(example, entry)) == ({"a"}, Faults())
-    assert faults({}, entry).hard
+    assert (set(example), find_faults(example, entry)) == ({"a"}, Faults())
+    assert find_faults({}, entry).hard
 
 
 def test_what_no_example_can_be_made_of_is_named_and_an_example_that_would_fail_is_not_shown():
@@ -91,10 +91,10 @@ def test_what_no_example_can_be_made_of_is_named_and_an_example_that_would_fail_
 def test_a_schema_with_nonsense_in_it_crashes_nothing(required: Any):
     entry = entry_from({"type": "object", "required": required, "properties": {"a": {"type": ["integer", "null"]}}})
     assert isinstance(example_text(entry), str)
-    assert repaired({"a": "1"}, entry) == {"a": 1}
-    assert [repaired({"a": text}, entry) for text in ("NaN", "1e999", "true", "x")] == [None] * 4
+    assert repair_input({"a": "1"}, entry) == {"a": 1}
+    assert [repair_input({"a": text}, entry) for text in ("NaN", "1e999", "true", "x")] == [None] * 4
     either = entry_from({"type": "object", "properties": {"a": {"type": ["string", "null"]}}})
-    assert repaired({"a": "1"}, either) is None
+    assert repair_input({"a": "1"}, either) is None
 
 
 @pytest.mark.proves("S3-10", "S3-22")
@@ -122,8 +122,8 @@ def test_a_refusal_shows_a_call_that_would_pass():
 @pytest.mark.parametrize("tool", sorted(KNOWN))
 def test_every_example_passes_its_own_entry(tool: str):
     entry = KNOWN[tool]
-    assert faults(json.loads(example_text(entry)), entry) == faults(entry.example, entry)
-    assert (faults(entry.example, entry).hard, faults(entry.example, entry).soft) == ((), ())
+    assert find_faults(json.loads(example_text(entry)), entry) == find_faults(entry.example, entry)
+    assert (find_faults(entry.example, entry).hard, find_faults(entry.example, entry).soft) == ((), ())
 
 
 @pytest.mark.proves("S3-14", "S3-15")
@@ -137,7 +137,7 @@ def test_every_example_passes_its_own_entry(tool: str):
 )  # fmt: skip
 def test_tools_are_known_by_their_whole_name_or_the_part_after_a_separator(tool: str, found: str):
     assert entry_for(tool, {}) is KNOWN.get(found)
-    assert faults({}, entry_for("TodoWrite", {}) or KNOWN["write"]) == Faults()
+    assert find_faults({}, entry_for("TodoWrite", {}) or KNOWN["write"]) == Faults()
 
 
 @pytest.mark.proves("S3-18")
@@ -178,7 +178,7 @@ def test_an_input_of_five_thousand_levels_is_fine():
     for _ in range(5000):
         deep = {"a": deep}
     schema = {"type": "object", "required": ["n"]}
-    assert faults(deep, entry_for("t", {"tools": {"t": schema}}) or KNOWN["write"]).hard == ()
+    assert find_faults(deep, entry_for("t", {"tools": {"t": schema}}) or KNOWN["write"]).hard == ()
 
 
 @pytest.mark.proves("S3-19")
@@ -295,7 +295,7 @@ def test_a_schema_is_known_by_any_of_its_words(schema: dict[str, Any]):
 def test_a_field_that_may_be_left_empty_is_repaired_too():
     row = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}
     entry = entry_from({"type": "object", "properties": {"tags": row, "name": {"anyOf": [row, {"type": "string"}]}}})
-    assert repaired({"tags": '["a"]', "name": '["a"]'}, entry) == {"tags": ["a"], "name": '["a"]'}
+    assert repair_input({"tags": '["a"]', "name": '["a"]'}, entry) == {"tags": ["a"], "name": '["a"]'}
 
 
 @pytest.mark.parametrize(

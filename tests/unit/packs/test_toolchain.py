@@ -7,11 +7,11 @@ import pytest
 
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
-from snell.packs.toolchain.rewrite_line import Redirected, redirected
+from snell.packs.toolchain.rewrite_line import Redirected, redirect_line
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
 from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
 from snell.packs.toolchain.whole_command import DETECTORS, action_of, project_command
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.testing.inline import decide_with
@@ -180,31 +180,31 @@ def test_what_cannot_be_read_is_passed_over_and_said(tmp_path: Path):
     lay_out(tmp_path, UV)
     (tmp_path / "Makefile").mkdir()
     unread = Redirected("uv run pytest", "test: uv (Makefile: is not a file)")
-    assert redirected("pytest", str(tmp_path)) == unread
+    assert redirect_line("pytest", str(tmp_path)) == unread
     (tmp_path / "Makefile").rmdir()
     (tmp_path / "Makefile").symlink_to("/dev/zero")
-    assert redirected("pytest", str(tmp_path)) == unread
+    assert redirect_line("pytest", str(tmp_path)) == unread
     lay_out(tmp_path / "web", {"package.json": '{"scripts": ', "pnpm-lock.yaml": ""})
     why = "test: pnpm (package.json: is not JSON)"
-    assert redirected("npm test", str(tmp_path / "web")) == Redirected("pnpm test", why)
+    assert redirect_line("npm test", str(tmp_path / "web")) == Redirected("pnpm test", why)
 
 
 def test_a_project_in_no_repository_says_how_far_was_looked(tmp_path: Path):
-    found = redirected("pytest", lay_out(tmp_path, {"notes.txt": ""}))
+    found = redirect_line("pytest", lay_out(tmp_path, {"notes.txt": ""}))
     assert found.command is None
     assert "no git repository: looked no further than `/" in found.why
     (tmp_path / ".git").mkdir()
-    assert "repository" not in redirected("pytest", str(tmp_path)).why
+    assert "repository" not in redirect_line("pytest", str(tmp_path)).why
 
 
 def test_what_lies_in_a_folder_that_anybody_can_write_to_is_nobodys_project(tmp_path: Path):
     lay_out(tmp_path, {"open/Makefile": "test:\n\t./trap\n", "open/mine/a.txt": "", "own/Makefile": "test:\n\t./x\n"})
     (tmp_path / "own/sub").mkdir()
     (tmp_path / "open").chmod(0o1777)
-    assert redirected("pytest", str(tmp_path / "open/mine")).command is None
+    assert redirect_line("pytest", str(tmp_path / "open/mine")).command is None
     (tmp_path / "open/mine").chmod(0o777)
-    assert redirected("pytest", str(tmp_path / "open/mine")).command is None
-    assert redirected("pytest", str(tmp_path / "own/sub")).command == "make -C .. test"
+    assert redirect_line("pytest", str(tmp_path / "open/mine")).command is None
+    assert redirect_line("pytest", str(tmp_path / "own/sub")).command == "make -C .. test"
 
 
 @pytest.mark.proves("S0-23")
@@ -215,12 +215,12 @@ def test_a_new_toolchain_is_one_entry_in_code_or_in_settings(tmp_path: Path):
         "bazel", "", lambda p: p.has("WORKSPACE"), lambda _: {"test": "bazel test //..."}, runs_targets=True
     )
     for more in (written, (own,)):
-        assert redirected("npm test", str(tmp_path), more=more).command == "bazel test //..."
-        assert redirected("npm run build", str(tmp_path), more=more).command is None
+        assert redirect_line("npm test", str(tmp_path), more=more).command == "bazel test //..."
+        assert redirect_line("npm run build", str(tmp_path), more=more).command is None
     lay_out(tmp_path, {"Makefile": "test:\n\t./x\n"})
     for before, expected in (("", "bazel test //..."), ("make", "bazel test //..."), ("just", "make test")):
         entry = {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}, "before": before}
-        assert redirected("cargo test", str(tmp_path), more=toolchains_from({"bazel": entry})).command == expected
+        assert redirect_line("cargo test", str(tmp_path), more=toolchains_from({"bazel": entry})).command == expected
     (tmp_path / "Makefile").unlink()
     options = {"toolchains": {"bazel": {"files": ["WORKSPACE"], "commands": {"test": "bazel test //..."}}}}
     assert decided(tmp_path, "pytest", options).event.tool_input == {"command": "bazel test //..."}
@@ -259,8 +259,8 @@ def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytes
     lay_out(tmp_path / "p", MAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
     hooks = pack_hooks("toolchain")
-    with House.embedded(*hooks) as house:
-        came = house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
+    with Runtime.embedded(*hooks) as runtime:
+        came = runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
     assert came.event.tool_input == {"command": "make test"}
 
 
@@ -304,9 +304,9 @@ def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path
 def test_seed_mode_approves_what_it_redirected_and_not_the_same_command_typed_later(tmp_path: Path):
     lay_out(tmp_path, CARGO)
     call = {"tool_name": "Bash", "session_id": "s", "cwd": str(tmp_path)}
-    with House.embedded(*pack_hooks("toolchain", {"mode": "seed"})) as house:
-        redirected = house.fire("PreToolUse", **call, tool_use_id="1", tool_input={"command": "pytest"})
-        typed = house.fire("PreToolUse", **call, tool_use_id="2", tool_input={"command": "cargo test"})
+    with Runtime.embedded(*pack_hooks("toolchain", {"mode": "seed"})) as runtime:
+        redirected = runtime.fire("PreToolUse", **call, tool_use_id="1", tool_input={"command": "pytest"})
+        typed = runtime.fire("PreToolUse", **call, tool_use_id="2", tool_input={"command": "cargo test"})
     assert (redirected.verdict, typed.verdict) == (Verdict.ALLOW, Verdict.SILENT)
 
 

@@ -16,7 +16,7 @@ import pytest
 from snell.model.errors import StoreError
 from snell.records import claims, decisions, ledger
 from snell.records.audit_check import Findings
-from snell.records.audit_log import ANCHOR_FILE, KEY_FILE, Auditor
+from snell.records.audit_log import ANCHOR_FILE, KEY_FILE, AuditLog
 from snell.records.claims import Claim
 from snell.records.decisions import Row
 from snell.records.ledger import Call, End
@@ -54,14 +54,14 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a chain of several notes, and an older copy of its database beside it."""
     folder = tmp_path_factory.mktemp("audit") / "state"
     database = SqliteDatabase(folder / "snell.db")
-    auditor = Auditor(database, folder)
+    audit_log = AuditLog(database, folder)
     for first in range(0, RECORDS, 20):
         database.run(lambda tx, first=first: fill(tx, first, first + 20))  # type: ignore[misc] # its default
-        auditor.keep_up(at_once=True)
+        audit_log.keep_up(at_once=True)
         if first == 20:
             database.back_up(folder / "older.db")
             shutil.copy(folder / ANCHOR_FILE, folder / "older.anchor")
-    assert auditor.problem == ""
+    assert audit_log.problem == ""
     database.checkpoint()
     database.close()
     return folder
@@ -70,7 +70,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def verified(folder: Path) -> Any:
     database = SqliteDatabase(folder / "snell.db")
     try:
-        return Auditor(database, folder).verify()
+        return AuditLog(database, folder).verify()
     finally:
         database.close()
 
@@ -234,20 +234,20 @@ def test_what_was_changed_is_not_made_good_by_going_on(copy: Path):
     database.run(
         lambda tx: tx.do("UPDATE tool_calls SET error_detail = 'x', revision = 9999 WHERE tool_call_id = 's/t7'")
     )
-    auditor = Auditor(database, copy)
+    audit_log = AuditLog(database, copy)
     database.run(lambda tx: fill(tx, 100, 110))
-    auditor.keep_up(at_once=True)
-    assert (auditor.problem, auditor.verify().integrity) == ("", ("tool call `s/t7` was changed",))
+    audit_log.keep_up(at_once=True)
+    assert (audit_log.problem, audit_log.verify().integrity) == ("", ("tool call `s/t7` was changed",))
     database.close()
 
 
 def test_a_head_that_was_taken_away_costs_nothing(copy: Path):
     database = SqliteDatabase(copy / "snell.db")
     database.run(lambda tx: tx.do("DELETE FROM meta WHERE name = 'audit_head'"))
-    auditor = Auditor(database, copy)
+    audit_log = AuditLog(database, copy)
     database.run(lambda tx: fill(tx, 100, 110))
-    auditor.keep_up(at_once=True)
-    assert auditor.verify().is_good
+    audit_log.keep_up(at_once=True)
+    assert audit_log.verify().is_good
     database.close()
 
 
@@ -257,7 +257,7 @@ def test_a_crash_between_chain_and_note_heals(copy: Path):
     found = verified(copy)
     assert (found.is_good, len(found.interrupted)) == (True, 2)
     database = SqliteDatabase(copy / "snell.db")
-    Auditor(database, copy).keep_up(at_once=True)
+    AuditLog(database, copy).keep_up(at_once=True)
     database.close()
     found = verified(copy)
     assert (found.is_good, found.interrupted) == (True, ())
@@ -270,9 +270,9 @@ def test_without_its_key_a_chain_neither_goes_on_nor_is_good(copy: Path, left: s
         (copy / KEY_FILE).write_text(left, encoding="ascii")
     assert "is gone, so no link can be checked" in verified(copy).integrity[0]
     database = SqliteDatabase(copy / "snell.db")
-    auditor = Auditor(database, copy)
-    auditor.keep_up(at_once=True)
-    assert "the audit key is gone, so the chain cannot go on" in auditor.problem
+    audit_log = AuditLog(database, copy)
+    audit_log.keep_up(at_once=True)
+    assert "the audit key is gone, so the chain cannot go on" in audit_log.problem
     assert (copy / KEY_FILE).exists() == (left is not None)
     database.close()
 
@@ -282,9 +282,9 @@ def test_a_key_that_a_full_disk_cut_short_is_made_anew_before_anything_is_chaine
     database.run(lambda tx: fill(tx, 0, 2))
     key = tmp_path / "state" / KEY_FILE
     key.touch()
-    auditor = Auditor(database, key.parent)
-    auditor.keep_up(at_once=True)
-    assert (auditor.problem, len(key.read_bytes()), auditor.verify().is_good) == ("", 64, True)
+    audit_log = AuditLog(database, key.parent)
+    audit_log.keep_up(at_once=True)
+    assert (audit_log.problem, len(key.read_bytes()), audit_log.verify().is_good) == ("", 64, True)
     database.close()
 
 
@@ -303,13 +303,13 @@ def test_a_chain_that_grows_meanwhile_is_no_alarm(tmp_path: Path):
     """One process writes and chains all the time, as a busy daemon does; another one looks."""
     folder = tmp_path / "state"
     database = SqliteDatabase(folder / "snell.db")
-    auditor, is_over = Auditor(database, folder), threading.Event()
+    audit_log, is_over = AuditLog(database, folder), threading.Event()
 
     def work() -> None:
         number = 0
         while not is_over.is_set():
             database.run(lambda tx, number=number: fill(tx, number, number + 5))  # type: ignore[misc] # its default
-            auditor.keep_up(at_once=True)
+            audit_log.keep_up(at_once=True)
             number += 5
 
     worker = threading.Thread(target=work)
@@ -317,7 +317,7 @@ def test_a_chain_that_grows_meanwhile_is_no_alarm(tmp_path: Path):
     other = SqliteDatabase(folder / "snell.db")
     found = [Findings()]
     while found[-1].links < 500:
-        found.append(Auditor(other, folder).verify(patience=60))
+        found.append(AuditLog(other, folder).verify(deadline=60))
     is_over.set()
     worker.join()
     assert [each for each in found if not each.is_good] == []
@@ -327,16 +327,16 @@ def test_a_chain_that_grows_meanwhile_is_no_alarm(tmp_path: Path):
 
 def test_a_claim_that_a_person_let_go_of_is_not_missed(copy: Path):
     database = SqliteDatabase(copy / "snell.db")
-    auditor = Auditor(database, copy)
+    audit_log = AuditLog(database, copy)
     database.run(lambda tx: claims.release(tx, "r", "k7"))
-    assert auditor.verify().completeness == ("the claim of tool call `s/t7` is gone",)
+    assert audit_log.verify().completeness == ("the claim of tool call `s/t7` is gone",)
     taken = database.run(lambda tx: claims.holder(tx, "r", "k8"))
     database.run(lambda tx: claims.release(tx, "r", "k8"))  # of a call that still runs
-    assert auditor.verify().completeness[-1] == "the claim of tool call `s/t8` is gone"
+    assert audit_log.verify().completeness[-1] == "the claim of tool call `s/t8` is gone"
     database.run(lambda tx: claims.claim(tx, taken))
-    database.run(lambda tx: auditor.note_release(tx, "s/t7"))
-    auditor.keep_up(at_once=True)
-    assert auditor.verify().is_good
+    database.run(lambda tx: audit_log.note_release(tx, "s/t7"))
+    audit_log.keep_up(at_once=True)
+    assert audit_log.verify().is_good
     database.close()
 
 
@@ -348,11 +348,11 @@ def test_a_claim_that_was_put_in_is_noticed(copy: Path, key: str, call: str):
     database = SqliteDatabase(copy / "snell.db")
     free = Call(tool_call_id="s/f", run_id="r", created_at=NOW, idempotency_key="kf")
     database.run(lambda tx: ledger.finish(tx, free, End(status="succeeded", at=NOW)))
-    Auditor(database, copy).keep_up(at_once=True)
-    assert Auditor(database, copy).verify().is_good
+    AuditLog(database, copy).keep_up(at_once=True)
+    assert AuditLog(database, copy).verify().is_good
     wanted = Claim(run_id="r", key=key, tool_call_id=call, at=NOW, status="succeeded", preview="done")
     database.run(lambda tx: claims.claim(tx, wanted))
-    assert Auditor(database, copy).verify().integrity == (f"a claim for tool call `{call}` was put in",)
+    assert AuditLog(database, copy).verify().integrity == (f"a claim for tool call `{call}` was put in",)
     database.close()
 
 
@@ -363,13 +363,13 @@ def test_where_nothing_happened_yet_nothing_is_wrong(tmp_path: Path):
 
 def test_old_records_go_and_are_not_missed(copy: Path):
     database = SqliteDatabase(copy / "snell.db")
-    auditor = Auditor(database, copy)
+    audit_log = AuditLog(database, copy)
     database.run(lambda tx: fill(tx, 100, 102))
-    auditor.keep_up(at_once=True)
-    database.run(lambda tx: auditor.forget(tx, NOW + 365 * 86_400_000, 180))
-    auditor.keep_up(at_once=True)
+    audit_log.keep_up(at_once=True)
+    database.run(lambda tx: audit_log.forget(tx, NOW + 365 * 86_400_000, 180))
+    audit_log.keep_up(at_once=True)
     left = database.run(
         lambda tx: tx.rows("SELECT (SELECT COUNT(*) FROM decisions), (SELECT COUNT(*) FROM tool_calls)")
     )
-    assert (left, auditor.verify().is_good) == ([(1, 1)], True)
+    assert (left, audit_log.verify().is_good) == ([(1, 1)], True)
     database.close()

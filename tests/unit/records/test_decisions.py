@@ -43,7 +43,7 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
         lambda tx: decisions.recent(tx, session="s3"),
         lambda tx: decisions.recent(tx, session="s3", verdict="deny", before=100),
         lambda tx: decisions.recent(tx, hook="h"),
-        lambda tx: decisions.after(tx, 100, 10),
+        lambda tx: decisions.rows_after(tx, 100, 10),
         lambda tx: decisions.traces_after(tx, 100, 10),
         lambda tx: retention.expire_decisions(tx, now=0),
         lambda tx: retention.expire_traces(tx, now=0),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.records.idempotency import DEEPEST, Identity, args_hash, identity_of, key_of, normalised, scope_of
+from snell.records.idempotency import DEEPEST, Identity, args_hash, identity_of, key_of, normalise, scope_of
 
 
 def sha(text: str) -> str:
@@ -71,7 +71,7 @@ def test_the_order_of_keys_plays_no_part(value: Any, chance: random.Random):
 
 @given(JSON)
 def test_what_is_normalised_stays_as_it_is(value: Any):
-    assert normalised(normalised(value)) == normalised(value)
+    assert normalise(normalise(value)) == normalise(value)
 
 
 @given(JSON, st.sampled_from(["idempotency_key", "client_request_id"]), JSON)
@@ -81,7 +81,7 @@ def test_a_request_id_at_any_depth_plays_no_part(value: Any, name: str, id_: Any
 
 @given(JSON, JSON)
 def test_different_arguments_have_different_hashes(one: Any, other: Any):
-    assert (args_hash(one) == args_hash(other)) == (repr(normalised(one)) == repr(normalised(other)))
+    assert (args_hash(one) == args_hash(other)) == (repr(normalise(one)) == repr(normalise(other)))
 
 
 def test_bytes_odd_values_and_half_surrogates_have_a_hash_and_what_is_too_deep_has_none():

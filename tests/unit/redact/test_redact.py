@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.redact import redact, redacted
+from snell.redact import redact, redact_data
 from snell.redact.secret_names import is_secret_name
 
 LETTERS = "q7Rz2Lw9Xk4Tn8Vb3Hd6Jm1Pc5Yg0Fs" * 8  # looks random, and repeats nothing within a token
@@ -156,7 +156,7 @@ def test_data_is_redacted_by_names_and_by_looks() -> None:
         token: "a key of a dictionary",
         7: "number",
     }
-    assert redacted(value) == {
+    assert redact_data(value) == {
         "password": "[redacted:password]",
         "nested": [
             {"api_key": "[redacted:api-key]", "note": "use [redacted:github-token]", "n": 1, "ok": True, "none": None},
@@ -179,27 +179,27 @@ def test_data_is_redacted_by_names_and_by_looks() -> None:
 @pytest.mark.parametrize("path", ["/p/.env", "/p/.env.local", "/home/me/.ssh/id_ed25519", "server.pem", "~/.netrc"])
 def test_the_text_of_a_file_that_holds_secrets_goes_whole(path: str) -> None:
     value = {"file_path": path, "content": "harmless?", "edits": [{"new_string": "x"}], "limit": 3}
-    assert redacted(value) == {
+    assert redact_data(value) == {
         "file_path": path,
         "content": "[redacted:secret-file]",
         "edits": [{"new_string": "[redacted:secret-file]"}],
         "limit": 3,
     }
-    assert redacted({"file_path": "/p/env.py", "content": "x = 1"}) == {"file_path": "/p/env.py", "content": "x = 1"}
+    assert redact_data({"file_path": "/p/env.py", "content": "x = 1"}) == {"file_path": "/p/env.py", "content": "x = 1"}
 
 
 def test_a_long_text_is_cut_and_the_cut_never_uncovers_a_secret() -> None:
     token = FORMATS["github-token"][0]
     for before in range(60, 101):
-        cut = redacted("x" * before + " " + token + " " + "y" * 20_000, longest=100)
+        cut = redact_data("x" * before + " " + token + " " + "y" * 20_000, longest=100)
         assert token[:12] not in cut
         assert re.fullmatch(r"x+ ?(\[redacted:github-token\])?.*… \[\d+ more characters\]", cut)
-    many = redacted((token + " ") * 300, longest=4_000)
+    many = redact_data((token + " ") * 300, longest=4_000)
     assert "gh" + "p_" not in many
 
 
 def test_text_that_cannot_be_written_is_made_so() -> None:
-    assert redacted(["half \ud83d of a pair", "Zürich 🎣"]) == ["half ? of a pair", "Zürich 🎣"]
+    assert redact_data(["half \ud83d of a pair", "Zürich 🎣"]) == ["half ? of a pair", "Zürich 🎣"]
 
 
 def test_positions_hold_where_small_letters_are_longer() -> None:
@@ -220,4 +220,4 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     )
 )
 def test_whatever_is_redacted_can_be_written_as_json(value: object) -> None:
-    json.dumps(redacted(value)).encode("utf-8")
+    json.dumps(redact_data(value)).encode("utf-8")

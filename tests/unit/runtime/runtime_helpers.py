@@ -6,7 +6,7 @@ from pathlib import Path
 from snell.clients.installs import install_names, install_of
 from snell.model.installs import Install
 from snell.setup.config_formats import Programs
-from snell.setup.file_changes import install, planned, planned_removal, uninstall
+from snell.setup.file_changes import install, plan_change, plan_removal, uninstall
 from snell.setup.plan import Options, Site, plan
 from snell.system.paths import Places
 
@@ -29,12 +29,12 @@ def every_install() -> list[Install]:
 
 
 def set_up(client: Install, options: Options, site: Site, state: Path) -> None:
-    for change in [planned(file) for file in plan(client, options, site)]:
+    for change in [plan_change(file) for file in plan(client, options, site)]:
         install(change, client.name, state)
 
 
 def take_out(client: Install, options: Options, site: Site, state: Path) -> None:
-    for change in [planned_removal(file, {client.name}, state) for file in plan(client, options, site)]:
+    for change in [plan_removal(file, {client.name}, state) for file in plan(client, options, site)]:
         uninstall(change, client.name, state)
 
 

@@ -13,7 +13,7 @@ from snell.clients.cline import decode, encode
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.hooks import Command, Hook
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from tests.ledger_desk import Desk
 
@@ -32,8 +32,8 @@ IDS = [f"{tool} {given}" for tool, given, _ in FORMS]
 
 
 def _decided(tool: str, given: Any, *hooks: Any) -> Decision:
-    with House.embedded(*hooks) as house:
-        return house.fire("PreToolUse", session_id="s", cwd="/project", tool_name=tool, tool_input=given)
+    with Runtime.embedded(*hooks) as runtime:
+        return runtime.fire("PreToolUse", session_id="s", cwd="/project", tool_name=tool, tool_input=given)
 
 
 @pytest.mark.parametrize(("tool", "given", "line"), FORMS, ids=IDS)
@@ -161,9 +161,9 @@ def test_a_change_that_has_no_single_field_refuses_the_call(before: Any):
 
 def test_cline_gets_a_changed_list_of_commands_back_as_the_text_that_it_sent():
     given = {"name": "run_commands", "input": {"commands": '["npm test"]'}}
-    with House.embedded(to_make) as house:
+    with Runtime.embedded(to_make) as runtime:
         event = decode(json.dumps({"hookName": "tool_call", "taskId": "t", "tool_call": given}).encode())
-        reply = json.loads(encode(house.decide(event)).stdout)
+        reply = json.loads(encode(runtime.decide(event)).stdout)
     assert reply == {"overrideInput": {"commands": '["make test"]'}}
 
 
@@ -215,10 +215,10 @@ def test_the_ledger_reads_the_same_command_as_the_guard(tmp_path: Path, tool: st
 
 def test_the_projects_own_commands_run_in_a_shell_of_any_name(tmp_path: Path):
     (tmp_path / "Makefile").write_text("test:\n\tpytest\n", encoding="utf-8")
-    with House.embedded(*pack_hooks("toolchain")) as house:
+    with Runtime.embedded(*pack_hooks("toolchain")) as runtime:
         given = {"cmd": "pytest"}
-        decision = house.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="terminal", tool_input=given)
-        elsewhere = house.fire(
+        decision = runtime.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="terminal", tool_input=given)
+        elsewhere = runtime.fire(
             "PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="mcp__box__run", tool_input=given
         )
     assert (decision.event.tool_input, elsewhere.event.tool_input) == ({"cmd": "make test"}, given)

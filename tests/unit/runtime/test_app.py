@@ -12,7 +12,7 @@ from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline, Scope, Source
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 
 def call(command="ls", session="s", tool_use_id="", name="PreToolUse"):
@@ -27,8 +27,8 @@ def no_ls(call):
 
 @pytest.mark.proves("S1-91")
 def test_a_registered_hook_is_found_under_its_event_and_no_other():
-    house = House.embedded(no_ls)
-    assert [house.decide(call()).verdict, house.decide(call(name="PostToolUse")).verdict] == [
+    runtime = Runtime.embedded(no_ls)
+    assert [runtime.decide(call()).verdict, runtime.decide(call(name="PostToolUse")).verdict] == [
         Verdict.DENY,
         Verdict.SILENT,
     ]
@@ -36,7 +36,7 @@ def test_a_registered_hook_is_found_under_its_event_and_no_other():
 
 @pytest.mark.proves("S1-92")
 def test_an_event_without_hooks_gets_a_silent_decision():
-    decision = House.embedded().decide(call())
+    decision = Runtime.embedded().decide(call())
     assert (decision.verdict, decision.rounds, decision.event) == (Verdict.SILENT, (), call())
 
 
@@ -47,44 +47,44 @@ def test_five_hundred_hooks_on_one_event_all_run():
         Hook(id=f"h{n}", event="PreToolUse", role="judges", handler=Inline(lambda event, n=n: ran.append(n)))
         for n in range(500)
     ]
-    House.embedded(*hooks).decide(call())
+    Runtime.embedded(*hooks).decide(call())
     assert ran == list(range(500))
 
 
 @pytest.mark.proves("S1-101")
 def test_hooks_are_taken_back_by_source_scope_or_group():
-    house = House.embedded()
+    runtime = Runtime.embedded()
 
     def add(**options):
-        house.register(Hook(id="h", event="Stop", handler=Inline(lambda event: None), **options))
+        runtime.register(Hook(id="h", event="Stop", handler=Inline(lambda event: None), **options))
 
     add(source=Source("plugin:a"))
     add(scope=Scope.SKILL)
     add(group="sub-agent 1")
     add()
     removed = [
-        house.unregister(layer="plugin:a"),
-        house.unregister(scope=Scope.SKILL),
-        house.unregister(group="sub-agent 1"),
+        runtime.unregister(layer="plugin:a"),
+        runtime.unregister(scope=Scope.SKILL),
+        runtime.unregister(group="sub-agent 1"),
     ]
-    left = [hook.id for hook in house.place_of(call()).book.hooks()]
+    left = [hook.id for hook in runtime.context_for(call()).book.hooks()]
     assert (removed, left) == ([1, 1, 1], ["h"])
 
 
 @pytest.mark.proves("S1-140")
 def test_a_registered_hook_may_carry_a_function_for_its_success():
     told = []
-    house = House.embedded()
-    house.register(no_ls, on_success=lambda: told.append("done"))
-    house.decide(call("ls"))  # refuses: not a success
+    runtime = Runtime.embedded()
+    runtime.register(no_ls, on_success=lambda: told.append("done"))
+    runtime.decide(call("ls"))  # refuses: not a success
     assert told == []
-    house.decide(call("pwd"))
+    runtime.decide(call("pwd"))
     assert told == ["done"]
 
 
 def test_a_function_without_a_role_cannot_be_registered():
     with pytest.raises(TypeError, match="has no role"):
-        House.embedded(lambda event: None)
+        Runtime.embedded(lambda event: None)
 
 
 def test_the_same_delivery_is_decided_once_and_gets_the_same_answer():
@@ -95,10 +95,10 @@ def test_the_same_delivery_is_decided_once_and_gets_the_same_answer():
         ran.append(event)
         return Deny(f"run {len(ran)}")
 
-    house = House.embedded(counts)
-    first = house.decide(call(tool_use_id="t1"))
-    again = house.decide(call(tool_use_id="t1"))
-    other_input = house.decide(call("pwd", tool_use_id="t1"))
+    runtime = Runtime.embedded(counts)
+    first = runtime.decide(call(tool_use_id="t1"))
+    again = runtime.decide(call(tool_use_id="t1"))
+    other_input = runtime.decide(call("pwd", tool_use_id="t1"))
     assert (again is first, other_input.reason, len(ran)) == (True, "run 2", 2)
 
 
@@ -113,11 +113,11 @@ def test_a_call_that_comes_back_as_a_hook_changed_it_is_the_same_call():
     def stamped(command, at):
         return replace(call(command), payload={**call(command).payload, "timestamp": at})
 
-    house = House.embedded(adds)
-    first = house.decide(stamped("ls", "10:00:00.001"), "a")
-    assert house.decide(stamped("nice ls", "10:00:00.001"), "b") is first
-    house.decide(stamped("nice ls", "10:00:00.002"), "c")
-    house.decide(stamped("pwd", "10:00:00.001"), "d")
+    runtime = Runtime.embedded(adds)
+    first = runtime.decide(stamped("ls", "10:00:00.001"), "a")
+    assert runtime.decide(stamped("nice ls", "10:00:00.001"), "b") is first
+    runtime.decide(stamped("nice ls", "10:00:00.002"), "c")
+    runtime.decide(stamped("pwd", "10:00:00.001"), "d")
     assert ran == ["ls", "nice ls", "pwd"]
 
 
@@ -128,9 +128,9 @@ def test_without_a_tool_use_id_the_request_id_tells_deliveries_apart():
     def counts(event):
         ran.append(event)
 
-    house = House.embedded(counts)
+    runtime = Runtime.embedded(counts)
     for request_id in ("a", "a", "b", "", ""):
-        house.decide(call(), request_id)
+        runtime.decide(call(), request_id)
     assert len(ran) == 4
 
 
@@ -143,8 +143,8 @@ def test_a_deferred_call_is_decided_anew_when_it_comes_back():
     def defers(event):
         return next(answers)
 
-    house = House.embedded(defers)
-    verdicts = [house.decide(call(tool_use_id="t1")).verdict for _ in range(3)]
+    runtime = Runtime.embedded(defers)
+    verdicts = [runtime.decide(call(tool_use_id="t1")).verdict for _ in range(3)]
     assert verdicts == [Verdict.DEFER, Verdict.ALLOW, Verdict.ALLOW]
 
 
@@ -162,11 +162,11 @@ def test_watchers_run_after_the_answer_on_the_event_as_it_happened():
         seen.append(call.command)
         return Deny("too late")
 
-    house = House.embedded(louder, records)
-    decision = house.decide(call("ls"))
+    runtime = Runtime.embedded(louder, records)
+    decision = runtime.decide(call("ls"))
     assert (decision.verdict, seen) == (Verdict.SILENT, [])
     release.set()
-    house.close()
+    runtime.close()
     assert seen == ["ls -v"]
 
 
@@ -178,12 +178,12 @@ def test_an_async_hook_is_not_waited_for_and_its_note_goes_out_with_the_next_eve
         release.wait(10)
         return [Note("late news"), Deny("late verdict")]
 
-    house = House.embedded(Hook(id="slow", event="PreToolUse", handler=Inline(slow), is_async=True))
-    first = house.decide(call())
+    runtime = Runtime.embedded(Hook(id="slow", event="PreToolUse", handler=Inline(slow), is_async=True))
+    first = runtime.decide(call())
     release.set()
-    house.close()
-    house.unregister(scope=Scope.SESSION)
-    second = house.decide(call())
+    runtime.close()
+    runtime.unregister(scope=Scope.SESSION)
+    second = runtime.decide(call())
     assert [(first.verdict, first.note), (second.verdict, second.note)] == [
         (Verdict.SILENT, ""),
         (Verdict.SILENT, "late news"),
@@ -197,8 +197,8 @@ def test_an_async_hook_is_waited_for_on_session_start_and_when_it_is_forced():
 
     start = Hook(id="start", event="SessionStart", handler=Inline(notes), is_async=True)
     forced = Hook(id="forced", event="PreToolUse", handler=Inline(notes), is_async=True, force_sync=True)
-    house = House.embedded(start, forced)
-    assert [house.decide(call(name="SessionStart")).note, house.decide(call()).note] == ["in time", "in time"]
+    runtime = Runtime.embedded(start, forced)
+    assert [runtime.decide(call(name="SessionStart")).note, runtime.decide(call()).note] == ["in time", "in time"]
 
 
 @pytest.mark.proves("S1-97")
@@ -208,26 +208,26 @@ def test_once_is_used_up_by_success_only_and_the_end_of_a_session_gives_it_back(
     def says(event):
         return next(answers)
 
-    house = House.embedded(Hook(id="o", event="PreToolUse", role="judges", handler=Inline(says), once=True))
-    texts = [house.decide(call()).note for _ in range(3)]
-    house.decide(call(name="SessionEnd"))
-    assert (texts, house.decide(call()).note) == (["", "first", ""], "second")
+    runtime = Runtime.embedded(Hook(id="o", event="PreToolUse", role="judges", handler=Inline(says), once=True))
+    texts = [runtime.decide(call()).note for _ in range(3)]
+    runtime.decide(call(name="SessionEnd"))
+    assert (texts, runtime.decide(call()).note) == (["", "first", ""], "second")
 
 
 @pytest.mark.proves("S1-102")
 def test_registering_more_hooks_keeps_what_once_has_used_up():
-    house = House.embedded(Hook(id="o", event="PreToolUse", handler=Inline(lambda event: Note("hi")), once=True))
-    assert house.decide(call()).note == "hi"
-    house.register(no_ls)
-    assert house.decide(call("pwd")).note == ""
+    runtime = Runtime.embedded(Hook(id="o", event="PreToolUse", handler=Inline(lambda event: Note("hi")), once=True))
+    assert runtime.decide(call()).note == "hi"
+    runtime.register(no_ls)
+    assert runtime.decide(call("pwd")).note == ""
 
 
 def test_sessions_do_not_see_each_others_hooks():
-    house = House.embedded()
-    house.register(no_ls, session_id="mine")
-    verdicts = [house.decide(call(session=session)).verdict for session in ("mine", "yours")]
-    house.decide(call(session="mine", name="SessionEnd"))
-    assert (*verdicts, house.decide(call(session="mine")).verdict) == (Verdict.DENY, Verdict.SILENT, Verdict.SILENT)
+    runtime = Runtime.embedded()
+    runtime.register(no_ls, session_id="mine")
+    verdicts = [runtime.decide(call(session=session)).verdict for session in ("mine", "yours")]
+    runtime.decide(call(session="mine", name="SessionEnd"))
+    assert (*verdicts, runtime.decide(call(session="mine")).verdict) == (Verdict.DENY, Verdict.SILENT, Verdict.SILENT)
 
 
 def test_two_hooks_of_one_name_get_ids_of_their_own():
@@ -235,7 +235,7 @@ def test_two_hooks_of_one_name_get_ids_of_their_own():
         return Note("x")
 
     hooks = [Hook(id="same", event="PreToolUse", handler=Inline(lambda event: note(event))) for _ in range(2)]
-    decision = House.embedded(*hooks).decide(call())
+    decision = Runtime.embedded(*hooks).decide(call())
     assert [note.hook for note in decision.notes] == ["same", "same#2"]
 
 
@@ -250,14 +250,14 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
     def now(event):
         return Note("plain")
 
-    house = House.embedded(later, now)
-    together = [house.decide(call()), asyncio.run(house.decide_async(call()))]
+    runtime = Runtime.embedded(later, now)
+    together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [(each.reason, each.note) for each in together] == [("async", "plain")] * 2
 
 
 def test_the_switches_of_an_embedded_house_count():
-    house = House.embedded(no_ls, switches=Switches(allow_managed_hooks_only=True))
-    assert house.decide(call()).verdict is Verdict.SILENT
+    runtime = Runtime.embedded(no_ls, switches=Switches(allow_managed_hooks_only=True))
+    assert runtime.decide(call()).verdict is Verdict.SILENT
 
 
 @pytest.mark.proves("S1-124")
@@ -266,7 +266,7 @@ def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
     def breaks(event):
         return Rewrite({"cmd": "ls"})
 
-    decision = House.embedded(breaks).decide(call("ls"))
+    decision = Runtime.embedded(breaks).decide(call("ls"))
     assert (decision.event.tool_input, [each.text for each in decision.failures]) == (
         {"command": "ls"},
         ["`breaks` rewrote the input of Bash wrongly: `command` is missing"],
@@ -274,10 +274,10 @@ def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
 
 
 def test_fire_takes_the_fields_of_an_event():
-    with House.embedded(no_ls) as house:
-        denied = house.fire("pre_tool_use", tool_name="Bash", tool_input={"command": "ls"})
+    with Runtime.embedded(no_ls) as runtime:
+        denied = runtime.fire("pre_tool_use", tool_name="Bash", tool_input={"command": "ls"})
         with pytest.raises(HookError, match="did you mean `PreToolUse`"):
-            house.fire("PreToolUze")
+            runtime.fire("PreToolUze")
     assert (str(denied.verdict), denied.reason) == ("deny", "no ls")
 
 
@@ -286,7 +286,7 @@ def test_an_async_function_has_its_time_limit_under_both_drivers():
     async def hangs(event):
         await asyncio.sleep(60)
 
-    house = House.embedded(hangs)
-    together = [house.decide(call()), asyncio.run(house.decide_async(call()))]
+    runtime = Runtime.embedded(hangs)
+    together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [each.verdict for each in together] == [Verdict.DENY] * 2
     assert {out.status for each in together for _, _, out in each.runs()} == {"cancelled"}

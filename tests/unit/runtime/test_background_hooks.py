@@ -9,8 +9,8 @@ from snell import Note
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Tell
 from snell.model.hooks import Hook, Inline, Webhook
-from snell.runtime.app import House
-from snell.runtime.background_hooks import Tracker
+from snell.runtime.app import Runtime
+from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import IN_BACKGROUND
 from tests.helpers import call
 from tests.loopback import Answer, serving
@@ -33,7 +33,7 @@ def hook(id_: str = "h", handler=None, **fields) -> Hook:
     ],
 )
 def test_a_background_hook_ends_in_one_state_and_is_collected_once(outcome, state, is_wanted):
-    tracker, one, event = Tracker(), hook(), call()
+    tracker, one, event = BackgroundHooks(), hook(), call()
     tracker.begin(one, event)
     assert ([each.state for each in tracker.pending("s1")], tracker.take("s1")) == (["pending"], ())
     assert tracker.finish(one, event, outcome) is is_wanted
@@ -43,7 +43,7 @@ def test_a_background_hook_ends_in_one_state_and_is_collected_once(outcome, stat
 
 @pytest.mark.proves("S1-160")
 def test_the_end_of_a_session_cancels_what_it_has_in_the_background_and_nothing_else():
-    tracker = Tracker()
+    tracker = BackgroundHooks()
     mine = tracker.begin(hook(), call())
     other = tracker.begin(hook(), call(session_id="other"))
     assert (tracker.cancel("s1"), mine.is_set(), other.is_set()) == (1, True, False)
@@ -51,18 +51,18 @@ def test_the_end_of_a_session_cancels_what_it_has_in_the_background_and_nothing_
 
 
 def test_what_a_cancelled_hook_still_says_is_not_wanted():
-    tracker, one, event = Tracker(), hook(), call()
+    tracker, one, event = BackgroundHooks(), hook(), call()
     tracker.begin(one, event)
     tracker.cancel("s1")
     assert (tracker.finish(one, event, Outcome((Note("late"),))), tracker.all()[0].state) == (False, "cancelled")
 
 
 def test_a_hook_that_was_never_in_the_background_is_wanted():
-    assert Tracker().finish(hook(), call(), Outcome()) is True
+    assert BackgroundHooks().finish(hook(), call(), Outcome()) is True
 
 
 def test_old_tickets_go_and_pending_ones_stay():
-    tracker = Tracker()
+    tracker = BackgroundHooks()
     waiting = hook("waiting")
     tracker.begin(waiting, call())
     for _ in range(1_100):
@@ -81,12 +81,12 @@ def test_a_session_that_ends_stops_its_async_webhook():
         return Answer({"additionalContext": "late"}, before=HANG_BOUND)
 
     with serving(slow) as server:
-        house = House.embedded(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
-        house.decide(call())
+        runtime = Runtime.embedded(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
+        runtime.decide(call())
         assert arrived.wait(HANG_BOUND)
-        house.decide(call(name="SessionEnd"))
-        house.close()
-        states = [(each.hook.id, each.state) for each in house.background.all()]
+        runtime.decide(call(name="SessionEnd"))
+        runtime.close()
+        states = [(each.hook.id, each.state) for each in runtime.background.all()]
     assert states == [("w", "cancelled")]
 
 
@@ -100,14 +100,14 @@ def test_slow_background_hooks_hold_up_neither_each_other_nor_those_that_only_wa
     hooks = [hook(f"slow{number}", waiting(), is_async=True) for number in range(slow)]
     quick = hook("quick", Inline(lambda event: Note("quick")), is_async=True)
     watcher = hook("watcher", Inline(lambda event: watched.set()), role="watches")
-    with House.embedded(*hooks, quick, watcher) as house:
-        house.decide(call())
+    with Runtime.embedded(*hooks, quick, watcher) as runtime:
+        runtime.decide(call())
         assert watched.wait(HANG_BOUND)
-        assert eventually(lambda: [each.hook.id for each in house.background.take("s1")], ["quick"])
-        assert eventually(lambda: house.decide(call("pwd", name="PostToolUse")).note, "quick")  # the others go on
-        assert (len(house.background.pending("s1")), house.crew.backlog) == (slow, 0)
+        assert eventually(lambda: [each.hook.id for each in runtime.background.take("s1")], ["quick"])
+        assert eventually(lambda: runtime.decide(call("pwd", name="PostToolUse")).note, "quick")  # the others go on
+        assert (len(runtime.background.pending("s1")), runtime.executor.backlog) == (slow, 0)
         release.set()
-    assert {each.state for each in house.background.all()} == {"completed"}
+    assert {each.state for each in runtime.background.all()} == {"completed"}
 
 
 def test_what_many_background_hooks_say_at_once_all_arrives():
@@ -116,40 +116,40 @@ def test_what_many_background_hooks_say_at_once_all_arrives():
     def says(number: int) -> Inline:
         return Inline(lambda event: [Note(f"note {number}")] if together.wait(HANG_BOUND) >= 0 else None)
 
-    house = House.embedded(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
-    house.decide(call())
-    house.close()
-    house.unregister(layer="run time")
-    assert set(house.decide(call()).note.split("\n")) == {f"note {number}" for number in range(24)}
+    runtime = Runtime.embedded(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
+    runtime.decide(call())
+    runtime.close()
+    runtime.unregister(layer="run time")
+    assert set(runtime.decide(call()).note.split("\n")) == {f"note {number}" for number in range(24)}
 
 
 def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
     release, ran = threading.Event(), []
     blocking = hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True)
     behind = hook("behind", Inline(lambda event: ran.append(event.session_id)), is_async=True, matcher="Read")
-    house = House.embedded(blocking, behind)
+    runtime = Runtime.embedded(blocking, behind)
     for _ in range(IN_BACKGROUND):
-        house.decide(call(session_id="other"))
-    house.decide(call(tool="Read"))
-    house.decide(call(name="SessionEnd"))
+        runtime.decide(call(session_id="other"))
+    runtime.decide(call(tool="Read"))
+    runtime.decide(call(name="SessionEnd"))
     release.set()
-    house.close()
-    assert (ran, {each.state for each in house.background.all("s1")}) == ([], {"cancelled"})
+    runtime.close()
+    assert (ran, {each.state for each in runtime.background.all("s1")}) == ([], {"cancelled"})
 
 
 def test_what_did_not_get_its_turn_before_the_end_is_cancelled_and_on_record(monkeypatch):
     monkeypatch.setattr("snell.runtime.executor.LAST_WATCHERS", 0.0)
     release = threading.Event()
-    house = House.embedded(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
+    runtime = Runtime.embedded(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
     for _ in range(IN_BACKGROUND + 3):
-        house.decide(call())
-    assert house.crew.backlog == 3
-    closing = threading.Thread(target=house.close)
+        runtime.decide(call())
+    assert runtime.executor.backlog == 3
+    closing = threading.Thread(target=runtime.close)
     closing.start()
-    assert eventually(lambda: len(house.background.pending()), IN_BACKGROUND)
+    assert eventually(lambda: len(runtime.background.pending()), IN_BACKGROUND)
     release.set()
     closing.join(HANG_BOUND)
-    states = [each.state for each in house.background.all()]
+    states = [each.state for each in runtime.background.all()]
     assert (states.count("completed"), states.count("cancelled")) == (IN_BACKGROUND, 3)
 
 
@@ -168,12 +168,12 @@ def test_notes_and_messages_of_a_background_hook_reach_the_next_event():
         release.wait(HANG_BOUND)
         return [Note("red build"), Tell("look at it")]
 
-    house = House.embedded(hook("slow", Inline(slow), is_async=True))
-    house.decide(call())
+    runtime = Runtime.embedded(hook("slow", Inline(slow), is_async=True))
+    runtime.decide(call())
     release.set()
-    house.close()
-    house.unregister(layer="run time")
-    assert (house.decide(call()).note, [each.state for each in house.background.take("s1")]) == (
+    runtime.close()
+    runtime.unregister(layer="run time")
+    assert (runtime.decide(call()).note, [each.state for each in runtime.background.take("s1")]) == (
         "red build\nlook at it",
         ["completed"],
     )

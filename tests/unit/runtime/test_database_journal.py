@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from snell.engine.explain import explained
+from snell.engine.explain import explain
 from snell.model.decision import Decision
 from snell.model.effects import Deny, Rewrite, Verdict
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import LONGEST_BODY, StoreJournal
 from snell.runtime.stored_marks import StoredMarks
 from snell.store.sqlite import SqliteDatabase
@@ -42,8 +42,8 @@ class Failing:
         self.inner.close()
 
 
-def house_on(database: Database, *hooks: Any) -> House:
-    return House.embedded(*hooks, store=StoredMarks(database), journal=StoreJournal(database))
+def house_on(database: Database, *hooks: Any) -> Runtime:
+    return Runtime.embedded(*hooks, store=StoredMarks(database), journal=StoreJournal(database))
 
 
 @pytest.mark.proves("S1-134")
@@ -62,9 +62,9 @@ def test_a_rewrite_is_recorded_with_hashes_by_which_its_redacted_values_can_be_t
 
 
 def test_a_decision_is_a_row_at_once_and_a_record_afterwards(database: SqliteDatabase) -> None:
-    house = house_on(database, hook("no", Deny("not here"), role="judges"))
-    decision = house.decide(call("rm x", tool_use_id="t1"), "r1")
-    house.close()
+    runtime = house_on(database, hook("no", Deny("not here"), role="judges"))
+    decision = runtime.decide(call("rm x", tool_use_id="t1"), "r1")
+    runtime.close()
     (row,) = do(database, decisions.recent)
     assert (row.id, row.session_id, row.client, row.event, row.tool) == (
         decision.id,
@@ -78,7 +78,7 @@ def test_a_decision_is_a_row_at_once_and_a_record_afterwards(database: SqliteDat
     record = journal.find("last")
     assert record == journal.find(decision.id) == journal.find(decision.id[:13])
     assert (record["verdict"], record["reason"], record["value"]) == ("deny", "not here", {"command": "rm x"})
-    assert "not here" in explained(record)
+    assert "not here" in explain(record)
     assert [each.id for each in journal.recent(hook="no", session="s1", verdict="deny")] == [decision.id]
     assert journal.recent(hook="other") == []
 
@@ -130,17 +130,17 @@ def test_asking_for_what_is_not_there_says_what_to_do(database: SqliteDatabase) 
 
 def test_no_secret_reaches_the_disk(database: SqliteDatabase) -> None:
     secrets = [f"{TOKEN[:-4]}{number:04}" for number in range(500)]
-    house = house_on(database, hook("no", lambda event: Deny(f"no {event.tool_input['command']}"), role="judges"))
+    runtime = house_on(database, hook("no", lambda event: Deny(f"no {event.tool_input['command']}"), role="judges"))
     for number, secret in enumerate(secrets):
         event = call(
             f"curl -H 'Authorization: Bearer {secret}' https://u:{secret}@h",
             tool_use_id=f"t{number}",
             env={"API_TOKEN": secret, "PASSWORD": f"plain{secret[-6:]}"},
         )
-        house.decide(event)
-    house.store.put("session:s1", "held_notes", [["event", "h", f"use {secrets[0]}"]])
-    assert house.store.get("session:s1", "held_notes") == [["event", "h", f"use {secrets[0]}"]]
-    house.close()
+        runtime.decide(event)
+    runtime.store.put("session:s1", "held_notes", [["event", "h", f"use {secrets[0]}"]])
+    assert runtime.store.get("session:s1", "held_notes") == [["event", "h", f"use {secrets[0]}"]]
+    runtime.close()
     database.back_up(database.path.with_name("copy.db"))
     database.checkpoint()
     found = b"".join(each.read_bytes() for each in database.path.parent.iterdir())

@@ -8,25 +8,25 @@ import pytest
 from msgspec.structs import replace
 
 from snell.engine.decide import decide
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook
-from snell.runtime.decision_drivers import drive, drive_async
-from snell.runtime.executor import Crew
+from snell.runtime.decision_drivers import run_decision, run_decision_async
+from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call, event, hook, policy, told, untimed
 
 
 def both_ways(on: Event, hooks: Sequence[Hook]) -> tuple[Decision, Decision]:
     """The decision of ordinary code and that of code in an event loop, each from a fresh start."""
-    crew = Crew()
+    executor = Executor()
     try:
-        plain = drive(decide(on, Book(hooks), InMemoryStore()), crew)
-        looped = asyncio.run(drive_async(decide(on, Book(hooks), InMemoryStore()), crew))
+        plain = run_decision(decide(on, Registry(hooks), InMemoryStore()), executor)
+        looped = asyncio.run(run_decision_async(decide(on, Registry(hooks), InMemoryStore()), executor))
     finally:
-        crew.close()
+        executor.close()
     return timeless(plain), timeless(looped)
 
 
@@ -89,8 +89,8 @@ def test_an_event_without_hooks_needs_no_crew() -> None:
         run_async = run
 
     on = event("Stop")
-    assert drive(decide(on, Book([]), InMemoryStore()), Nobody()) == Decision(event=on)
-    assert asyncio.run(drive_async(decide(on, Book([]), InMemoryStore()), Nobody())) == Decision(event=on)
+    assert run_decision(decide(on, Registry([]), InMemoryStore()), Nobody()) == Decision(event=on)
+    assert asyncio.run(run_decision_async(decide(on, Registry([]), InMemoryStore()), Nobody())) == Decision(event=on)
 
 
 def test_the_loop_goes_on_while_a_hook_waits() -> None:
@@ -101,7 +101,9 @@ def test_the_loop_goes_on_while_a_hook_waits() -> None:
             await asyncio.wait_for(ready.wait(), 10)
             return Deny("the loop went on")
 
-        deciding = asyncio.create_task(drive_async(decide(call(), Book([hook("a", waits)]), InMemoryStore()), Crew()))
+        deciding = asyncio.create_task(
+            run_decision_async(decide(call(), Registry([hook("a", waits)]), InMemoryStore()), Executor())
+        )
         await asyncio.sleep(0)
         ready.set()
         return told(await deciding)
@@ -119,7 +121,7 @@ def test_a_coroutine_that_exceeds_its_limit_is_ended_and_reported() -> None:
             ended.append("ended")
 
     hooks = [hook("a", endless, timeout=0.05), hook("b", Note("still there"))]
-    decision = asyncio.run(drive_async(decide(call(), Book(hooks), InMemoryStore()), Crew()))
+    decision = asyncio.run(run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
     assert told(decision) == {"verdict": "silent", "notes": [("b", "still there")], "failures": ["a"]}
     assert ([outcome.status for _, _, outcome in decision.runs()], ended) == (["cancelled", "success"], ["ended"])
 
@@ -128,7 +130,9 @@ def test_a_timeout_that_the_hook_raises_itself_is_a_failure_too() -> None:
     async def gives_up(_event: Event) -> None:
         raise TimeoutError("the server did not answer")
 
-    decision = asyncio.run(drive_async(decide(call(), Book([hook("a", gives_up)]), InMemoryStore()), Crew()))
+    decision = asyncio.run(
+        run_decision_async(decide(call(), Registry([hook("a", gives_up)]), InMemoryStore()), Executor())
+    )
     assert told(decision) == {"verdict": "silent", "failures": ["a"]}
 
 
@@ -147,7 +151,7 @@ def test_a_cancelled_decision_cancels_its_hooks_and_leaves_no_mark() -> None:
                 ended.append("ended")
 
         deciding = asyncio.create_task(
-            drive_async(decide(call(), Book([hook("a", endless, once=True)]), marks), Crew())
+            run_decision_async(decide(call(), Registry([hook("a", endless, once=True)]), marks), Executor())
         )
         await asyncio.wait_for(started.wait(), 10)
         deciding.cancel()
@@ -176,6 +180,6 @@ def test_coroutines_of_one_round_wait_for_each_other() -> None:
             return Note("two")
 
         hooks = [hook("a", one, timeout=5), hook("b", two, timeout=5)]
-        return told(await drive_async(decide(call(), Book(hooks), InMemoryStore()), Crew()))
+        return told(await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
 
     assert asyncio.run(program()) == {"verdict": "silent", "notes": [("a", "one"), ("b", "two")]}

@@ -2,14 +2,14 @@
 
 from snell.model.decision import Decision
 from snell.model.events import event_from
-from snell.runtime.dedupe import KEPT, MOST_BYTES, PAIRS, TOGETHER, Deliveries, Pairs, delivery_of
+from snell.runtime.dedupe import KEPT, MOST_BYTES, PAIRS, TOGETHER, DecisionCache, TwinFilter, delivery_key
 
 EVENT = event_from({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
 
 
 def kept(*sizes: int) -> list[str]:
     """Which are still known after deliveries of these sizes, named by their number."""
-    deliveries = Deliveries()
+    deliveries = DecisionCache()
     for number, size in enumerate(sizes):
         deliveries.keep(str(number), Decision(event=EVENT, id=str(number)), size)
     found = [deliveries.earlier(str(number)) for number in range(len(sizes))]
@@ -23,7 +23,7 @@ def test_the_oldest_go_when_there_are_too_many_or_too_large_ones() -> None:
 
 
 def test_the_same_delivery_again_counts_once() -> None:
-    deliveries = Deliveries()
+    deliveries = DecisionCache()
     for _ in range(5):
         deliveries.keep("a", Decision(event=EVENT, id="a"), MOST_BYTES // 2)
     deliveries.keep("b", Decision(event=EVENT, id="b"), MOST_BYTES // 2)
@@ -31,8 +31,8 @@ def test_the_same_delivery_again_counts_once() -> None:
 
 
 def test_a_delivery_without_identity_is_none() -> None:
-    assert delivery_of(EVENT) == ("", 0)
-    assert delivery_of(EVENT, "r1")[1] > 50
+    assert delivery_key(EVENT) == ("", 0)
+    assert delivery_key(EVENT, "r1")[1] > 50
 
 
 PROMPT = event_from({"session_id": "s1", "prompt": "go on"}, "UserPromptSubmit", "cursor")
@@ -40,14 +40,14 @@ OWN, OTHER = "cursor", ""
 
 
 def test_the_same_from_two_files_is_one_call_and_from_one_file_again_it_is_the_next() -> None:
-    pairs = Pairs()
+    pairs = TwinFilter()
     came = [(OWN, "1"), (OTHER, "2"), (OWN, "3"), (OTHER, "4"), (OTHER, "5"), (OWN, "6"), (OWN, "7")]
     found = [pairs.request_of(PROMPT, source, request_id, 0.0) for source, request_id in came]
     assert found == ["1", "1", "3", "3", "5", "5", "7"]
 
 
 def test_what_differs_comes_late_or_has_an_id_is_a_call_of_its_own() -> None:
-    pairs = Pairs()
+    pairs = TwinFilter()
     other = event_from({"session_id": "s1", "prompt": "stop"}, "UserPromptSubmit", "cursor")
     known = event_from({"session_id": "s1", "prompt": "go on", "timestamp": 5}, "UserPromptSubmit", "cursor")
     assert pairs.request_of(PROMPT, OWN, "1", 0.0) == "1"
@@ -59,7 +59,7 @@ def test_what_differs_comes_late_or_has_an_id_is_a_call_of_its_own() -> None:
 
 
 def test_only_the_last_calls_are_waited_for() -> None:
-    pairs = Pairs()
+    pairs = TwinFilter()
     prompts = [event_from({"prompt": str(number)}, "UserPromptSubmit", "cursor") for number in range(PAIRS + 1)]
     for prompt in prompts:
         pairs.request_of(prompt, OWN, prompt.prompt, 0.0)

@@ -9,7 +9,7 @@ import pytest
 from snell.clients import client_named
 from snell.model.effects import Rewrite, Verdict
 from snell.model.events import Event
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.sdk.decorators import rewrites
 from snell.settings.builtin_packs import pack_hooks
 from tests.ledger_desk import MAIL, Desk
@@ -32,8 +32,8 @@ def test_a_deep_field_hides_nothing_from_a_guard(where: str, levels: int):
         given["extra"] = deep(levels)
     else:
         given["tool_input"]["more"] = deep(levels)
-    with House.embedded(*pack_hooks("guard")) as house:
-        assert house.decide(heard("PreToolUse", **given)).verdict is Verdict.DENY
+    with Runtime.embedded(*pack_hooks("guard")) as runtime:
+        assert runtime.decide(heard("PreToolUse", **given)).verdict is Verdict.DENY
 
 
 def test_an_input_that_was_cut_is_not_rewritten():
@@ -41,9 +41,9 @@ def test_an_input_that_was_cut_is_not_rewritten():
     def other(event: Event) -> Rewrite:
         return Rewrite({**event.tool_input, "a": 2})
 
-    with House.embedded(other) as house:
-        plain = house.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(50)}))
-        cut = house.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(200)}))
+    with Runtime.embedded(other) as runtime:
+        plain = runtime.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(50)}))
+        cut = runtime.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(200)}))
     assert (bool(plain.changes), bool(cut.changes)) == (True, False)
     assert "deepest parts as text" in cut.failures[0].text
 
@@ -51,9 +51,9 @@ def test_an_input_that_was_cut_is_not_rewritten():
 def test_a_deep_result_has_its_receipt(tmp_path: Path):
     desk = Desk(tmp_path)
     letter = {"to": "a@example.com", "subject": "s", "body": "b"}
-    assert desk.house.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict is Verdict.SILENT
-    desk.house.decide(heard("PostToolUse", tool_name=MAIL, tool_input=letter, tool_response=deep(150)))
-    desk.house.crew.close()
+    assert desk.runtime.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict is Verdict.SILENT
+    desk.runtime.decide(heard("PostToolUse", tool_name=MAIL, tool_input=letter, tool_response=deep(150)))
+    desk.runtime.executor.close()
     again = desk.before("t2", given=letter)
     assert (again.verdict, "succeeded" in again.reasons[0].text) == (Verdict.DENY, True)
     desk.close()

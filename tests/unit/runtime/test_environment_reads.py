@@ -7,9 +7,9 @@ from types import FrameType
 
 import pytest
 
-from snell.daemon.request_handler import Service
+from snell.daemon.request_handler import RequestHandler
 from snell.daemon.wire import Request
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.paths import Places
 
 
@@ -26,10 +26,10 @@ def test_an_event_that_starts_no_program_leaves_the_callers_environment_in_one_p
         if event == "call" and frame.f_code is Request.variables.__code__ and frame.f_back:
             taken_apart.append(frame.f_back.f_code.co_qualname)
 
-    with House.for_user({"HOME": str(tmp_path)}, where) as house:
+    with Runtime.for_user({"HOME": str(tmp_path)}, where) as runtime:
         sys.setprofile(notice)
         try:
-            assert Service(house).serve(request, lambda _: None) is None
+            assert RequestHandler(runtime).serve(request, lambda _: None) is None
         finally:
             sys.setprofile(None)
     assert taken_apart == []

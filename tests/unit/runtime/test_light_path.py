@@ -9,13 +9,13 @@ from snell.handlers import HANDLERS
 SCRIPT = """
 import sys
 from snell import Deny, judges
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 @judges("PreToolUse")
 def no(event):
     return Deny("no")
 
-house = House.embedded(no)
+house = Runtime.embedded(no)
 assert str(house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}).verdict) == "deny"
 house.close()
 print("\\n".join(sys.modules))
@@ -50,7 +50,7 @@ import asyncio, json, sys
 from pathlib import Path
 from snell.system.paths import Places
 from snell.daemon.wire import Request
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.daemon.request_handler import Service
 
 folder = Path(sys.argv[1])
@@ -60,7 +60,7 @@ request = Request("1 0.1.0", "a" * 32, "/", ("--client", "claude-code"), b"", js
 loaded = []
 
 async def main():
-    with House.for_user({"HOME": sys.argv[1]}, where, stays=True) as house:
+    with Runtime.for_user({"HOME": sys.argv[1]}, where, stays=True) as house:
         service = Service(house)
         service.start(asyncio.get_running_loop())
         await service.serve(request, lambda reply: loaded.extend(sys.modules))

@@ -7,7 +7,7 @@ import pytest
 
 from snell.handlers.worker.client import Worker
 from snell.model.events import Event
-from snell.runtime.hook_loader import Shelf
+from snell.runtime.hook_loader import HookLoader
 from snell.system.paths import Places
 
 
@@ -24,6 +24,6 @@ def test_imported_claude_hooks_run_where_the_client_does_not_run_them_itself(
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}
     (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
     env = {"HOME": str(tmp_path)}
-    shelf = Shelf(places, env, Worker(env), policy_files=())
-    found = shelf.hooks_for(Event(name="Stop", payload={"cwd": str(tmp_path)}, client=client))
+    loader = HookLoader(places, env, Worker(env), policy_files=())
+    found = loader.hooks_for(Event(name="Stop", payload={"cwd": str(tmp_path)}, client=client))
     assert any(hook.source.layer == "claude-code:user" for hook in found.hooks) == runs

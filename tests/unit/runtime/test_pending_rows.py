@@ -99,7 +99,7 @@ def test_rows_for_which_there_is_no_room_in_memory_are_saved_from_the_file(
         journal.commit(Decision(event=EVENT, id=id_), "key")
     assert journal.waiting == 20
     journal.record({"id": ids[-1], "event": "PreToolUse"})
-    rows = database.run(lambda tx: decisions.after(tx, 0, 100))
+    rows = database.run(lambda tx: decisions.rows_after(tx, 0, 100))
     assert ([each.id for each in rows], {each.request_key for each in rows}) == (ids, {"key"})
     assert (journal.waiting, journal.lost) == (0, 0)
     journal.close()

@@ -11,7 +11,7 @@ from snell.model.effects import Deny, Note
 from snell.model.errors import StoreError
 from snell.records import marks
 from snell.runtime import stored_marks as stored
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.stored_marks import StoredMarks
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
@@ -105,9 +105,9 @@ def test_marks_that_cannot_be_read_are_asked_for_again(database: Counting) -> No
 
 def test_a_hook_that_runs_once_does_so_across_restarts(database: Counting) -> None:
     def runs() -> list[str]:
-        house = House.embedded(hook("first", Note("hello"), role="informs", once=True), store=StoredMarks(database))
-        notes = house.decide(call()).note
-        house.close()
+        runtime = Runtime.embedded(hook("first", Note("hello"), role="informs", once=True), store=StoredMarks(database))
+        notes = runtime.decide(call()).note
+        runtime.close()
         return [notes]
 
     assert [runs(), runs()] == [["hello"], [""]]
@@ -116,18 +116,18 @@ def test_a_hook_that_runs_once_does_so_across_restarts(database: Counting) -> No
 def test_stops_are_counted_across_restarts(database: Counting) -> None:
     verdicts = []
     for _ in range(5):
-        house = House.embedded(hook("go-on", Deny("more"), on="Stop", role="judges"), store=StoredMarks(database))
-        verdicts.append(house.decide(event("Stop")).verdict.name)
-        house.close()
+        runtime = Runtime.embedded(hook("go-on", Deny("more"), on="Stop", role="judges"), store=StoredMarks(database))
+        verdicts.append(runtime.decide(event("Stop")).verdict.name)
+        runtime.close()
     assert verdicts == ["DENY", "DENY", "DENY", "SILENT", "SILENT"]
 
 
 def test_the_end_of_a_session_forgets_its_marks(database: Counting) -> None:
-    house = House.embedded(store=StoredMarks(database))
-    house.store.put("session:s1", "n", 1)
-    house.store.put("session:s2", "n", 1)
-    house.decide(event("SessionEnd"))
-    house.close()
+    runtime = Runtime.embedded(store=StoredMarks(database))
+    runtime.store.put("session:s1", "n", 1)
+    runtime.store.put("session:s2", "n", 1)
+    runtime.decide(event("SessionEnd"))
+    runtime.close()
     assert [do(database, marks.in_scope, f"session:{name}") for name in ("s1", "s2")] == [{}, {"n": 1}]
 
 

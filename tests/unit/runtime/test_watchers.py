@@ -10,7 +10,7 @@ from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline
 from snell.records import marks
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 from snell.runtime.journal import new_id
 from snell.store.sqlite import SqliteDatabase
@@ -30,8 +30,8 @@ class Desk:
         self.threads: list[str] = []
         self.fails: set[int] = set()
         where = Places(folder / "config", folder / "state", folder / "run")
-        self.house = House(database=self.database, journal=self.journal, where=where)
-        self.house.register(
+        self.runtime = Runtime(database=self.database, journal=self.journal, where=where)
+        self.runtime.register(
             Hook(id="rows", event="PostToolUse", role="watches", handler=Inline(self.row, batches=True))
         )
 
@@ -45,9 +45,9 @@ class Desk:
     def send(self, *events: Event) -> None:
         decided = []
         for event in events:
-            work = self.house.begin(event, new_id())
-            decided.append((work, self.house.settle(work, self.house.driven(work))))
-        self.house.follow_up_all(decided, stays_here=True)
+            work = self.runtime.prepare(event, new_id())
+            decided.append((work, self.runtime.commit(work, self.runtime.run_to_end(work))))
+        self.runtime.after_replies(decided, stays_here=True)
 
     @property
     def rows(self) -> set[str]:
@@ -66,9 +66,9 @@ def test_those_that_only_write_rows_run_here_and_all_others_elsewhere(desk: Desk
     def elsewhere(event: Event) -> None:
         others.append(threading.current_thread().name)
 
-    desk.house.register(elsewhere)
+    desk.runtime.register(elsewhere)
     desk.send(ended(1), ended(2))
-    desk.house.crew.close()
+    desk.runtime.executor.close()
     assert desk.threads == [threading.current_thread().name] * 2
     assert len(others) == 2
     assert all(name.startswith("snell-later") for name in others)
@@ -76,7 +76,7 @@ def test_those_that_only_write_rows_run_here_and_all_others_elsewhere(desk: Desk
 
 def test_what_follows_a_long_event_is_not_done_where_others_wait(desk: Desk) -> None:
     desk.send(ended(1, text="x" * 20_000))
-    desk.house.crew.close()
+    desk.runtime.executor.close()
     assert desk.threads[0].startswith("snell-later")
 
 
@@ -117,14 +117,14 @@ def test_when_the_common_commit_fails_each_is_tried_by_itself(desk: Desk, monkey
         desk.database.run(lambda tx: marks.drop(tx, "rows"))  # as if nothing had been kept
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(desk.database, "together", together)
+    monkeypatch.setattr(desk.database, "in_one_commit", together)
     desk.send(ended(1), ended(2))
     assert desk.rows == {"1", "2"}
 
 
 def test_the_end_of_a_session_cancels_what_an_event_just_before_it_began(desk: Desk) -> None:
     began = Hook(id="slow", event="PostToolUse", role="watches", is_async=True, handler=Inline(lambda event: None))
-    desk.house.register(began)
+    desk.runtime.register(began)
     desk.send(ended(1), ended(2, name="SessionEnd"))
-    assert [ticket.cancel.is_set() for ticket in desk.house.background.all()] == [True]
-    desk.house.crew.close()
+    assert [ticket.cancel.is_set() for ticket in desk.runtime.background.all()] == [True]
+    desk.runtime.executor.close()

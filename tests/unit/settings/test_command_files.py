@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.model.hooks import Command, Prompt, PythonFile
-from snell.settings.command_files import MOST_WORDS, named_by, strangers
+from snell.settings.command_files import MOST_WORDS, files_named_by, outside_files
 from tests.unit.settings.workbench import written
 
 ENV = {"HOME": "/nowhere/home", "PATH": "/usr/bin:/bin"}
@@ -31,7 +31,7 @@ def root(tmp_path) -> Path:
 
 
 def files(command: str, root: Path, args: tuple[str, ...] | None = None, plugin_root: str = "") -> list[str]:
-    found = named_by(Command(command, args, plugin_root=plugin_root), root, ENV).files
+    found = files_named_by(Command(command, args, plugin_root=plugin_root), root, ENV).files
     return [os.path.relpath(path, root) for path in found]
 
 
@@ -93,33 +93,33 @@ def test_programs_are_real_paths_and_a_scripts_first_line_counts(root, tmp_path)
     written(root / "b.py", f"#!{tmp_path}/bin/run\n")
     env = {**ENV, "PATH": str(tmp_path / "bin")}
     found = str(real.resolve())
-    assert named_by(Command("run x"), root, env).programs == (found,)
-    assert named_by(Command("unknown ./a.sh"), root, env).programs == (found,)
-    assert named_by(Command("./b.py"), root, env).programs == (str(root / "b.py"), found)
+    assert files_named_by(Command("run x"), root, env).programs == (found,)
+    assert files_named_by(Command("unknown ./a.sh"), root, env).programs == (found,)
+    assert files_named_by(Command("./b.py"), root, env).programs == (str(root / "b.py"), found)
 
 
 def test_a_program_inside_the_project_is_pinned_by_its_bytes_too(root):
     tool = written(root / "bin" / "tool", "")
     tool.chmod(0o755)
-    assert named_by(Command("tool"), root, {"PATH": str(root / "bin")}).files == (str(tool),)
+    assert files_named_by(Command("tool"), root, {"PATH": str(root / "bin")}).files == (str(tool),)
 
 
 def test_a_python_handler_names_its_file_and_a_question_names_none(root):
-    assert named_by(PythonFile(str(root / "b.py"), "f"), root, ENV).files == (str(root / "b.py"),)
-    assert named_by(Prompt("read ./a.sh"), root, ENV).files == ()
+    assert files_named_by(PythonFile(str(root / "b.py"), "f"), root, ENV).files == (str(root / "b.py"),)
+    assert files_named_by(Prompt("read ./a.sh"), root, ENV).files == ()
 
 
 @pytest.mark.parametrize(
     "command", ["x " * (MOST_WORDS + 1), "sh a.sh " + "y\u00a0z\x0b " * 5, "'" * 50_001, "\\" * 30_000]
 )
 def test_no_command_is_too_strange_and_too_long_ones_are_said_to_be(root, command):
-    found = named_by(Command(command), root, ENV)
+    found = files_named_by(Command(command), root, ENV)
     assert found.is_too_much == (len(command.split(" ")) > MOST_WORDS)
 
 
 def test_a_word_that_means_another_file_elsewhere_is_a_stranger(root):
     written(root / "sub" / "b.py", "other")
-    named = named_by(Command("python3 b.py"), root, ENV)
-    assert strangers(named, root, root) == []
-    assert strangers(named, root, root / "checks") == []
-    assert strangers(named, root, root / "sub") == ["b.py"]
+    named = files_named_by(Command("python3 b.py"), root, ENV)
+    assert outside_files(named, root, root) == []
+    assert outside_files(named, root, root / "checks") == []
+    assert outside_files(named, root, root / "sub") == ["b.py"]

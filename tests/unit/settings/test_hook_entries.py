@@ -3,7 +3,7 @@
 import pytest
 
 from snell.model.hooks import Command, Webhook
-from snell.settings.schema import folded
+from snell.settings.schema import fold_spelling
 from tests.unit.settings.workbench import hook_of, parsed, said
 
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
@@ -160,7 +160,7 @@ def test_every_field_can_be_set_in_every_spelling_in_the_entry_or_in_the_handler
     values |= {"onfailure": '"ask"', "kind": '["shell", "edit"]', "kinds": '["shell", "edit"]'}
 
     def lines(names):
-        return "".join(f"{name} = {values.get(folded(name), 'true')}\n" for name in names.split())
+        return "".join(f"{name} = {values.get(fold_spelling(name), 'true')}\n" for name in names.split())
 
     handler = f'[hooks.command]\ncommand = "x"\n{lines(table)}' if table else 'command = "x"\n'
     hook = hook_of(f'{ENTRY}role = "judges"\nif = "Bash(git *)"\n{lines(text)}{handler}')

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from snell.engine.registry import Book, Switches
+from snell.engine.registry import Registry, Switches
 from snell.model.hooks import Command, Scope, Source
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
@@ -31,7 +31,7 @@ def full(folder) -> World:
 def running(world: World) -> list[str]:
     """The layers whose hooks run on a tool call."""
     loaded = world.load()
-    picked = Book(loaded.hooks, switches=loaded.switches).pick(call("x"), InMemoryStore())
+    picked = Registry(loaded.hooks, switches=loaded.switches).pick(call("x"), InMemoryStore())
     return [hook.source.layer.partition(":")[0] for hook in picked.hooks]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_json import read_json
 from snell.settings.value_tree import Node, plain, text_of
 
@@ -68,13 +68,13 @@ def test_a_byte_order_mark_is_skipped():
     ],
 )
 def test_what_another_reader_might_take_differently_is_refused_with_its_line(text, line, message):
-    with pytest.raises(WrongError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         read_json(text)
     assert caught.value.line == line
     assert str(caught.value).startswith(message)
 
 
 def test_bytes_that_are_not_utf_8_are_refused_with_their_line():
-    with pytest.raises(WrongError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         text_of(b'{\n "a": "\xff"}')
     assert (caught.value.line, str(caught.value)) == (2, "the file is not valid UTF-8; save it as UTF-8")

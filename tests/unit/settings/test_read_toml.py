@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 from snell.settings.value_tree import Node, plain
 
@@ -141,7 +141,7 @@ def test_an_empty_text_holds_nothing(text):
     ],
 )
 def test_what_is_not_toml_is_refused_with_its_line(text, line, message):
-    with pytest.raises(WrongError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         read_toml(text)
     assert (caught.value.line, str(caught.value)[: len(message)]) == (line, message)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
 from snell.settings.value_tree import Node, plain
 
@@ -42,7 +42,7 @@ def test_plain_scalars_are_what_yaml_1_2_says():
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_line(text, line, message):
-    with pytest.raises(WrongError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         read_yaml(text)
     assert (caught.value.line, str(caught.value)[: len(message)]) == (line, message)
 

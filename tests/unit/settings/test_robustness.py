@@ -10,7 +10,7 @@ from snell.model.hooks import Scope
 from snell.settings.front_matter import parse_front_matter
 from snell.settings.parse import parse
 from snell.settings.parse_types import Parsed, Reading
-from snell.settings.unreadable_policy import standing_in
+from snell.settings.unreadable_policy import stand_in_hooks
 from tests.unit.settings.test_file_layouts import CLIENT_JSON, SEED_TOML
 from tests.unit.settings.test_front_matter import SKILL
 from tests.unit.settings.test_read_toml import EVERYTHING
@@ -38,7 +38,7 @@ def check(found: Parsed, file: str) -> None:
     assert all(each.file == file and each.line >= 1 and each.message for each in found.complaints)
     assert all(each.hook.source.line >= 1 and each.hook.source.file == file for each in found.declared)
     assert all(fault.reason for fault in found.faults)
-    assert all(hook.handler.kind == "broken" for hook in standing_in(found.faults, file))
+    assert all(hook.handler.kind == "broken" for hook in stand_in_hooks(found.faults, file))
     # An entry that was left out without a word would be a guard that is missing unseen.
     assert not found.faults or found.complaints
 

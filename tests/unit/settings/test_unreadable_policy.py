@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.engine.registry import Book
+from snell.engine.registry import Registry
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
 from snell.model.hooks import Broken, Command, Scope
 from snell.store.in_memory import InMemoryStore
@@ -69,7 +69,7 @@ def test_an_entry_that_cannot_be_read_blocks_on_its_own_event_and_the_rest_of_th
         ("PreToolUse", None, Command),
         ("PreToolUse", "Write", Broken),
     ]
-    picked = Book(hooks).pick(call("x", tool="Write"), InMemoryStore()).hooks
+    picked = Registry(hooks).pick(call("x", tool="Write"), InMemoryStore()).hooks
     assert len(picked) == 2
 
 

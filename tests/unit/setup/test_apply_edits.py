@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snell.model.installs import Block, Entries, FileEdit, Format, Lists, Member, Whole, Wrapped
-from snell.settings.problems import WrongError
+from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import runs_shim, wrapped_command
 from snell.setup.apply_edits import foreign_hooks, is_our_file, put_in, taken_out
 from snell.setup.edit_json import JsonText
@@ -122,7 +122,7 @@ def test_a_command_that_only_mentions_the_shim_is_not_ours() -> None:
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(kind: Format, text: str, line: int, says: str) -> None:
-    with pytest.raises(WrongError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         put_in(text.encode(), file(kind))
     assert (caught.value.line, says in caught.value.message) == (line, True), caught.value.message
 
@@ -139,7 +139,7 @@ def test_a_file_that_is_there_and_empty_is_like_none(kind: Format, text: str) ->
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b'{"a": "\xff"}', b"\x00"])
 def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
-    with pytest.raises(WrongError):
+    with pytest.raises(InvalidValueError):
         put_in(data, file("json"))
 
 
@@ -196,7 +196,7 @@ def test_a_whole_file_of_somebody_else_is_never_replaced() -> None:
     whole = file("whole", Whole('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
     assert is_our_file(put_in(None, whole))
     assert taken_out(put_in(None, whole), whole) is None
-    with pytest.raises(WrongError, match="somebody else's file"):
+    with pytest.raises(InvalidValueError, match="somebody else's file"):
         put_in(b'{"hooks": {"Stop": [{"command": "mine"}]}}', whole)
 
 
@@ -265,7 +265,7 @@ def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_take
         "yaml": b"extensions:\n  snell:\n    cmd: /their/own\n",
     }[kind]
     server = file(kind, Member((top, "snell"), {"command": "/opt/snell-hook", "args": ["--bridge", "mcp"]}))
-    with pytest.raises(WrongError):
+    with pytest.raises(InvalidValueError):
         put_in(theirs, server)
     assert taken_out(theirs, server) == theirs
 
@@ -273,7 +273,7 @@ def test_what_stands_under_our_name_and_is_not_ours_is_neither_replaced_nor_take
 def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
     ours = file("json", Member(("snell",), {"Stop": [{"type": "command", "command": SHIM}]}))
     theirs = b'{"snell": {"Stop": [{"type": "command", "command": "mine"}]}}'
-    with pytest.raises(WrongError, match="`snell` is there already, and it is not ours"):
+    with pytest.raises(InvalidValueError, match="`snell` is there already, and it is not ours"):
         put_in(theirs, ours)
     assert taken_out(theirs, ours) == theirs
     older = b'{"snell": {"Stop": [{"type": "command", "command": "exec /old/snell-hook --client x"}]}}'
@@ -283,7 +283,7 @@ def test_a_group_of_somebody_elses_hooks_under_our_name_stays() -> None:
 def test_yaml_in_braces_is_refused_with_what_to_do() -> None:
     server = file("yaml", Member(("extensions", "snell"), {"cmd": "/opt/snell-hook"}))
     for text in (b"{extensions: {}}\n", b"{other: 1}\n"):
-        with pytest.raises(WrongError, match="in braces, where nothing can be added"):
+        with pytest.raises(InvalidValueError, match="in braces, where nothing can be added"):
             put_in(text, server)
-    with pytest.raises(WrongError, match="`extensions` is written on one line"):
+    with pytest.raises(InvalidValueError, match="`extensions` is written on one line"):
         put_in(b"extensions: {a: {cmd: x}}\n", server)

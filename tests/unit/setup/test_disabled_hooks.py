@@ -6,7 +6,7 @@ import pytest
 
 from snell.clients.installs import install_names, install_of
 from snell.model.installs import Install, Switch
-from snell.setup.disabled_hooks import switched_off
+from snell.setup.disabled_hooks import disabled_hooks
 from snell.setup.plan import Options
 from snell.setup.status import client_checks, state_of
 from tests.unit.runtime.runtime_helpers import set_up, site_in
@@ -36,7 +36,7 @@ def test_hooks_that_the_client_does_not_run_are_not_called_installed(
 
 @pytest.mark.parametrize("name", install_names())
 def test_nothing_is_off_where_nobody_said_so(name: str, tmp_path: Path) -> None:
-    assert switched_off(install_of(name), site_in(tmp_path)) == ""
+    assert disabled_hooks(install_of(name), site_in(tmp_path)) == ""
 
 
 def test_the_file_that_counts_first_decides(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_file_that_counts_first_decides(tmp_path: Path) -> None:
         (tmp_path / folder / ".claude" / "settings.json").write_text(
             f'{{"disableAllHooks": {value}}}', encoding="utf-8"
         )
-    assert switched_off(install_of("claude_code"), site) == ""
+    assert disabled_hooks(install_of("claude_code"), site) == ""
 
 
 def test_a_companys_files_count_whichever_of_them_says_it(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_companys_files_count_whichever_of_them_says_it(tmp_path: Path) -> Non
     (tmp_path / "managed.d" / "20-broken.json").write_text("{", encoding="utf-8")
     switch = Switch(("onlyManaged",), True, (f"{tmp_path}/managed.d/*.json", f"{tmp_path}/none.json"))
     client = Install(name="x", title="X", switches=(switch,))
-    assert switched_off(client, site_in(tmp_path)) == f"`onlyManaged` in `{tmp_path}/managed.d/10-hooks.json`"
+    assert disabled_hooks(client, site_in(tmp_path)) == f"`onlyManaged` in `{tmp_path}/managed.d/10-hooks.json`"
 
 
 def test_doctor_says_that_they_are_off_and_where(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from snell.clients.installs import install_names, install_of
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, FileEdit, Member, SetupScope
-from snell.setup.file_changes import foreign, install, planned, planned_removal, records, uninstall
+from snell.setup.file_changes import foreign, install, plan_change, plan_removal, records, uninstall
 from snell.setup.plan import Options, plan
 from tests.unit.runtime.runtime_helpers import every_install, places_in, set_up, site_in, snapshot, take_out
 
@@ -37,7 +37,7 @@ def test_set_up_and_taken_out_a_home_is_byte_for_byte_what_it_was(name: str, sco
     set_up(install_of(name), options, site, state)
     files = plan(install_of(name), options, site)
     assert all(os.path.exists(file.path) for file in files)
-    assert not any(planned(file).changes for file in files)
+    assert not any(plan_change(file).changes for file in files)
     take_out(install_of(name), options, site, state)
     assert (snapshot(site.home), snapshot(site.project)) == before
     assert list(records(state)) == []
@@ -70,17 +70,17 @@ def test_what_two_clients_share_stays_until_the_second_one_goes(tmp_path: Path) 
 def test_what_was_written_meanwhile_stays_when_ours_goes(tmp_path: Path) -> None:
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_bytes(b'{\n  "a": 1\n}')
-    install(planned(member(path)), "x", state)
+    install(plan_change(member(path)), "x", state)
     path.write_bytes(path.read_bytes().replace(b'"a": 1', b'"a": 2, "b": 3'))
-    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
+    uninstall(plan_removal(member(path), {"x"}, state), "x", state)
     assert path.read_bytes() == b'{\n  "a": 2, "b": 3\n}'
 
 
 def test_a_file_that_was_made_for_us_goes_even_if_it_was_reformatted(tmp_path: Path) -> None:
     path, state = tmp_path / "new" / "deep" / "settings.json", tmp_path / "state"
-    install(planned(member(path)), "x", state)
+    install(plan_change(member(path)), "x", state)
     path.write_text(json.dumps({"snell": ours()}), encoding="utf-8")
-    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
+    uninstall(plan_removal(member(path), {"x"}, state), "x", state)
     assert not (tmp_path / "new").exists()
 
 
@@ -88,23 +88,23 @@ def test_a_newer_version_of_ours_still_gives_the_first_bytes_back(tmp_path: Path
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_bytes(b'{"a":   1}\n')
     for value in (1, 2, 3):
-        install(planned(member(path, value)), "x", state)
-    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
+        install(plan_change(member(path, value)), "x", state)
+    uninstall(plan_removal(member(path), {"x"}, state), "x", state)
     assert path.read_bytes() == b'{"a":   1}\n'
 
 
 def test_without_our_records_ours_is_found_and_taken_out(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b'{"a": 1}')
-    install(planned(member(path)), "x", tmp_path / "state")
-    uninstall(planned_removal(member(path), {"x"}, tmp_path / "other"), "x", tmp_path / "other")
+    install(plan_change(member(path)), "x", tmp_path / "state")
+    uninstall(plan_removal(member(path), {"x"}, tmp_path / "other"), "x", tmp_path / "other")
     assert path.read_bytes() == b'{"a": 1}'
 
 
 def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -> None:
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_bytes(b'{"a": 1}')
-    change = planned(member(path))
+    change = plan_change(member(path))
     path.write_bytes(b'{"a": 2}')
     with pytest.raises(SetupError, match="changed while you were looking at it; run set-up again"):
         install(change, "x", state)
@@ -114,12 +114,12 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -
 def test_what_another_set_up_has_just_written_need_not_be_written_again(tmp_path: Path) -> None:
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_bytes(b'{"a": 1}')
-    first, second = planned(member(path)), planned(member(path))
+    first, second = plan_change(member(path)), plan_change(member(path))
     install(first, "x", state)
     install(second, "y", state)
-    uninstall(planned_removal(member(path), {"x"}, state), "x", state)
+    uninstall(plan_removal(member(path), {"x"}, state), "x", state)
     assert b"snell" in path.read_bytes()
-    uninstall(planned_removal(member(path), {"y"}, state), "y", state)
+    uninstall(plan_removal(member(path), {"y"}, state), "y", state)
     assert path.read_bytes() == b'{"a": 1}'
 
 
@@ -128,7 +128,7 @@ def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> None:
     real.write_bytes(b"{}")
     real.chmod(0o640)
     link.symlink_to("dotfiles.json")
-    install(planned(member(link)), "x", state)
+    install(plan_change(member(link)), "x", state)
     assert os.readlink(link) == "dotfiles.json"
     assert (json.loads(real.read_bytes()), real.stat().st_mode & 0o777) == ({"snell": ours()}, 0o640)
 
@@ -136,9 +136,9 @@ def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> None:
 def test_a_link_to_nowhere_gets_its_file(tmp_path: Path) -> None:
     link, state = tmp_path / "settings.json", tmp_path / "state"
     link.symlink_to(tmp_path / "later" / "file.json")
-    install(planned(member(link)), "x", state)
+    install(plan_change(member(link)), "x", state)
     assert json.loads((tmp_path / "later" / "file.json").read_bytes()) == {"snell": ours()}
-    uninstall(planned_removal(member(link), {"x"}, state), "x", state)
+    uninstall(plan_removal(member(link), {"x"}, state), "x", state)
     assert link.is_symlink()
     assert not (tmp_path / "later").exists()
 
@@ -148,34 +148,34 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     path.write_bytes(b"{}")
     path.chmod(0o444)
     with pytest.raises(SetupError, match="is read-only; `chmod u\\+w` it first; nothing was changed"):
-        install(planned(member(path)), "x", tmp_path / "state")
+        install(plan_change(member(path)), "x", tmp_path / "state")
     assert path.read_bytes() == b"{}"
 
 
 def test_a_configuration_that_is_a_directory_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "settings.json").mkdir()
     with pytest.raises(SetupError, match="is a directory, not a file; move it away"):
-        planned(member(tmp_path / "settings.json"))
+        plan_change(member(tmp_path / "settings.json"))
 
 
 def test_a_folder_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "config").write_bytes(b"")
     with pytest.raises(SetupError, match="cannot be written: not a directory"):
-        install(planned(member(tmp_path / "config" / "settings.json")), "x", tmp_path / "state")
+        install(plan_change(member(tmp_path / "config" / "settings.json")), "x", tmp_path / "state")
 
 
 def test_a_malformed_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b'{\n  "a": \n}')
     with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; mend it first$"):
-        planned(member(path))
+        plan_change(member(path))
 
 
 def test_what_a_killed_set_up_left_beside_the_file_is_swept_away(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b"{}")
     (tmp_path / f".settings.json.{'0' * 16}.tmp").write_bytes(b"half")
-    install(planned(member(path)), "x", tmp_path / "state")
+    install(plan_change(member(path)), "x", tmp_path / "state")
     assert sorted(os.listdir(tmp_path)) == ["settings.json", "state"]
 
 
@@ -188,7 +188,7 @@ def test_two_set_ups_at_once_lose_nothing(tmp_path: Path) -> None:
         file = FileEdit(str(path), "json", (Member((f"n{number}",), number),), "hooks")
         for _ in range(200):
             try:
-                install(planned(file), "x", state)
+                install(plan_change(file), "x", state)
             except SetupError as error:
                 problems.append(error)
             else:

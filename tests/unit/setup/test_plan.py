@@ -16,8 +16,8 @@ from snell.model.errors import ClientError, SetupError
 from snell.model.installs import Install
 from snell.setup.apply_edits import is_our_file
 from snell.setup.config_formats import FORMS, MCP_FORMS, Programs
-from snell.setup.file_changes import install, planned
-from snell.setup.plan import Options, Site, check_scope, find, generate, plan, resolved
+from snell.setup.file_changes import install, plan_change
+from snell.setup.plan import Options, Site, check_scope, find, find_install, generate, plan
 from snell.setup.status import client_checks, state_of
 from snell.system.paths import PlaceError
 from tests.unit.runtime.runtime_helpers import PROGRAMS, every_install, set_up, site_in
@@ -30,7 +30,7 @@ def written(name: str, site: Site, **options: Any) -> dict[str, Any]:
     """The files that setting a client up gives, by path below the home or project, JSON and TOML decoded."""
     found = {}
     for file in plan(install_of(name), Options(**options), site):
-        text = (planned(file).after or b"").decode()
+        text = (plan_change(file).after or b"").decode()
         path = Path(file.path)
         short = str(path.relative_to(site.home if path.is_relative_to(site.home) else site.project))
         found[short] = json.loads(text) if short.endswith(".json") else text
@@ -233,12 +233,12 @@ def test_a_command_works_when_the_path_to_the_shim_has_spaces(tmp_path: Path) ->
     ],
 )
 def test_clients_are_known_by_their_names(given: str, name: str) -> None:
-    assert resolved(given).name == name
+    assert find_install(given).name == name
 
 
 def test_an_unknown_client_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(ClientError, match=r"known are claude-code, antigravity, augment, .*windsurf, zed, generic"):
-        resolved("emacs")
+        find_install("emacs")
 
 
 def test_a_variable_moves_a_clients_folder(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
     for client in every_install():
         options = Options(mcp=True, rules=True)
         set_up(client, options, site, tmp_path / "state")
-        changes = [planned(file) for file in plan(client, options, site)]
+        changes = [plan_change(file) for file in plan(client, options, site)]
         assert not any(change.changes for change in changes)
         for change in changes:
             install(change, client.name, tmp_path / "state")

@@ -111,12 +111,12 @@ def test_a_line_knows_what_it_runs(line, asked, answer):
     ],
 )
 def test_wrappers_are_taken_off(line, words):
-    assert read(line).commands[0].unwrapped.words == words
+    assert read(line).commands[0].inner_command.words == words
 
 
 def test_an_unwrapped_command_still_knows_its_place():
     line = "cd x; sudo A=1 env B=2 git 'a b' >out"
-    assert read(line).commands[1].unwrapped == Command(
+    assert read(line).commands[1].inner_command == Command(
         words=("git", "a b"),
         literal=(True, True),
         spans=((0, 3), (4, 9)),

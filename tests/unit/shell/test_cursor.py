@@ -74,7 +74,7 @@ def test_no_text_breaks_the_reader_and_offsets_slice_back(line):
         if not command.embedded:
             assert line[command.start : command.end] == command.text
         assert len(command.words) == len(command.literal) == len(command.spans)
-        assert command.unwrapped.end == command.end
+        assert command.inner_command.end == command.end
 
 
 @settings(deadline=None)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from snell.shell.reader import Command, CommandLine, Redirect, escaped, read, without_escape
+from snell.shell.reader import Command, CommandLine, Redirect, read, without_escape
+from snell.shell.reader import is_escaped as escaped
 
 SURE, DOUBT, DYNAMIC = "understood", "doubtful", "dynamic"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from snell.records import marks
-from snell.store.background_database import LEAST, GivingWay
+from snell.store.background_database import LEAST, BackgroundDatabase
 from snell.store.sqlite import SqliteDatabase
 
 
@@ -24,7 +24,7 @@ def busy_for(seconds: float, tx) -> None:
 
 
 def test_others_get_as_long_a_turn_as_a_transaction_took(path: Path) -> None:
-    database = GivingWay(SqliteDatabase(path))
+    database = BackgroundDatabase(SqliteDatabase(path))
     database.run(lambda tx: tx.rows("SELECT 1"))
     took = []
     for work in (lambda tx: busy_for(0.05, tx), lambda tx: marks.put(tx, "s", "n", 1)):
@@ -37,7 +37,7 @@ def test_others_get_as_long_a_turn_as_a_transaction_took(path: Path) -> None:
 
 
 def test_a_hurried_one_writes_while_another_program_has_much_to_write(path: Path) -> None:
-    long, hurried = GivingWay(SqliteDatabase(path)), SqliteDatabase(path, hurries=True)
+    long, hurried = BackgroundDatabase(SqliteDatabase(path)), SqliteDatabase(path, low_latency=True)
     hurried.open()
     is_over = threading.Event()
 

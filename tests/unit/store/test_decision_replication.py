@@ -7,7 +7,7 @@ import pytest
 from snell.model.errors import StoreError
 from snell.records import decisions, marks, retention
 from snell.records.decisions import Row
-from snell.store.replication.decisions import Fed, Spool
+from snell.store.replication.decisions import DecisionReplicator, ReplicationPosition
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 
@@ -31,30 +31,30 @@ def write(database: SqliteDatabase, first: int, number: int, *, traces: bool = F
 
 
 def ids(database: SqliteDatabase) -> list[str]:
-    return [row.id for row in do(database, decisions.after, 0, 10_000)]
+    return [row.id for row in do(database, decisions.rows_after, 0, 10_000)]
 
 
 def test_everything_goes_once_and_in_order(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 1_203, traces=True)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     assert (spool.feed(), spool.feed()) == (2_406, 0)
     assert ids(server) == ids(local)
     assert do(server, decisions.traces_after, 0, 10_000) == do(local, decisions.traces_after, 0, 10_000)
-    assert spool.fed() == Fed(decisions=1_203, traces=1_203)
+    assert spool.position() == ReplicationPosition(decisions=1_203, traces=1_203)
 
 
 def test_what_is_sent_again_after_a_crash_counts_once(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 70, traces=True)
-    Spool(local, server).feed()
+    DecisionReplicator(local, server).feed()
     do(local, marks.drop, "spool")
-    assert Spool(local, server).feed() == 140
+    assert DecisionReplicator(local, server).feed() == 140
     assert ids(server) == ids(local)
     assert len(do(server, decisions.traces_after, 0, 1_000)) == 70
 
 
 def test_what_comes_late_follows(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 3, traces=True)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.feed()
     do(local, decisions.add_late, "id-000001", {"hook": "slow"})
     assert spool.feed() == 1
@@ -67,7 +67,7 @@ def test_a_server_that_is_away_costs_nothing_but_time(local: SqliteDatabase, tmp
     place = tmp_path / "server"
     place.write_text("no directory", encoding="utf-8")
     server = SqliteDatabase(place / "snell.db")
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     for first in (0, 60):
         write(local, first, 60, traces=True)
         with pytest.raises(StoreError):
@@ -79,11 +79,11 @@ def test_a_server_that_is_away_costs_nothing_but_time(local: SqliteDatabase, tmp
 
 def test_retention_leaves_what_the_server_does_not_have(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 20)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.feed()
     write(local, 20, 20)
     now = 1_000 * retention.DAY_MS
-    assert do(local, retention.expire_decisions, now=now, up_to=spool.fed().decisions) == 20
+    assert do(local, retention.expire_decisions, now=now, up_to=spool.position().decisions) == 20
     assert ids(local) == [f"id-{each:06}" for each in range(20, 40)]
     spool.feed()
     assert len(ids(server)) == 40
@@ -93,7 +93,7 @@ def test_traces_of_decisions_that_the_server_has_dropped_are_left_out(
     local: SqliteDatabase, server: SqliteDatabase
 ) -> None:
     write(local, 0, 2)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.feed()
     server.run(lambda tx: tx.do("DELETE FROM decisions WHERE id = 'id-000000'"))
     for each in ("id-000000", "id-000001"):
@@ -104,13 +104,13 @@ def test_traces_of_decisions_that_the_server_has_dropped_are_left_out(
 
 def test_the_thread_is_woken_by_enough_rows_and_ends_when_told(local: SqliteDatabase, server: SqliteDatabase) -> None:
     write(local, 0, 50)
-    spool = Spool(local, server)
+    spool = DecisionReplicator(local, server)
     spool.start()
     spool.written(50)
     thread = spool._thread
     assert thread
     for _ in range(2_000):
-        if spool.fed().decisions == 50:
+        if spool.position().decisions == 50:
             break
         thread.join(0.005)
     spool.stop()

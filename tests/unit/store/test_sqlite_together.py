@@ -34,7 +34,7 @@ def test_all_parts_are_kept_with_one_commit(database: SqliteDatabase) -> None:
         put(database, "two")
 
     others.open()
-    database.together(work)
+    database.in_one_commit(work)
     assert seen == [set()]
     assert kept(others) == {"first", "two"}
     put(database, "three")
@@ -54,7 +54,7 @@ def test_a_part_that_fails_takes_only_itself_back(database: SqliteDatabase) -> N
             database.do("INSERT INTO nowhere VALUES (1)")
         put(database, "after")
 
-    database.together(work)
+    database.in_one_commit(work)
     assert kept(database) == {"before", "after"}
 
 
@@ -63,7 +63,7 @@ def test_a_part_has_no_parts(database: SqliteDatabase) -> None:
         put(database, "inner")
 
     with pytest.raises(StoreError, match="inside another"):
-        database.together(lambda: database.run(nested))
+        database.in_one_commit(lambda: database.run(nested))
     assert kept(database) == set()
 
 
@@ -73,7 +73,7 @@ def test_when_the_whole_fails_nothing_is_kept_and_the_database_can_be_used(datab
         raise ValueError("stop")
 
     with pytest.raises(ValueError, match="stop"):
-        database.together(work)
+        database.in_one_commit(work)
     assert kept(database) == set()
     put(database, "two")
     assert kept(database) == {"two"}
@@ -90,5 +90,5 @@ def test_a_transaction_that_ended_meanwhile_is_told(database: SqliteDatabase) ->
         put(database, "two")
 
     with pytest.raises(StoreError):
-        database.together(work)
+        database.in_one_commit(work)
     assert kept(database) == {"two"}

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from snell.system.address_policy import RefusedError, Target, allowed_entry, vetted
-from snell.system.deadline import Patience
-from snell.system.http_client import Call, HttpError, sent
+from snell.system.address_policy import RefusedError, Target, allowed_entry, check_url
+from snell.system.deadline import Deadline
+from snell.system.http_client import Call, HttpError, send_request
 
 PUBLIC = "93.184.215.14"
 # What names resolve to in these tests. A list of lists is a name that answers differently every time.
@@ -128,7 +128,7 @@ def canary():
 
 
 def called(url: str, **options) -> None:
-    with sent(Call("POST", vetted(url, resolve=resolve, **options)), Patience(0.5)) as response:
+    with send_request(Call("POST", check_url(url, resolve=resolve, **options)), Deadline(0.5)) as response:
         response.whole(10)
 
 
@@ -155,7 +155,7 @@ def test_with_loopback_granted_only_its_plain_forms_are_accepted(canary):
     accepted = []
     for url in tried:
         try:
-            accepted.append(vetted(url, loopback=True, resolve=resolve).host)
+            accepted.append(check_url(url, loopback=True, resolve=resolve).host)
         except RefusedError:
             continue
     assert sorted(set(accepted)) == [
@@ -179,7 +179,7 @@ def test_a_name_is_resolved_once_and_the_connection_goes_to_what_was_looked_at(c
         asked.append(host)
         return ["192.0.2.1" if len(asked) > 1 else PUBLIC]
 
-    target = vetted(f"https://rebind.example:{port}/x", resolve=rebinding)
+    target = check_url(f"https://rebind.example:{port}/x", resolve=rebinding)
     assert (target, asked, visits) == (Target("https", "rebind.example", port, "/x", (PUBLIC,)), ["rebind.example"], [])
 
 
@@ -202,7 +202,7 @@ def test_a_name_is_resolved_once_and_the_connection_goes_to_what_was_looked_at(c
     ],
 )
 def test_public_addresses_may_be_called(url, expected):
-    assert vetted(url, resolve=resolve) == expected
+    assert check_url(url, resolve=resolve) == expected
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_public_addresses_may_be_called(url, expected):
 )
 def test_what_the_settings_allow_may_be_called_and_nothing_beside_it(url, allowed, is_accepted):
     try:
-        vetted(url, allowed=allowed, resolve=resolve)
+        check_url(url, allowed=allowed, resolve=resolve)
     except RefusedError:
         assert not is_accepted
     else:
@@ -266,11 +266,11 @@ def test_an_entry_that_means_nothing_is_told_and_allows_nothing(text):
     with pytest.raises(ValueError, match=r"it is neither|is not a port|hold no IPv6"):
         allowed_entry(text)
     with pytest.raises(RefusedError):
-        vetted("https://private.example/", allowed=[text], resolve=resolve)
+        check_url("https://private.example/", allowed=[text], resolve=resolve)
 
 
 def test_the_reason_says_what_is_wrong():
     with pytest.raises(RefusedError, match=r"`private\.example` is 10\.0\.0\.7, which is private or reserved"):
-        vetted("https://private.example/", resolve=resolve)
+        check_url("https://private.example/", resolve=resolve)
     with pytest.raises(RefusedError, match="odd way of writing an address"):
-        vetted("https://2130706433/", resolve=resolve)
+        check_url("https://2130706433/", resolve=resolve)

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from snell.system.deadline import CancelledError, OutOfTimeError, Patience
-from snell.system.deadline_socket import connected
+from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
+from snell.system.deadline_socket import connect
 from tests.stalling import PATIENCE, black_hole, stalling
 
 LONG = b"x" * 30_000_000
@@ -54,15 +54,15 @@ def tls_server(folder, job):
         thread.join(PATIENCE)
 
 
-def secured(port, folder, patience):
+def secured(port, folder, deadline):
     context = ssl.create_default_context(cafile=str(folder / "cert.pem"))
-    return connected(["127.0.0.1"], port, patience).start_tls(context, "localhost")
+    return connect(["127.0.0.1"], port, deadline).start_tls(context, "localhost")
 
 
 def test_the_next_address_is_tried_when_the_first_does_not_connect():
     with black_hole() as port, socket.create_server(("127.0.0.2", port)) as other:
         other.settimeout(PATIENCE)
-        mine = connected(["127.0.0.1", "127.0.0.2"], port, Patience(PATIENCE))
+        mine = connect(["127.0.0.1", "127.0.0.2"], port, Deadline(PATIENCE))
         theirs, _ = other.accept()
         with theirs:
             mine.write(b"hello")
@@ -73,32 +73,32 @@ def test_the_next_address_is_tried_when_the_first_does_not_connect():
 def test_the_next_address_is_tried_when_the_first_refuses_or_cannot_be_reached():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        connected(["127.0.0.2", "255.255.255.255", "127.0.0.1"], port, Patience(PATIENCE)).close()
+        connect(["127.0.0.2", "255.255.255.255", "127.0.0.1"], port, Deadline(PATIENCE)).close()
 
 
 def test_when_every_address_fails_the_last_trouble_is_told():
     with pytest.raises(ConnectionRefusedError, match="connection refused"):
-        connected(["127.0.0.1", "127.0.0.2"], 1, Patience(PATIENCE))
+        connect(["127.0.0.1", "127.0.0.2"], 1, Deadline(PATIENCE))
     with pytest.raises(OSError, match="it has no address"):
-        connected([], 1, Patience(PATIENCE))
+        connect([], 1, Deadline(PATIENCE))
 
 
 def test_addresses_that_never_answer_do_not_outlast_the_limit():
-    with black_hole() as port, pytest.raises(OutOfTimeError):
-        connected(["127.0.0.1"] * 3, port, Patience(0.6))
+    with black_hole() as port, pytest.raises(DeadlineExceededError):
+        connect(["127.0.0.1"] * 3, port, Deadline(0.6))
 
 
 def test_connecting_can_be_cancelled():
     cancel = threading.Event()
     threading.Timer(0.1, cancel.set).start()
     with black_hole() as port, pytest.raises(CancelledError):
-        connected(["127.0.0.1"], port, Patience(PATIENCE, cancel))
+        connect(["127.0.0.1"], port, Deadline(PATIENCE, cancel))
 
 
 def test_a_handshake_that_stalls_can_be_cancelled_and_closes_the_connection():
     cancel = threading.Event()
     with stalling(cancel.set) as server:
-        mine = connected(["127.0.0.1"], server.port, Patience(PATIENCE, cancel))
+        mine = connect(["127.0.0.1"], server.port, Deadline(PATIENCE, cancel))
         with pytest.raises(CancelledError):
             mine.start_tls(ssl.create_default_context(), "localhost")
         assert server.is_left()
@@ -107,7 +107,7 @@ def test_a_handshake_that_stalls_can_be_cancelled_and_closes_the_connection():
 def test_a_write_that_stalls_can_be_cancelled():
     cancel = threading.Event()
     with stalling(cancel.set) as server:
-        mine = connected(["127.0.0.1"], server.port, Patience(PATIENCE, cancel))
+        mine = connect(["127.0.0.1"], server.port, Deadline(PATIENCE, cancel))
         with pytest.raises(CancelledError):
             mine.write(LONG)
         mine.close()
@@ -123,7 +123,7 @@ def test_an_encrypted_write_that_stalls_can_be_cancelled(certificate):
         is_over.wait(PATIENCE)
 
     with tls_server(certificate, stall) as port:
-        mine = secured(port, certificate, Patience(PATIENCE, cancel))
+        mine = secured(port, certificate, Deadline(PATIENCE, cancel))
         with pytest.raises(CancelledError):
             mine.write(LONG)
         mine.close()
@@ -138,7 +138,7 @@ def test_much_can_be_sent_and_read_over_tls(certificate):
         secure.sendall(got)
 
     with tls_server(certificate, echo) as port:
-        mine = secured(port, certificate, Patience(PATIENCE))
+        mine = secured(port, certificate, Deadline(PATIENCE))
         mine.write(LONG)
         got = bytearray()
         while len(got) < len(LONG):
@@ -149,4 +149,4 @@ def test_much_can_be_sent_and_read_over_tls(certificate):
 
 def test_a_certificate_that_is_not_known_is_refused(certificate):
     with tls_server(certificate, lambda secure: None) as port, pytest.raises(ssl.SSLCertVerificationError):
-        connected(["127.0.0.1"], port, Patience(PATIENCE)).start_tls(ssl.create_default_context(), "localhost")
+        connect(["127.0.0.1"], port, Deadline(PATIENCE)).start_tls(ssl.create_default_context(), "localhost")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.system.distributions import somebody_declares, version_of
+from snell.system.distributions import any_declares, version_of
 
 
 def test_our_own_version_is_what_the_slow_way_says() -> None:
@@ -23,6 +23,6 @@ def test_a_distribution_that_is_there_twice_has_no_certain_version(
 def test_entry_points_of_a_group_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "thing-1.0.dist-info").mkdir()
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    assert not somebody_declares("snell.packs")
+    assert not any_declares("snell.packs")
     (tmp_path / "thing-1.0.dist-info" / "entry_points.txt").write_text("[snell.packs]\nx = thing\n", encoding="utf-8")
-    assert somebody_declares("snell.packs")
+    assert any_declares("snell.packs")

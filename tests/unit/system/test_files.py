@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.system.files import FileError, locked, read_capped, write_atomically
+from snell.system.files import FileError, file_lock, read_capped, write_atomically
 
 
 def test_a_file_is_written_whole_and_private(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_lock_has_one_holder_at_a_time(tmp_path: Path) -> None:
     path, inside, most = tmp_path / "lock", [0], [0]
 
     def enter() -> None:
-        with locked(path):
+        with file_lock(path):
             inside[0] += 1
             most[0] = max(most[0], inside[0])
             threading.Event().wait(0.002)
@@ -124,17 +124,17 @@ def test_a_lock_has_one_holder_at_a_time(tmp_path: Path) -> None:
 
 def test_a_lock_that_stays_taken_is_a_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with locked(path), pytest.raises(FileError) as caught, locked(path, wait=0.0):
+    with file_lock(path), pytest.raises(FileError) as caught, file_lock(path, wait=0.0):
         pass
     assert str(caught.value) == f"`{path}`: is locked by another process; wait for it to end, then try again"
-    with locked(path, wait=0.0):
+    with file_lock(path, wait=0.0):
         pass
 
 
 def test_a_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "lock"):
+    with pytest.raises(ZeroDivisionError), file_lock(tmp_path / "lock"):
         raise ZeroDivisionError
-    with locked(tmp_path / "lock", wait=0.0):
+    with file_lock(tmp_path / "lock", wait=0.0):
         pass
 
 
@@ -142,6 +142,6 @@ def test_a_lock_behind_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("elsewhere")
     for name in ("fifo", "link"):
-        with pytest.raises(FileError), locked(tmp_path / name):
+        with pytest.raises(FileError), file_lock(tmp_path / name):
             pass
     assert not (tmp_path / "elsewhere").exists()

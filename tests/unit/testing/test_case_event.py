@@ -4,11 +4,11 @@ import pytest
 
 from snell.model.events import Event
 from snell.testing import CaseError
-from snell.testing.case_event import given_from
+from snell.testing.case_event import case_event_from
 
 
 def happening(**fields):
-    return given_from(fields).happening("/project", "s1")
+    return case_event_from(fields).happening("/project", "s1")
 
 
 def test_a_shell_call_looks_like_the_clients_own():
@@ -126,5 +126,5 @@ def test_a_recorded_payload_can_be_pasted():
 )
 def test_a_mistake_is_explained(fields, message):
     with pytest.raises(CaseError) as caught:
-        given_from(fields)
+        case_event_from(fields)
     assert str(caught.value) == message

@@ -2,8 +2,8 @@
 
 import pytest
 
-from snell import House
-from snell.testing import Case, CaseError, Given, run_case
+from snell import Runtime
+from snell.testing import Case, CaseError, CaseEvent, run_case
 from snell.testing.case_files import case_files, subject_of
 
 
@@ -77,7 +77,7 @@ def test_cases_of_nothing_are_explained_with_the_nearest_hook(tree):
 
 
 def test_files_that_exclude_each_other_are_explained():
-    case = Case(name="x", event=Given("Stop", {}), files={"a": "", "a/b": ""}, file="x.cases.toml", line=3)
+    case = Case(name="x", event=CaseEvent("Stop", {}), files={"a": "", "a/b": ""}, file="x.cases.toml", line=3)
     with pytest.raises(CaseError) as caught:
-        run_case(case, House.embedded())
+        run_case(case, Runtime.embedded())
     assert str(caught.value) == "x.cases.toml:3: `a/b` of the case's files cannot be written: File exists; rename it"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.testing import Case, CaseError, Expectation, Given, cases_in
+from snell.testing import Case, CaseError, CaseEvent, Expectation, cases_in
 
 MISSING_EXPECT = 'say what shall come of it: expect = "silent", or { deny = "part of the reason" }'
 MISSING_EVENT = 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }'
@@ -41,13 +41,13 @@ expect = "silent"
         Case(
             name="pytest becomes make test",
             files={"Makefile": "test:\n\tpytest", "src/a.py": ""},
-            before=(Given("UserPromptSubmit", {"prompt": "hi"}),),
-            event=Given("PreToolUse", {"tool_input": {"command": "pytest"}}, "Bash", "", "shell"),
+            before=(CaseEvent("UserPromptSubmit", {"prompt": "hi"}),),
+            event=CaseEvent("PreToolUse", {"tool_input": {"command": "pytest"}}, "Bash", "", "shell"),
             expect=Expectation("deny", ("one", "two"), rewrite={"command": "make test"}, texts={"note": ("Makefile",)}),
             file=str(path),
             line=2,
         ),
-        Case(name="a stop is left alone", event=Given("Stop", {}), file=str(path), line=9),
+        Case(name="a stop is left alone", event=CaseEvent("Stop", {}), file=str(path), line=9),
     ]
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from snell import Allow, Ask, Deny, Env, Extra, House, Note, Rewrite, Stop, Tell, informs, judges, rewrites
+from snell import Allow, Ask, Deny, Env, Extra, Note, Rewrite, Runtime, Stop, Tell, informs, judges, rewrites
 from snell.testing import Case, run_case
-from snell.testing.case_event import given_from
+from snell.testing.case_event import case_event_from
 from snell.testing.expectation import expectation_from
 
 SHELL = {"on": "PreToolUse", "kind": "shell", "command": "pytest", "description": "tests"}
@@ -21,13 +21,13 @@ def outcome(answer: Any, expect: Any, *, declare=judges, event=SHELL) -> tuple[l
             raise answer
         return answer
 
-    house = House.embedded(the_hook)
+    runtime = Runtime.embedded(the_hook)
     try:
-        case = Case(name="x", event=given_from(event), expect=expectation_from(expect))
-        result = run_case(case, house)
+        case = Case(name="x", event=case_event_from(event), expect=expectation_from(expect))
+        result = run_case(case, runtime)
         return list(result.differences), result.hint
     finally:
-        house.close()
+        runtime.close()
 
 
 PASSES = ([], "")
@@ -92,15 +92,15 @@ def test_a_hook_that_does_not_apply_says_why():
     def only_edits():
         return Deny("no")
 
-    house = House.embedded(only_edits)
-    result = run_case(Case(name="x", event=given_from(SHELL), expect=expectation_from("deny")), house)
-    house.close()
+    runtime = Runtime.embedded(only_edits)
+    result = run_case(Case(name="x", event=case_event_from(SHELL), expect=expectation_from("deny")), runtime)
+    runtime.close()
     assert result.hint == "`only_edits` did not run: it is for edit calls, this is shell"
 
 
 def test_an_event_that_no_hook_is_for_is_named():
-    house = House.embedded()
-    result = run_case(Case(name="x", event=given_from({"on": "Stop"}), expect=expectation_from("deny")), house)
+    runtime = Runtime.embedded()
+    result = run_case(Case(name="x", event=case_event_from({"on": "Stop"}), expect=expectation_from("deny")), runtime)
     assert (list(result.differences), result.hint) == (["expected deny, got silent"], "no hook here answers Stop")
 
 
@@ -152,12 +152,12 @@ def test_a_rewritten_path_is_compared_as_it_was_written():
     def sample(call):
         return Rewrite(file_path=f"{call.path}.example")
 
-    house = House.embedded(sample)
-    event = given_from({"on": "PreToolUse", "kind": "read", "path": ".env"})
+    runtime = Runtime.embedded(sample)
+    event = case_event_from({"on": "PreToolUse", "kind": "read", "path": ".env"})
     right = Case(name="x", event=event, expect=expectation_from({"rewrite": {"path": ".env.example"}}))
     wrong = Case(name="x", event=event, expect=expectation_from({"rewrite": {"path": "x"}}))
-    results = [run_case(case, house).differences for case in (right, wrong)]
-    house.close()
+    results = [run_case(case, runtime).differences for case in (right, wrong)]
+    runtime.close()
     assert results == [
         (),
         ('expected a rewrite to `{"file_path":"x"}`, got `{"file_path":".env.example"}`',),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from snell import House
+from snell import Runtime
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SnellError
 from snell.model.tools import ALL_KINDS
@@ -41,9 +41,9 @@ def outcome_of(folder: Path) -> list[tuple[str, ...]]:
     assert max(map(len, source.splitlines())) <= 120
     namespace = {"__name__": "example"}
     exec(compile(source, str(folder / "example.py"), "exec"), namespace)
-    house = House.embedded(*declared_in(namespace).values())
-    results = [run_case(case, house) for case in cases_in(folder / "example.cases.toml")]
-    house.close()
+    runtime = Runtime.embedded(*declared_in(namespace).values())
+    results = [run_case(case, runtime) for case in cases_in(folder / "example.cases.toml")]
+    runtime.close()
     return [result.differences for result in results]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from snell.work.dehydration import checked, from_artefacts, recovery_block
+from snell.work.dehydration import from_artefacts, recovery_block, validate_payload
 from snell.work.errors import WorkError
 
 GOOD = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": ["/f"]}
@@ -32,19 +32,19 @@ GOOD = {"summary": "s", "lastAction": "l", "nextSteps": ["n"], "requiredFiles": 
 )
 def test_a_payload_that_lacks_something_is_refused_with_everything_that_it_lacks(given: Any, issues: list[str]):
     with pytest.raises(WorkError) as caught:
-        checked(given)
+        validate_payload(given)
     assert (caught.value.code, caught.value.details) == ("VALIDATION_ERROR", {"issues": issues})
 
 
 @pytest.mark.proves("S2-141")
 def test_at_most_eight_files_are_kept_with_a_warning():
     files = [f"/f{number}" for number in range(200)]
-    kept, warnings = checked({**GOOD, "requiredFiles": files, "more": "ignored"})
+    kept, warnings = validate_payload({**GOOD, "requiredFiles": files, "more": "ignored"})
     assert (kept, warnings) == (
         {**GOOD, "requiredFiles": files[:8]},
         ["requiredFiles: the first 8 of 200 are kept"],
     )
-    assert checked({**GOOD, "handoverInstructions": "h"}) == ({**GOOD, "handoverInstructions": "h"}, [])
+    assert validate_payload({**GOOD, "handoverInstructions": "h"}) == ({**GOOD, "handoverInstructions": "h"}, [])
 
 
 def test_the_recovery_block_says_everything_in_order():
@@ -65,4 +65,4 @@ def test_the_recovery_block_says_everything_in_order():
 def test_a_window_that_left_nothing_is_made_up_for_from_files():
     effort = {"skill": "build", "currentPhase": None}
     made = from_artefacts({"title": None, "dirPath": "/t"}, effort, [f"/t/{n}.md" for n in range(20)])
-    assert (len(made["requiredFiles"]), checked(made)[1]) == (8, [])
+    assert (len(made["requiredFiles"]), validate_payload(made)[1]) == (8, [])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from snell.work.effort_guards import Facts, blocking, fired, is_listed
+from snell.work.effort_guards import Facts, active_rules, blocking, is_listed
 
 FACTS = Facts(
     heartbeat_counter=5,
@@ -19,7 +19,7 @@ FACTS = Facts(
 
 
 def ids(rules: Any, facts: Facts = FACTS) -> list[str]:
-    return [each.rule_id for each in fired(rules, facts)]
+    return [each.rule_id for each in active_rules(rules, facts)]
 
 
 @pytest.mark.proves("S2-73")
@@ -88,9 +88,9 @@ def test_a_whitelist_exempts_and_an_overflow_goes_first():
     full = {"id": "full", "trigger": {"type": "contextThreshold", "condition": 0.9}, "urgency": "block"}
     other = {"id": "other", "trigger": {"type": "discovery"}, "urgency": "interrupt", "priority": 1}
     soft = {"id": "soft", "trigger": {"type": "discovery"}}
-    found = fired([soft, other, full], FACTS)
+    found = active_rules([soft, other, full], FACTS)
     assert [each.rule_id for each in blocking(found, FACTS)] == ["full"]
-    exempt = fired([{**other, "whitelist": ["Read(/p/*)"]}, full], FACTS)
+    exempt = active_rules([{**other, "whitelist": ["Read(/p/*)"]}, full], FACTS)
     assert blocking(exempt, FACTS) == []
 
 
@@ -127,6 +127,6 @@ def test_a_rule_that_is_malformed_anywhere_disturbs_no_other(odd: Any):
     conditions = [{"condition": {**good["condition"], name: odd}} for name in ("field", "op", "value")]
     rules = [*({**whole, name: odd} for name in whole), *payload, *filters, *triggers, *conditions, {"condition": odd}]
     for rule in (*rules, odd):
-        found = fired([rule, good], FACTS)
+        found = active_rules([rule, good], FACTS)
         assert "good" in [each.rule_id for each in found]
         blocking(found, FACTS)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from snell.work.errors import WorkError
-from snell.work.phases import allowed
+from snell.work.phases import check_move
 
 PHASES = [
     {"label": "1", "name": "Plan"},
@@ -45,18 +45,18 @@ def test_only_the_next_phase_is_allowed_without_a_reason(current: str | None, wa
 
 
 def test_an_undeclared_part_is_put_after_the_present_one():
-    labels = [each["label"] for each in allowed(PHASES, "2.2: Lexer", "2.3: More").phases]
+    labels = [each["label"] for each in check_move(PHASES, "2.2: Lexer", "2.3: More").phases]
     assert labels == ["1", "2", "2.1", "2.2", "2.3", "3"]
 
 
 def test_a_skill_without_phases_is_held_to_none():
-    assert allowed([], None, "5: Anything").phase == "5: Anything"
-    assert allowed([], "5: Anything", "5: Anything").is_change is False
+    assert check_move([], None, "5: Anything").phase == "5: Anything"
+    assert check_move([], "5: Anything", "5: Anything").is_change is False
 
 
 def _came_of(current: str | None, wanted: str, reason: str) -> str:
     try:
-        move = allowed(PHASES, current, wanted, reason)
+        move = check_move(PHASES, current, wanted, reason)
     except WorkError as error:
         return error.code
     return ("" if move.is_change else "same ") + move.phase
@@ -64,8 +64,8 @@ def _came_of(current: str | None, wanted: str, reason: str) -> str:
 
 @pytest.mark.parametrize("odd", [5, "phases", {"label": "1"}, None, [5, None, {"label": ["1"]}, {"label": " "}, {}]])
 def test_what_declares_no_phases_holds_to_none(odd: Any):
-    assert allowed(odd, None, "1: Plan").phase == "1: Plan"
+    assert check_move(odd, None, "1: Plan").phase == "1: Plan"
 
 
 def test_a_label_may_be_a_number():
-    assert allowed([{"label": 1}, {"label": 1.5}, {"label": 2}], "1.5", "2").phase == "2"
+    assert check_move([{"label": 1}, {"label": 1.5}, {"label": 2}], "1.5", "2").phase == "2"

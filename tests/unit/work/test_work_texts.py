@@ -191,8 +191,8 @@ def test_artefacts_are_called_after_ordinal_skill_and_kind(tmp_path: Path):
     effort = {"ordinal": 1, "skill": "brain-storm", "taskId": str(tmp_path / "task")}
     path = artefacts.path_of(effort, "log")
     assert Path(path).name == "1_BRAIN_STORM_LOG.md"
-    artefacts.append(path, artefacts.stamped("## One\nx", 0))
-    artefacts.append(path, artefacts.stamped("plain", 0))
+    artefacts.append(path, artefacts.stamp_heading("## One\nx", 0))
+    artefacts.append(path, artefacts.stamp_heading("plain", 0))
     assert (
         Path(path).read_text("utf-8")
         == "## [1970-01-01 00:00:00 UTC] One\nx\n\n## [1970-01-01 00:00:00 UTC]\nplain\n\n"
@@ -250,9 +250,11 @@ def test_the_most_urgent_status_stands_for_several():
 
 def test_a_skill_file_is_taken_apart():
     text = "---\nname: build\ndescription: 'builds'\nversion: 2\n---\n## 1. Plan\n## Phase 2: Do\ntext\n"
-    found = skill_files.parsed(text, "/s/build/SKILL.md")
+    found = skill_files.parse_skill(text, "/s/build/SKILL.md")
     assert (found["name"], found["description"], found["version"]) == ("build", "builds", "2")
     assert found["phases"] == [{"label": "1", "name": "Plan"}, {"label": "2", "name": "Do"}]
-    declared = skill_files.parsed('x\n```json\n{"phases": [{"label": "0", "name": "Z"}], "templates": ["t.md"]}\n```\n')
+    declared = skill_files.parse_skill(
+        'x\n```json\n{"phases": [{"label": "0", "name": "Z"}], "templates": ["t.md"]}\n```\n'
+    )
     assert (declared["phases"], declared["templates"]) == ([{"label": "0", "name": "Z"}], ["t.md"])
-    assert skill_files.parsed("", "/s/x/SKILL.md")["name"] == "x"
+    assert skill_files.parse_skill("", "/s/x/SKILL.md")["name"] == "x"

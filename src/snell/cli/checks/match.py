@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from snell.engine.match import compiled, guessed_type, value_targets
+from snell.engine.match import compile_matcher, guess_type, value_targets
 from snell.model.catalogue import CATALOGUE, EventRow, canonical, nearest
 from snell.model.errors import PatternError, SnellError
 
@@ -57,7 +57,7 @@ def _how_it_was_read(pattern: str, kind: str | None, event: EventRow) -> Iterato
 
 
 def _guessed(pattern: str, event: EventRow) -> str:
-    kind = guessed_type(pattern, event)
+    kind = guess_type(pattern, event)
     return "prefix" if kind == "wildcard" else kind
 
 
@@ -77,7 +77,7 @@ def _matches(row: Row) -> bool:
     event = _event_row(_text(row, "event") or "PreToolUse")
     if not event.matches:
         return True  # on an event that has nothing to match a matcher is ignored
-    predicate = compiled(pattern, _text(row, "type"), event)
+    predicate = compile_matcher(pattern, _text(row, "type"), event)
     if predicate is None:
         return True
     return any(predicate(name) for name in value_targets(event, value or ""))

@@ -9,7 +9,7 @@ from typing import Any
 from snell.cli.checks import text_in
 from snell.cli.checks.pack_options import options_here
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewrite_line import Redirected, redirected_by
+from snell.packs.toolchain.rewrite_line import Redirected, redirect_command
 
 EXAMPLE = "snell check redirect 'npm test -- --watch'"
 ROWS = "{id, files: {name: text}, cwd?, command}"
@@ -26,7 +26,7 @@ def ask(row: dict[str, Any]) -> dict[str, Any]:
         root = os.path.realpath(folder)
         _lay_out(row.get("files") or {}, Path(root))
         folder = str(_inside(Path(root), text_in(row, "cwd", "")))
-        came = redirected_by(options_here("toolchain"), command, folder, ceiling=root)
+        came = redirect_command(options_here("toolchain"), command, folder, ceiling=root)
     return {"command": came.command, "why": came.why}
 
 
@@ -45,7 +45,7 @@ def show(args: argparse.Namespace) -> int:
 def _redirected_here(args: argparse.Namespace) -> Redirected:
     if args.command is None:
         raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
-    return redirected_by(options_here("toolchain"), args.command, os.getcwd())
+    return redirect_command(options_here("toolchain"), args.command, os.getcwd())
 
 
 def _lay_out(files: Any, root: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from snell.cli.checks import text_in
 from snell.model.errors import SnellError
-from snell.packs.skills.ranking import Ranked, ranked, wanted
+from snell.packs.skills.ranking import Ranked, rank_skills, select_skills
 from snell.packs.skills.skill_files import skills_in
 from snell.packs.skills.skill_folders import folders_for
 from snell.settings.builtin_packs import builtin_hooks, options_of
@@ -63,5 +63,5 @@ def _ranking(prompt: str, folders: list[str]) -> tuple[list[Ranked], list[Ranked
     project = str(project_at(Path(cwd)).root) if loaded.is_trusted else ""
     more = [*folders, *(options.get("folders") or [])]
     known = skills_in(folders_for(os.path.expanduser("~"), project, more, os.environ, cwd))
-    found = ranked(prompt, known, options.get("triggers"))
-    return found, wanted(found, int(options.get("most", 3))), loaded.is_trusted
+    found = rank_skills(prompt, known, options.get("triggers"))
+    return found, select_skills(found, int(options.get("most", 3))), loaded.is_trusted

@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.table import print_one, print_rows
 from snell.model.errors import SnellError
 from snell.work.agents import STATUSES
@@ -35,15 +35,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
-        print_rows(house_call("db.agents.list"), COLUMNS, as_json=args.json, nothing="there are no agents yet")
+        print_rows(call_operation("db.agents.list"), COLUMNS, as_json=args.json, nothing="there are no agents yet")
         return 0
     id_ = args.id or os.environ.get("AGENT_ID")
     if not id_:
         raise SnellError("which agent?", advice="name it, or set AGENT_ID")
     if args.verb == "status":
-        agent = house_call("db.agents.updateStatus", {"id": id_, "status": args.status})
+        agent = call_operation("db.agents.updateStatus", {"id": id_, "status": args.status})
     else:
         given = {"label": args.label, "parent": args.parent, "manages": args.manages}
-        agent = house_call("db.agents.register", {"id": id_, **given})
+        agent = call_operation("db.agents.register", {"id": id_, **given})
     print_one(agent, f"agent {agent['id']} is {agent['status']}", as_json=args.json)
     return 0

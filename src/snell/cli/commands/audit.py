@@ -5,9 +5,9 @@ import os
 
 import msgspec
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 from snell.records.audit_check import Findings
-from snell.records.audit_log import Auditor
+from snell.records.audit_log import AuditLog
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import places
@@ -27,17 +27,17 @@ def run(args: argparse.Namespace) -> int:
     database = database_of(where)
     try:
         StoreJournal(database).take_in()  # what a process left behind that was killed
-        found = Auditor(database, where.state).verify(patience=PATIENCE)
+        found = AuditLog(database, where.state).verify(deadline=PATIENCE)
     finally:
         database.close()
     if args.json:
         print(msgspec.json.encode(found).decode())
     else:
-        _show(found, Paint.for_stdout())
+        _show(found, Colours.for_stdout())
     return 0 if found.is_good else 1
 
 
-def _show(found: Findings, paint: Paint) -> None:
+def _show(found: Findings, paint: Colours) -> None:
     for name, problems, good in (
         ("integrity", found.integrity, "nothing was changed"),
         ("completeness", found.completeness, "nothing is missing"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 from snell.setup.status import client_rows
 
 EXAMPLE = "snell clients"
@@ -43,4 +43,4 @@ def _cell(value: Any) -> str:
 def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(line[number]) for line in lines) for number in range(len(lines[0]))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return [Paint.for_stdout().bold(text[0]), *text[1:]]
+    return [Colours.for_stdout().bold(text[0]), *text[1:]]

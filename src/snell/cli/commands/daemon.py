@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 import msgspec
 
 from snell.cli.health.daemon import trouble_with
-from snell.daemon.client import DaemonError, SilentDaemonError, ask
-from snell.daemon.hung_daemon import end_if_silent
+from snell.daemon.client import DaemonError, HungDaemonError, ask
+from snell.daemon.hung_daemon import end_if_hung
 from snell.model.errors import SnellError
 from snell.system.paths import make_private, places
 
@@ -82,11 +82,11 @@ def _for_systemd(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-def started(where: Path) -> Any:
+def ensure_started(where: Path) -> Any:
     """The status of the daemon, which is started if need be."""
     if found := _running(where):
         return found
-    from snell.daemon.main import kept
+    from snell.daemon.main import daemon_environment
 
     make_private(where)
     subprocess.Popen(
@@ -96,20 +96,20 @@ def started(where: Path) -> Any:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         cwd="/",
-        env=kept(os.environ),
+        env=daemon_environment(os.environ),
     )
     return _wait_for(lambda: _running(where), "the daemon did not start; `snell daemon run` shows why")
 
 
 def _start(where: Path, args: argparse.Namespace) -> int:
-    return _show(started(where), args)
+    return _show(ensure_started(where), args)
 
 
 def _stop(where: Path, _args: argparse.Namespace) -> int:
     try:
         pid = ask(where, "stop")["pid"]
-    except SilentDaemonError:
-        pid = end_if_silent(where)
+    except HungDaemonError:
+        pid = end_if_hung(where)
         if pid is None:
             raise
         print(f"killed (pid {pid}): it gave no answer; nothing that it had answered for is lost")

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.cli.colours import Colour, Paint
-from snell.cli.demo_environment import Stage, is_native
+from snell.cli.colours import Colour, Colours
+from snell.cli.demo_environment import DemoEnvironment, is_native
 from snell.daemon.shim_paths import LONGEST_ADDRESS
-from snell.engine.explain import explained, shortened, wrapped
+from snell.engine.explain import explain, shorten, wrap
 from snell.settings.trust import approve, review
 
 EXAMPLE = "snell demo"
@@ -86,7 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="snell-demo-", dir=_parent_folder()))
     try:
-        return _tell(folder, Paint.for_stdout())
+        return _tell(folder, Colours.for_stdout())
     finally:
         if args.keep:
             print(f"kept: {folder}")
@@ -101,15 +101,15 @@ def _parent_folder() -> str:
     return usual if len(os.fsencode(address)) <= LONGEST_ADDRESS else SHORT_FOLDER
 
 
-def _tell(folder: Path, paint: Paint) -> int:
-    stage = Stage(folder)
+def _tell(folder: Path, paint: Colours) -> int:
+    stage = DemoEnvironment(folder)
     try:
         _introduce(stage, paint)
         start = time.perf_counter()
         records = [_scene(stage, title, event, paint) for title, event in SESSION]
         record = records[-1]
         print(paint.bold("\n$ snell why") + paint.dim("      every decision can be asked why"))
-        print(explained(record, paint.of(record)).replace(f"{stage.project}/", ""))
+        print(explain(record, paint.of(record)).replace(f"{stage.project}/", ""))
         told = len(records) + _show_memory(stage, paint)
         hooks = sum(len(each["runs"]) for each in stage.send(MEASURED)[0]["rounds"])
         _show_costs(stage.costs(MEASURED), hooks, paint)
@@ -122,7 +122,7 @@ def _tell(folder: Path, paint: Paint) -> int:
     return 0
 
 
-def _show_memory(stage: Stage, paint: Paint) -> int:
+def _show_memory(stage: DemoEnvironment, paint: Colours) -> int:
     """Returns how many events were told."""
     print(
         paint.bold("\nWhat a session finds out is known to the next one") + paint.dim("      once that is switched on")
@@ -134,7 +134,7 @@ def _show_memory(stage: Stage, paint: Paint) -> int:
     return 2
 
 
-def _introduce(stage: Stage, paint: Paint) -> None:
+def _introduce(stage: DemoEnvironment, paint: Colours) -> None:
     found = review(stage.where, stage.project, stage.env)
     print(paint.bold("A project brings hooks of its own."))
     print(f"Snell found {len(found.items)}, and runs none of them yet:")
@@ -146,7 +146,7 @@ def _introduce(stage: Stage, paint: Paint) -> None:
     print(f"From now on the agent starts {paint.bold('snell-hook')} for every event ({program}).\n")
 
 
-def _scene(stage: Stage, title: str, event: dict[str, Any], paint: Paint) -> dict[str, Any]:
+def _scene(stage: DemoEnvironment, title: str, event: dict[str, Any], paint: Colours) -> dict[str, Any]:
     record, seconds = stage.send(event)
     started = ", which started the daemon" if event.get("source") == "startup" else ""
     print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms{started})')}")
@@ -155,19 +155,19 @@ def _scene(stage: Stage, title: str, event: dict[str, Any], paint: Paint) -> dic
     elif "prompt" in event:
         print(f"    {event['prompt']}")
     for colour, label, text in _answer(record, paint):
-        first, *rest = wrapped(f"{label} {text}".replace(f"{stage.project}/", ""), 4)
+        first, *rest = wrap(f"{label} {text}".replace(f"{stage.project}/", ""), 4)
         print("\n".join([first.replace(label, colour(label), 1), *rest]))
     return record
 
 
 def _object(tool_input: dict[str, Any]) -> str:
     """What a tool works on: its command or its file."""
-    return shortened(next(iter(tool_input.values())))
+    return shorten(next(iter(tool_input.values())))
 
 
-def _answer(record: Mapping[str, Any], paint: Paint) -> list[tuple[Colour, str, str]]:
+def _answer(record: Mapping[str, Any], paint: Colours) -> list[tuple[Colour, str, str]]:
     lines = [
-        (paint.yellow, "rewritten to", f"{shortened(change['after'])} ({change['because']})")
+        (paint.yellow, "rewritten to", f"{shorten(change['after'])} ({change['because']})")
         for change in record.get("changes", ())
     ]
     if record["verdict"] == "deny":
@@ -178,7 +178,7 @@ def _answer(record: Mapping[str, Any], paint: Paint) -> list[tuple[Colour, str, 
     return lines or [(paint.dim, "no opinion:", "the agent's own permission flow decides")]
 
 
-def _show_costs(costs: Mapping[str, float], hooks: int, paint: Paint) -> None:
+def _show_costs(costs: Mapping[str, float], hooks: int, paint: Colours) -> None:
     print(paint.bold("\nWhat a hook costs") + paint.dim("      measured now, taking turns; medians"))
     told = (
         ("true", "/bin/true, which does nothing", str),

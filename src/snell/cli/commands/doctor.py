@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 
 EXAMPLE = "snell doctor"
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     env = dict(os.environ)
     visit = Visit(places(env), env, Path.cwd())
-    paint = Paint.for_stdout()
+    paint = Colours.for_stdout()
     found: list[Check] = []
     for check in examine(visit):
         found.append(check)

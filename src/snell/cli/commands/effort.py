@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.table import print_one, print_rows
 from snell.model.errors import SnellError
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def active() -> int:
     """The effort that is active here."""
-    found = house_call("commands.where")["effortId"]
+    found = call_operation("commands.where")["effortId"]
     if found is None:
         raise SnellError("no effort is active here", advice="`snell effort start TASK SKILL` begins one")
     return int(found)
@@ -68,34 +68,34 @@ def read_stdin(what: str) -> str:
 
 def _start(args: argparse.Namespace) -> None:
     given = {"taskName": args.task, "skill": args.skill, "mode": args.mode, "description": args.description}
-    made = house_call("commands.effort.start", given)
+    made = call_operation("commands.effort.start", given)
     _tell(made, args, "goes on" if made["resumed"] else "begins")
 
 
 def _resume(args: argparse.Namespace) -> None:
-    _tell(house_call("commands.effort.resume", {"effortId": args.id}), args, "goes on")
+    _tell(call_operation("commands.effort.resume", {"effortId": args.id}), args, "goes on")
 
 
 def _log(args: argparse.Namespace) -> None:
     text = " ".join(args.text) if args.text else read_stdin("the entry")
-    place = house_call("commands.log.append", {"content": text, "log": args.log, "effortId": args.effort})
+    place = call_operation("commands.log.append", {"content": text, "log": args.log, "effortId": args.effort})
     print_one(place, f"logged in {place['path']}", as_json=args.json)
 
 
 def _finish(args: argparse.Namespace) -> None:
     id_ = active() if args.id is None else args.id
-    effort = house_call("db.effort.finish", {"id": id_, "keywords": args.keywords})
+    effort = call_operation("db.effort.finish", {"id": id_, "keywords": args.keywords})
     print_one(effort, f"effort {effort['id']} is finished", as_json=args.json)
 
 
 def _list(args: argparse.Namespace) -> None:
-    rows = house_call("db.effort.list", {"lifecycle": "active"} if args.active else {})
+    rows = call_operation("db.effort.list", {"lifecycle": "active"} if args.active else {})
     columns = {**COLUMNS, "host": "HOST"} if any(row["host"] for row in rows) else COLUMNS
     print_rows(rows, columns, as_json=args.json, nothing="there is no effort yet; `snell effort start` begins one")
 
 
 def _show(args: argparse.Namespace) -> None:
-    effort = house_call("db.effort.get", {"id": active() if args.id is None else args.id})
+    effort = call_operation("db.effort.get", {"id": active() if args.id is None else args.id})
     if args.json:
         print_one(effort, "", as_json=True)
     else:

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 from snell.clients import client_named
-from snell.engine.explain import explained, headline
+from snell.engine.explain import explain, headline
 from snell.model.catalogue import CATALOGUE, canonical, nearest
 from snell.model.decision import Decision
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.json_input import read_payload
 from snell.system.json_output import json_bytes
 from snell.system.run_program import adopt_orphans
@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
     client = client_named(args.client)
     event = _event(args, client)
     adopt_orphans()
-    house = House.for_user()
+    runtime = Runtime.for_user()
     try:
-        decision = house.decide(event)
-        record = house.record_of(decision)
+        decision = runtime.decide(event)
+        record = runtime.record_of(decision)
     finally:
-        house.close()
+        runtime.close()
     for problem in record.get("problems", ()):
         print(f"snell: {problem}", file=sys.stderr)
     _show(args, client, decision, record)
@@ -131,13 +131,13 @@ def _show(args: argparse.Namespace, client: Any, decision: Decision, record: dic
         sys.stdout.buffer.write(reply.stdout)
         sys.stderr.buffer.write(reply.stderr)
     elif args.why:
-        print(explained(record, Paint.for_stdout().of(record)))
+        print(explain(record, Colours.for_stdout().of(record)))
     else:
         _short(record)
 
 
 def _short(record: dict[str, Any]) -> None:
-    print(headline(record, Paint.for_stdout().of(record)))
+    print(headline(record, Colours.for_stdout().of(record)))
     for change in record.get("changes", ()):
         print(f"  rewritten by {change['hook']}: {msgspec.json.encode(change['after']).decode()}")
     for note in record.get("notes", ()):

@@ -5,7 +5,7 @@ import sys
 import time
 from typing import Any
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.table import lines_of, print_rows
 from snell.work.agents import STATUSES
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = house_call("db.agents.fleet")
+    rows: list[dict[str, Any]] = call_operation("db.agents.fleet")
     return sorted(rows, key=lambda row: (STATUSES.index(row["status"]), row["id"]))
 
 

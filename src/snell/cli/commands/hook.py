@@ -10,11 +10,17 @@ import os
 import sys
 from contextlib import suppress
 
-from snell.daemon.hung_daemon import end_if_silent
+from snell.daemon.hung_daemon import end_if_hung
 from snell.model.errors import SnellError
 from snell.model.protocols import Reply
-from snell.runtime.app import House
-from snell.runtime.hook_request import bug, failure, parsed, refusal, reply_to
+from snell.runtime.app import Runtime
+from snell.runtime.hook_request import (
+    failure_reply,
+    internal_error_reply,
+    parse_hook_args,
+    reply_to,
+    unreadable_payload_reply,
+)
 from snell.system.json_input import LARGEST, too_many_bytes
 from snell.system.paths import POLICY_FILE, places
 from snell.system.run_program import adopt_orphans
@@ -39,15 +45,15 @@ def run(args: argparse.Namespace) -> int:
     if args.rewake:
         return 0  # without the daemon nothing goes on in the background
     if args.end_silent_daemon:
-        end_if_silent(places(os.environ).run)  # first: what it holds, we may have to wait for
+        end_if_hung(places(os.environ).run)  # first: what it holds, we may have to wait for
     adopt_orphans()
     try:
-        house = House.for_user()
+        runtime = Runtime.for_user()
     except SnellError as error:
         has_policy = POLICY_FILE.exists() or "SNELL_POLICY" in os.environ
-        return _write(failure(f"snell: {error}", payload, _words(args), blocks=has_policy))
-    with house:  # leaving it waits for watchers; the reply is out by then
-        return _answer(house, args, payload)
+        return _write(failure_reply(f"snell: {error}", payload, _words(args), blocks=has_policy))
+    with runtime:  # leaving it waits for watchers; the reply is out by then
+        return _answer(runtime, args, payload)
 
 
 def _read_stdin(length: int) -> tuple[bytes, int]:
@@ -59,21 +65,21 @@ def _read_stdin(length: int) -> tuple[bytes, int]:
     return payload, max(length, found)
 
 
-def _answer(house: House, args: argparse.Namespace, payload: bytes) -> int:
+def _answer(runtime: Runtime, args: argparse.Namespace, payload: bytes) -> int:
     words = _words(args)
     try:
         if args.payload_bytes > LARGEST:
             raise too_many_bytes(args.payload_bytes)
-        call = parsed(words, args.request_id)
-        client, event = call.received(payload, _here(), os.environ)
-        work = house.begin(event, call.request_id)
-        decision = work.earlier or house.settle(work, house.driven(work))
+        call = parse_hook_args(words, args.request_id)
+        client, event = call.decode_payload(payload, _here(), os.environ)
+        work = runtime.prepare(event, call.request_id)
+        decision = work.earlier or runtime.commit(work, runtime.run_to_end(work))
         code = _write(reply_to(client, decision, os.getpid()))
     except SnellError as error:
-        return _write(refusal(error, payload, house, _here(), words, os.environ))
+        return _write(unreadable_payload_reply(error, payload, runtime, _here(), words, os.environ))
     except Exception as error:  # noqa: BLE001 - the other net: somebody is waiting for an answer
-        return _write(bug(error, payload, house, _here(), words, os.environ))
-    house.follow_up(work, decision)
+        return _write(internal_error_reply(error, payload, runtime, _here(), words, os.environ))
+    runtime.after_reply(work, decision)
     return code
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from snell.cli.python_source import visible
-from snell.engine.explain import wrapped
+from snell.engine.explain import wrap
 from snell.model.catalogue import nearest
 from snell.model.errors import ClientError
 from snell.settings.client_hook_files import FORMS, project_files, user_files
@@ -108,7 +108,7 @@ def _show(row: dict[str, Any]) -> None:
         print(f"  line {hook['line']}: {_becomes(hook)}{matcher}, {hook['handler']}, {limit}{only}{off}")
         print(f"      {visible(hook['runs'])}")
     for problem in row["problems"]:
-        print("\n".join(wrapped(problem)))
+        print("\n".join(wrap(problem)))
 
 
 def _becomes(hook: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.charts import LONGEST_NAME, WIDEST, Bar, Chart, svg_charts, terminal_chart, without_middle
-from snell.cli.colours import Paint
+from snell.cli.colours import Colours
 from snell.cli.confirmation import require_person
 from snell.cli.ledger_export import FORMATS, export
 from snell.model.errors import SnellError
@@ -60,7 +60,7 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     asked = {"session": args.session, "run": args.run, "tool": args.tool, "status": args.status, "limit": args.limit}
     calls = [*database.run(lambda tx: ledger.recent(tx, **asked)), *_only_claimed(args, database)]
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
-    paint = Paint.for_stdout()
+    paint = Colours.for_stdout()
     for call in calls:
         print(msgspec.json.encode(call).decode() if args.json else _line(call, paint))
     if not calls and not args.json:
@@ -105,7 +105,7 @@ def _stats(args: argparse.Namespace, database: Database) -> int:
         Path(args.svg).write_text(svg_charts(charts), encoding="utf-8")
         print(f"written to {args.svg}", file=sys.stderr)
     if not args.json and not args.svg:
-        paint, width = Paint.for_stdout(), _bar_width()
+        paint, width = Colours.for_stdout(), _bar_width()
         print("\n\n".join("\n".join(terminal_chart(chart, paint, width)) for chart in charts))
     return 0
 
@@ -120,7 +120,7 @@ def _export(args: argparse.Namespace, database: Database) -> int:
 
 def _release(args: argparse.Namespace) -> int:
     require_person(os.environ, "`snell ledger release`")
-    answer = house_call("ledger.release", {"id": args.id})
+    answer = call_operation("ledger.release", {"id": args.id})
     if args.id == "lost":
         print("what was lost holds nothing up any more" if answer["released"] else "no ledger was lost")
         return 0
@@ -166,7 +166,7 @@ def _bar_width() -> int:
     return max(10, min(WIDEST, shutil.get_terminal_size((120, 24)).columns - 76))
 
 
-def _line(call: Call, paint: Paint) -> str:
+def _line(call: Call, paint: Colours) -> str:
     colour = {"failed": paint.red, "denied": paint.yellow, "succeeded": paint.green}.get(call.status, paint.dim)
     status = colour(f"{call.status:<20}")
     took = f"{_seconds(call.duration_ms):>9}"

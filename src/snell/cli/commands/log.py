@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from snell.cli.colours import Paint, visible
+from snell.cli.colours import Colours, visible
 from snell.clients import own_name
 from snell.model.effects import Verdict
 from snell.model.errors import SnellError
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     journal = StoreJournal(database_of(places(os.environ)))
     filters = {name: value for name in _FILTERS if (value := getattr(args, name))}
     rows = _found(journal, filters, args.limit)
-    paint = Paint.for_stdout()
+    paint = Colours.for_stdout()
     for row in rows:
         print(msgspec.json.encode(row).decode() if args.json else _line(row, paint, _spoken(journal, row)))
     if not rows and not args.json:
@@ -76,7 +76,7 @@ def _decided(effect: object, row: Row) -> bool:
     return str(effect).partition(":")[0] == row.verdict
 
 
-def _line(row: Row, paint: Paint, spoken: str) -> str:
+def _line(row: Row, paint: Colours, spoken: str) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed" if row.failures else "")
     colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(row.verdict, paint.dim)

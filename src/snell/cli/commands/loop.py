@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.confirmation import require_person
 
 EXAMPLE = "snell loop start --promise TASK_COMPLETE --max 5"
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what != "status":
         require_person(os.environ, f"`snell loop {args.what}`")
     given = {"promise": args.promise, "max": args.max, "objective": args.objective, "session": args.session}
-    answer = house_call(f"loop.{args.what}", given)
+    answer = call_operation(f"loop.{args.what}", given)
     if args.json:
         print(msgspec.json.encode(answer).decode())
     elif args.what == "stop":

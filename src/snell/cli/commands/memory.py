@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.call_operation import house_call
-from snell.cli.colours import Paint
+from snell.cli.call_operation import call_operation
+from snell.cli.colours import Colours
 from snell.cli.confirmation import require_person
 from snell.cli.memory_switch import is_on
 from snell.memory.corrections import MARK as CORRECTED_BY
@@ -103,7 +103,7 @@ def _asked(verb: str, args: argparse.Namespace, text: str) -> dict[str, Any]:
     limit = {} if args.limit is None else {"limit": args.limit}
     command, _show, given = _VERBS[verb]
     name = command if "." in command else f"memory.{command}"
-    answer = house_call(name, {**where, **limit, **given(args, text)})
+    answer = call_operation(name, {**where, **limit, **given(args, text)})
     return dict(answer)
 
 
@@ -133,10 +133,10 @@ def _show_memories(answer: Mapping[str, Any]) -> None:
     if not answer["memories"]:
         print("nothing is known about that here; `--project '*'` asks everywhere")
     for each in answer["memories"]:
-        print(shown(each, Paint.for_stdout(), time.time()))
+        print(render_memory(each, Colours.for_stdout(), time.time()))
 
 
-def shown(memory: Mapping[str, Any], paint: Paint, now: float) -> str:
+def render_memory(memory: Mapping[str, Any], paint: Colours, now: float) -> str:
     """One memory on two lines."""
     age = _counted(round(max(0.0, now - memory["created_at"] / 1000) / 86_400), "day")
     fit = f"{memory['similarity']:.2f}  " if "similarity" in memory else ""

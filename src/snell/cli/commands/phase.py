@@ -5,7 +5,7 @@ import json
 import select
 import sys
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.commands.effort import active, read_stdin
 from snell.cli.table import print_one, print_rows
 from snell.model.errors import SnellError
@@ -25,11 +25,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.phase is None:
         id_ = active() if args.effort is None else args.effort
-        rows = house_call("db.effort.phaseHistory", {"effortId": id_})
+        rows = call_operation("db.effort.phaseHistory", {"effortId": id_})
         print_rows(rows, COLUMNS, as_json=args.json, nothing="the effort is in no phase yet")
         return 0
     given = {"phase": args.phase, "reason": args.reason, "proof": _proof(args.proof), "effortId": args.effort}
-    moved = house_call("commands.effort.phase", given)
+    moved = call_operation("commands.effort.phase", given)
     text = f"now in phase {moved['phase']}" if moved["changed"] else f"already in phase {moved['phase']}"
     print_one(moved, text, as_json=args.json)
     return 0

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.daemon.client import DaemonError, NoDaemonError, ask
 from snell.model.errors import SnellError
 from snell.system.paths import places
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             most=args.restarts,
         )
     )
-    house_call("run.forget", {"run": id_})
+    call_operation("run.forget", {"run": id_})
     return code if code >= 0 else 128 - code
 
 
@@ -69,7 +69,7 @@ def _left(id_: str) -> Restart | None:
 
 def _asked_at_home(id_: str) -> dict[str, object]:
     try:
-        answer = house_call("run.poll", {"run": id_})
+        answer = call_operation("run.poll", {"run": id_})
     except NoDaemonError:
         return {}
     return answer if isinstance(answer, dict) else {}

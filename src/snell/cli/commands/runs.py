@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.confirmation import require_person
 
 EXAMPLE = "snell runs start --minutes 30 --calls 100"
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what not in _LOOKS:
         require_person(os.environ, f"`snell runs {args.what}`")
     names = ("run", "session", "minutes", "steps", "calls", "objective", "reason", "call")
-    answer = house_call(f"runs.{args.what}", {name: getattr(args, name) for name in names})
+    answer = call_operation(f"runs.{args.what}", {name: getattr(args, name) for name in names})
     if args.json:
         print(msgspec.json.encode(answer).decode())
     elif "changed" in answer:

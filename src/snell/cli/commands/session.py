@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.commands.effort import read_stdin
 from snell.cli.table import print_one, print_rows
 from snell.model.errors import SnellError
@@ -37,12 +37,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
-        rows = house_call("db.session.list", {"effortId": args.effort, "openOnly": args.open})
+        rows = call_operation("db.session.list", {"effortId": args.effort, "openOnly": args.open})
         print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no session yet")
     elif args.verb == "dehydrate":
         _dehydrate(args)
     else:
-        session = house_call(f"db.session.{'get' if args.verb == 'show' else 'finish'}", {"id": args.id})
+        session = call_operation(f"db.session.{'get' if args.verb == 'show' else 'finish'}", {"id": args.id})
         print_rows([session], COLUMNS, as_json=args.json, nothing="")
     return 0
 
@@ -55,7 +55,7 @@ def _dehydrate(args: argparse.Namespace) -> None:
         raise SnellError(
             f"the payload is not JSON: {error}", advice="nothing was stored; mend it and try again"
         ) from None
-    done = house_call("commands.session.dehydrate", {"payload": payload, "sessionId": args.session})
+    done = call_operation("commands.session.dehydrate", {"payload": payload, "sessionId": args.session})
     warnings = "".join(f"\nwarning: {each}" for each in done["warnings"])
     print_one(
         done, f"session {done['sessionId']} is over; the next one knows what you wrote{warnings}", as_json=args.json

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
-from snell.engine.explain import wrapped
+from snell.engine.explain import wrap
 from snell.model.events import Event
 from snell.model.hooks import Hook
-from snell.runtime.app import House, Place
+from snell.runtime.app import Context, Runtime
 from snell.settings.json_schema import json_schema
 from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
-from snell.settings.problems import Complaint
+from snell.settings.problems import Problem
 from snell.system.paths import Places, places
 from snell.system.run_program import adopt_orphans
 from snell.system.server_address import shown_address
@@ -50,7 +50,7 @@ class _Found(msgspec.Struct, frozen=True):
     loaded: Loaded
     files: tuple[File, ...]
     hooks: tuple[Hook, ...]  # those of Python files and packs too
-    problems: tuple[Complaint, ...]
+    problems: tuple[Problem, ...]
 
     def as_data(self) -> dict[str, Any]:
         return {
@@ -83,17 +83,17 @@ class _Found(msgspec.Struct, frozen=True):
 def _look(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
     loaded = load(where, cwd, env)
     adopt_orphans()
-    with House.for_user(env, where) as house:
-        place = house.place_of(Event(name="SessionStart", payload={"cwd": str(cwd)}))
+    with Runtime.for_user(env, where) as runtime:
+        place = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
     files = tuple(_files(locate(where, cwd, env), loaded))
     return _Found(loaded, files, tuple(place.book.hooks()), _problems(loaded, place))
 
 
-def _problems(loaded: Loaded, place: Place) -> tuple[Complaint, ...]:
+def _problems(loaded: Loaded, place: Context) -> tuple[Problem, ...]:
     """What is wrong with the settings, then what showed itself when the hooks were loaded."""
     known = {str(each) for each in loaded.problems}
     later = (problem for problem in place.problems if problem not in known)
-    return (*loaded.problems, *(Complaint("", 0, problem) for problem in later))
+    return (*loaded.problems, *(Problem("", 0, problem) for problem in later))
 
 
 def _files(located: Located, loaded: Loaded) -> Iterator[File]:
@@ -134,10 +134,10 @@ def _hook_lines(hook: Hook, off: str) -> Iterator[str]:
     origin = str(hook.source)
     yield f"      {hook.source.layer}" + ("" if origin == hook.source.layer else f", {origin}")
     if why := off or hook.untrusted or ("" if hook.enabled else "it is not enabled"):
-        yield from wrapped(f"does not run: {why}", 6)
+        yield from wrap(f"does not run: {why}", 6)
 
 
-def _in_words(problem: Complaint) -> str:
+def _in_words(problem: Problem) -> str:
     return str(problem) if problem.file else problem.message
 
 

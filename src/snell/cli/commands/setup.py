@@ -11,18 +11,18 @@ from pathlib import Path
 
 import msgspec
 
-from snell.cli.colours import Paint
-from snell.cli.confirmation import asks_yes, is_agent, require_terminal_nearby
-from snell.cli.diff_view import shown_change
+from snell.cli.colours import Colours
+from snell.cli.confirmation import confirm, is_agent, require_terminal_nearby
+from snell.cli.diff_view import render_change
 from snell.cli.memory_switch import asks, file_for, is_answered, no_of, switch
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
-from snell.setup.file_changes import Change, install, planned, uninstall
+from snell.setup.file_changes import Change, install, plan_change, uninstall
 from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_mcp
-from snell.setup.plan import Options, Site, check_scope, found_here, generate, resolved
+from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
-from snell.setup.status import ClientState, fitted, removal_of, state_of
+from snell.setup.status import ClientState, removal_of, state_of, with_needed_options
 from snell.system.paths import Places, places
 
 EXAMPLE = "snell setup claude-code"
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
     where, site = places(env), Site.here(env, _project(env))
     if args.plugin:
         return _plugin(args, where, env)
-    chosen = [resolved(name) for name in args.client]
-    installs = list({each.name: each for each in chosen}.values()) or found_here(site)
+    chosen = [find_install(name) for name in args.client]
+    installs = list({each.name: each for each in chosen}.values()) or find_installed_clients(site)
     for each in chosen:
         check_scope(each, args.scope)
     if args.scope != "user" and os.path.realpath(site.project) == os.path.realpath(home_of(env)):
@@ -120,7 +120,7 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
         print("everything is installed and current" if is_well else "nothing was changed")
         return 0 if is_well and is_settled else 1
     require_terminal_nearby(env, "changing a client's configuration")
-    if wanted and not args.yes and not asks_yes("take these out?" if args.uninstall else "write these?"):
+    if wanted and not args.yes and not confirm("take these out?" if args.uninstall else "write these?"):
         print("nothing was changed")
         return 1
     touched: set[str] = set()
@@ -188,7 +188,7 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
         return
     # Clients share files. Who comes second finds there what was written for the first one a moment ago.
     path = os.path.realpath(change.file.path)
-    install(planned(change.file) if path in touched else change, client, where.state)
+    install(plan_change(change.file) if path in touched else change, client, where.state)
     touched.add(path)
 
 
@@ -217,13 +217,13 @@ _IN_WORDS = {
 
 
 def _show(state: ClientState) -> None:
-    paint = Paint.for_stdout()
+    paint = Colours.for_stdout()
     signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
     print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
     if state.problem:
         print(f"  {paint.red('left alone')}: {state.problem}")
     for change in state.changes:
-        for line in shown_change(change, paint):
+        for line in render_change(change, paint):
             print(f"  {line}")
     if state.changes and not any(change.changes for change in state.changes):
         print("  nothing to change")
@@ -257,7 +257,7 @@ def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> 
 
 
 def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int:
-    if [resolved(name).name for name in args.client] not in ([], ["claude_code"]):
+    if [find_install(name).name for name in args.client] not in ([], ["claude_code"]):
         raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
     files = plugin_files(_options(args, where, env))
     if not args.print:
@@ -278,7 +278,7 @@ def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Op
         status_line=not args.no_status_line,
         fail_closed=args.fail_closed,
     )
-    return fitted(options, where, Path.cwd(), env)
+    return with_needed_options(options, where, Path.cwd(), env)
 
 
 def _project(env: dict[str, str]) -> Path:

@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from snell.cli.display_commands import chosen, default_status, lines_of, session_in, usage_in
+from snell.cli.display_commands import choose_command, default_status, lines_of, session_in, usage_in
 from snell.daemon.client import DaemonError, ask
 from snell.model.errors import SnellError
 from snell.system.paths import places
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     session = session_in(payload)
     cwd = session.get("cwd") if isinstance(session.get("cwd"), str) else os.getcwd()
     try:
-        choice = chosen("status_line", args.then, places(os.environ), Path(cwd or "/"), os.environ)
+        choice = choose_command("status_line", args.then, places(os.environ), Path(cwd or "/"), os.environ)
     except SnellError:
         return 0  # a status line is no place for errors; `snell doctor` has them
     if not choice.is_off:

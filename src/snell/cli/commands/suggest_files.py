@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from snell.cli.display_commands import chosen, default_suggestions, lines_of, session_in
+from snell.cli.display_commands import choose_command, default_suggestions, lines_of, session_in
 from snell.model.errors import SnellError
 from snell.system.paths import places
 
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     cwd = str(given.get("cwd") or os.getcwd())
     query = given.get("query") if isinstance(given.get("query"), str) else ""
     try:
-        choice = chosen("file_suggestion", args.then, places(os.environ), Path(cwd), os.environ)
+        choice = choose_command("file_suggestion", args.then, places(os.environ), Path(cwd), os.environ)
     except SnellError:
         return 0
     if choice.is_off:

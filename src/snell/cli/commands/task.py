@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from snell.cli.call_operation import house_call
+from snell.cli.call_operation import call_operation
 from snell.cli.table import print_one, print_rows
 
 EXAMPLE = "snell task list"
@@ -27,10 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
         project = None if args.all else _project()
-        rows = house_call("db.task.list", {"projectId": project} if project is not None else {})
+        rows = call_operation("db.task.list", {"projectId": project} if project is not None else {})
         print_rows(rows, COLUMNS, as_json=args.json, nothing="there is no task yet; `snell effort start` begins one")
     elif args.verb == "show":
-        efforts = house_call("db.effort.list", {"taskId": os.path.abspath(args.path)})
+        efforts = call_operation("db.effort.list", {"taskId": os.path.abspath(args.path)})
         columns = {"id": "EFFORT", "ordinal": "NO", "skill": "SKILL", "lifecycle": "STATE", "currentPhase": "PHASE"}
         print_rows(efforts, columns, as_json=args.json, nothing="no effort has been begun there")
     else:
@@ -39,12 +39,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> None:
-    project = house_call("db.project.upsert", {"path": os.getcwd()})
+    project = call_operation("db.project.upsert", {"path": os.getcwd()})
     given = {name: getattr(args, name) for name in ("title", "description", "keywords", "workspace")}
-    task = house_call("db.task.upsert", {"dirPath": os.path.abspath(args.path), "projectId": project["id"], **given})
+    task = call_operation(
+        "db.task.upsert", {"dirPath": os.path.abspath(args.path), "projectId": project["id"], **given}
+    )
     print_one(task, f"{task['dirPath']} is a task", as_json=args.json)
 
 
 def _project() -> int | None:
-    found = house_call("commands.where")["projectId"]
+    found = call_operation("commands.where")["projectId"]
     return found if isinstance(found, int) else None

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.colours import Paint, visible
-from snell.engine.explain import explained
+from snell.cli.colours import Colours, visible
+from snell.engine.explain import explain
 from snell.engine.record import record_of
 from snell.model.errors import SnellError
 from snell.settings.locate import FOLDER, locate
@@ -100,7 +100,7 @@ class _Report:
         self._quiet = quiet
         self._verbose = verbose
         self._here = f"{os.getcwd()}/"  # paths below it are shown without it
-        self._paint = Paint.for_stdout()
+        self._paint = Colours.for_stdout()
         self._told: set[str] = set()  # problems that were shown; they are the same for every case of a file
 
     @property
@@ -134,7 +134,7 @@ class _Report:
             for problem in result.problems:
                 self._say_once(f"      {problem}")
             if self._verbose:
-                self._say(_indented(explained(record_of(result.decision, result.not_run))))
+                self._say(_indented(explain(record_of(result.decision, result.not_run))))
         elif self._verbose:
             self._say(f"{self._paint.green('ok')}    {case.file}:{case.line}  {case.name}: {result.happened}")
 

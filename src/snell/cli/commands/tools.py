@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from snell.cli.confirmation import asks_yes, require_person
+from snell.cli.confirmation import confirm, require_person
 from snell.model.errors import SnellError
 from snell.redact import redact
 from snell.setup.client_mcp_servers import Configured
-from snell.setup.learn_tool_schemas import configured, learn
+from snell.setup.learn_tool_schemas import configured_servers, learn
 from snell.system.mcp_tool_schemas import LearnedServer, all_learned, forget
 from snell.system.paths import places
 
@@ -35,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "forget":
         print(f"forgot what {forget(places(os.environ).state, args.server)} servers said")
         return 0
-    servers = [each for each in configured(os.environ, Path.cwd(), args.client) if args.server in ("", each.name)]
+    servers = [
+        each for each in configured_servers(os.environ, Path.cwd(), args.client) if args.server in ("", each.name)
+    ]
     if not servers:
         raise SnellError(
             "no MCP server is configured that could be asked",
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         )
     for each in servers:
         print(f"{each.client}: {each.name}: {_how(each)}")
-    if not args.yes and not asks_yes("Start these servers, and ask each what its tools take?"):
+    if not args.yes and not confirm("Start these servers, and ask each what its tools take?"):
         raise SnellError("nothing was started", advice="say yes, or give --yes")
     return _learned(servers, args.seconds)
 

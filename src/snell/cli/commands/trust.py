@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from snell.cli.confirmation import asks_yes, require_person
+from snell.cli.confirmation import confirm, require_person
 from snell.cli.python_source import look_at, visible
-from snell.engine.explain import wrapped
+from snell.engine.explain import wrap
 from snell.model.errors import TrustError
 from snell.settings.locate import folder_with_notes, locate
 from snell.settings.pins import Pin
@@ -54,7 +54,7 @@ def _ask(found: Review, where: Places, root: Path, env: dict[str, str]) -> int:
         print("all of it is approved" if found.items else "there is nothing to approve")
         return 0
     require_person(env, "approving hooks")
-    if not asks_yes("let these run, exactly as they are now?"):
+    if not confirm("let these run, exactly as they are now?"):
         print("nothing was approved" + ("" if sys.stdin.isatty() else _without_terminal(found)))
         return 1
     return _approve(where, root, [found.digest], env)
@@ -92,7 +92,7 @@ def _show(found: Review, approved: tuple[Pin, ...]) -> None:
         for line in _details(item, Path(found.root), approved):
             print(f"      {visible(line)}".rstrip())
     for problem in found.problems:
-        print("\n".join(wrapped(str(problem))))
+        print("\n".join(wrap(str(problem))))
     print()
 
 

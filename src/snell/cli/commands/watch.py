@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from snell.cli.colours import Paint, visible
+from snell.cli.colours import Colours, visible
 from snell.cli.follow_decisions import Follower, Seen
 from snell.model.errors import SnellError
 from snell.runtime.app import database_of
@@ -81,13 +81,13 @@ def _as_json(batches: Iterator[list[Seen]]) -> None:
 
 
 def _as_lines(batches: Iterator[list[Seen]]) -> None:
-    paint = Paint.for_stdout()
+    paint = Colours.for_stdout()
     for batch in batches:
         for seen in batch:
             print(_line(seen, paint), flush=True)
 
 
-def _line(seen: Seen, paint: Paint) -> str:
+def _line(seen: Seen, paint: Colours) -> str:
     when, what, tool, verdict, ms, session, hooks = _cells(seen)
     colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(seen.verdict, paint.dim)
     return f"{when}  {colour(f'{verdict:<6}')} {what:<18} {tool:<14} {ms:>8}  {session:<8}  {hooks}".rstrip()

@@ -5,8 +5,8 @@ import os
 
 import msgspec
 
-from snell.cli.colours import Paint
-from snell.engine.explain import explained
+from snell.cli.colours import Colours
+from snell.engine.explain import explain
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.system.paths import places
@@ -21,6 +21,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     record = StoreJournal(database_of(places(os.environ))).find(args.id)
-    mark = Paint.for_stdout().of(record)
-    print(msgspec.json.encode(record).decode() if args.json else explained(record, mark))
+    mark = Colours.for_stdout().of(record)
+    print(msgspec.json.encode(record).decode() if args.json else explain(record, mark))
     return 0

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.cli.health import Check, Visit
-from snell.daemon.client import DaemonError, SilentDaemonError, ask
+from snell.daemon.client import DaemonError, HungDaemonError, ask
 from snell.system.version import our_version
 
 
 def checks(visit: Visit) -> Iterator[Check]:
     try:
         status = ask(visit.where.run, "status")
-    except SilentDaemonError as error:
+    except HungDaemonError as error:
         yield Check(
             "daemon", "fail", str(error.message), "`snell daemon stop` ends it, and the next hook starts another"
         )

@@ -7,7 +7,7 @@ from snell.cli.health import Check, Status, Visit
 from snell.cli.memory_switch import is_on
 from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
-from snell.runtime.app import House, Place
+from snell.runtime.app import Context, Runtime
 from snell.runtime.missing_packages import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
@@ -19,8 +19,8 @@ SHOWN = 20
 def checks(visit: Visit) -> Iterator[Check]:
     loaded = load(visit.where, visit.cwd, visit.env)
     adopt_orphans()
-    with House.for_user(visit.env, visit.where) as house:
-        place = house.place_of(Event(name="SessionStart", payload={"cwd": str(visit.cwd)}))
+    with Runtime.for_user(visit.env, visit.where) as runtime:
+        place = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(visit.cwd)}))
     yield from _switches(loaded)
     yield from _problems(loaded, place)
     yield from _hooks(loaded, place)
@@ -47,12 +47,12 @@ def _switches(loaded: Loaded) -> Iterator[Check]:
         yield Check("switches", "ok", "the policy lets none but its own hooks run")
 
 
-def _problems(loaded: Loaded, place: Place) -> Iterator[Check]:
+def _problems(loaded: Loaded, place: Context) -> Iterator[Check]:
     found = [each for each in loaded.problems if Path(each.file).name != PAUSE_FILE]  # that has its own line
     for problem in found[:SHOWN]:
         status: Status = "fail" if problem.severity == "error" else "warn"
         yield Check("settings", status, f"{problem.file}:{problem.line}: {problem.message}", problem.advice)
-    lacking = missing_packages(place.book, place.crew.around)
+    lacking = missing_packages(place.book, place.executor.around)
     for each in lacking[:SHOWN]:
         yield Check("hooks", "fail", each.message, each.advice)
     known = {str(each) for each in (*loaded.problems, *lacking)}
@@ -63,7 +63,7 @@ def _problems(loaded: Loaded, place: Place) -> Iterator[Check]:
         yield Check("settings", "ok", "nothing is wrong with them")
 
 
-def _hooks(loaded: Loaded, place: Place) -> Iterator[Check]:
+def _hooks(loaded: Loaded, place: Context) -> Iterator[Check]:
     hooks = list(place.book.hooks())
     unapproved = [hook.id for hook in hooks if hook.untrusted] + [each.path for each in loaded.python if each.untrusted]
     if unapproved:

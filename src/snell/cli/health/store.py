@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from snell.cli.health import Check, Status, Visit
 from snell.model.errors import StoreError
 from snell.records import lost_ledger
-from snell.records.audit_log import Auditor
+from snell.records.audit_log import AuditLog
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 
@@ -28,8 +28,8 @@ def checks(visit: Visit) -> Iterator[Check]:
     try:
         StoreJournal(database).take_in()  # what a process left behind that was killed
         wrong = database.check()
-        missing = "" if wrong else Auditor(database, visit.where.state).missing_calls(PATIENCE)
-        lost = database.run(lost_ledger.told, only_reads=True)
+        missing = "" if wrong else AuditLog(database, visit.where.state).missing_calls(PATIENCE)
+        lost = database.run(lost_ledger.lost_ledger, only_reads=True)
         rows = database.run(lambda tx: tx.rows("SELECT count(*) FROM decisions")[0][0], only_reads=True)
     except StoreError as error:
         yield Check("store", "fail", f"{error.where}: {error.message}", error.advice)

@@ -8,9 +8,9 @@ what it answers is read as that one would read it.
 from collections.abc import Mapping
 from importlib import import_module
 
-from snell.model.protocols import Voice
+from snell.model.protocols import ClientEmulation
 
-VOICES: Mapping[str, str] = {
+EMULATIONS: Mapping[str, str] = {
     "codex": "snell.clients.emulation.codex",
     "copilot": "snell.clients.emulation.copilot",
     "cursor": "snell.clients.emulation.cursor",
@@ -18,10 +18,10 @@ VOICES: Mapping[str, str] = {
 }
 
 
-def voice_for(written_for: str) -> Voice | None:
+def emulation_for(written_for: str) -> ClientEmulation | None:
     """The voice for `client:event`, the event in that client's own spelling; only that client's module is loaded."""
     client, _, native = written_for.partition(":")
-    if client not in VOICES or not native:
+    if client not in EMULATIONS or not native:
         return None
-    found: Voice = import_module(VOICES[client]).SPEAKER(native)
+    found: ClientEmulation = import_module(EMULATIONS[client]).SPEAKER(native)
     return found

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.table import ClientTable
 from snell.clients.protocol.tool_inputs import native_input
-from snell.engine.match import compiled
+from snell.engine.match import compile_matcher
 from snell.model.decision import Failure, Outcome
 from snell.model.errors import PatternError, PayloadError
 from snell.model.events import Event, Payload, text_in
@@ -25,17 +25,17 @@ class Call(Struct, frozen=True):
     is_composed: bool = False  # from several parts of ours, so that a change of it cannot be taken apart again
 
 
-class Speaker:
+class Emulation:
     """One event of one client."""
 
-    table: Dialect
+    table: ClientTable
     also: Mapping[str, str] = {}  # Claude Code's tool -> this client's nearest, where its table has none
     matcher_type: str | None = "regex"
 
     def __init__(self, native: str) -> None:
         self.native = native
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         raise NotImplementedError
 
     def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
@@ -47,16 +47,16 @@ class Speaker:
     def folder(self, hook: Hook) -> str:
         return ""
 
-    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         """The names that a matcher is compared with; none: it is not looked at."""
         return ()
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
-        names = self.matched(event, given)
+        names = self.match_values(event, given)
         if matcher in ("", "*") or not names:
             return True
         try:
-            fits = compiled(self.pattern(matcher), self.matcher_type, event.row)
+            fits = compile_matcher(self.pattern(matcher), self.matcher_type, event.row)
             return fits is None or any(fits(name) for name in names)
         except PatternError:
             return True  # a pattern that cannot be read is no reason to leave a guard out
@@ -105,7 +105,7 @@ class Speaker:
 _NOTHING = object()
 
 
-def no_carrying(title: str) -> Payload:
+def without_nested_calls(title: str) -> Payload:
     """The answer in place of a change that cannot be carried over: nothing runs that the program did not want."""
     why = (
         f"a hook that was written for {title} changes this call in a way that cannot be carried over, so it is refused"
@@ -167,7 +167,7 @@ def object_in(text: str) -> Payload | None:
     return read_payload(text.encode("utf-8", "replace"))[0] if text.startswith("{") else None
 
 
-def crashed(said: Said) -> Outcome:
+def crash_outcome(said: Said) -> Outcome:
     first = next(iter(said.stderr.strip().splitlines()), "")
     how = "a signal" if said.exit_code is None else f"exit code {said.exit_code}"
     return Outcome(failure=Failure("crash", f"{how}: {first[:300]}" if first else how))

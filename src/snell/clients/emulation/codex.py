@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from snell.clients.codex import DIALECT, TITLE
-from snell.clients.emulation.base import Call, Speaker, no_carrying, object_in, result_text
+from snell.clients.emulation.base import Call, Emulation, object_in, result_text, without_nested_calls
 from snell.clients.emulation.patches import as_patch
 from snell.engine.hook_output import outcome_of_object
 from snell.model.decision import Outcome
@@ -23,11 +23,11 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Codex(Speaker):
+class Codex(Emulation):
     table = DIALECT
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         if self.is_unheard(event):
             return []
         payload = event.payload
@@ -52,7 +52,7 @@ class Codex(Speaker):
         call = super().call(event)
         return Call("Bash", {"command": event.command}) if event.kind == "shell" else call
 
-    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "tool_name")
         also = {"apply_patch": ("Edit", "Write"), "spawn_agent": ("Agent",)}.get(name, ())
         found = (name, *also) if name else (text_in(given, event.row.matches),)
@@ -69,7 +69,7 @@ class Codex(Speaker):
             return None
         changed = self.ours_again(event, inner["updatedInput"], is_whole=event.kind != "shell")
         if changed is None:
-            return outcome_of_object(no_carrying(TITLE), event)
+            return outcome_of_object(without_nested_calls(TITLE), event)
         return outcome_of_object({**answer, "hookSpecificOutput": {**inner, "updatedInput": changed}}, event)
 
 

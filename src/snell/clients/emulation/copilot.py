@@ -12,7 +12,14 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from snell.clients.copilot import DIALECT, TITLE
-from snell.clients.emulation.base import Speaker, crashed, no_carrying, object_in, result_text, unreadable
+from snell.clients.emulation.base import (
+    Emulation,
+    crash_outcome,
+    object_in,
+    result_text,
+    unreadable,
+    without_nested_calls,
+)
 from snell.engine.hook_output import outcome_of_object
 from snell.model.catalogue import canonical
 from snell.model.decision import Outcome
@@ -37,7 +44,7 @@ _CAMEL: Mapping[str, str] = {
 }
 
 
-class Copilot(Speaker):
+class Copilot(Emulation):
     table = DIALECT
     also: Mapping[str, str] = {"MultiEdit": "edit"}
 
@@ -49,7 +56,7 @@ class Copilot(Speaker):
         names = [name for name, tool in self.table.tools.items() if tool.name == ours and name[0].islower()]
         return next(iter(names), "") if self.is_camel else ours
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         if self.is_unheard(event):
             return []
         if event.name == "PermissionRequest":
@@ -109,7 +116,7 @@ class Copilot(Speaker):
         who = {"agent_id": event.agent_id, "agent_type": kind, "parent_agent_id": event.session_id}
         return {**named, **who, "transcriptPath": event.transcript_path}
 
-    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "toolName") or text_in(given, "tool_name") or text_in(event.payload, event.row.matches)
         return (name,) if name else ()
 
@@ -137,7 +144,7 @@ class Copilot(Speaker):
         return outcome_of_object(self._ours(event, answer), event)
 
     def _by_code(self, event: Event, said: Said) -> Outcome:
-        outcome = crashed(said)
+        outcome = crash_outcome(said)
         if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):
             why = said.stderr.strip() or "the hook refused without giving a reason"
             return replace(outcome, effects=(Deny(why),), failure=None if said.exit_code == 2 else outcome.failure)
@@ -157,7 +164,7 @@ class Copilot(Speaker):
             kept = {key: value for key, value in inner.items() if key != "updatedInput"}
             ours["hookSpecificOutput"] = {**kept, "hookEventName": event.name}
         new = self.ours_again(event, changed, is_whole=True)
-        return ours | (no_carrying(TITLE) if new is None else {"updatedInput": new})
+        return ours | (without_nested_calls(TITLE) if new is None else {"updatedInput": new})
 
 
 _KEPT: Mapping[str, tuple[str, ...]] = {

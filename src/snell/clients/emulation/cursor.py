@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from snell.clients.cursor import DIALECT, TITLE
 from snell.clients.emulation.base import (
-    Speaker,
-    crashed,
+    Emulation,
+    crash_outcome,
     edits_of,
-    no_carrying,
     object_in,
     plain_text,
     result_text,
     unreadable,
+    without_nested_calls,
 )
 from snell.clients.emulation.patches import edits_in_patch
 from snell.clients.protocol.tool_inputs import ALL_FILES
@@ -57,11 +57,11 @@ _READ: Mapping[str, tuple[str, ...]] = {
 _CLAUDES = ("decision", "reason", "hookSpecificOutput")
 
 
-class Cursor(Speaker):
+class Cursor(Emulation):
     table = DIALECT
     also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         about = _ABOUT.get(self.native)
         return [{**self._common(event, project), **each} for each in about(self, event)] if about else []
 
@@ -79,7 +79,7 @@ class Cursor(Speaker):
             "transcript_path": event.transcript_path or None,
         }
 
-    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         name = text_in(given, "tool_name")
         by_event = {
             "beforeShellExecution": text_in(given, "command"),
@@ -116,7 +116,7 @@ class Cursor(Speaker):
             remark = f"exit code 2 means nothing to {TITLE} at {self.native}"
             return Outcome((Deny(_why(said)),)) if refuses else Outcome(remarks=(remark,))
         if said.exit_code != 0:
-            return crashed(said)
+            return crash_outcome(said)
         if not said.stdout.strip():
             return Outcome()
         outcome = self._answered(event, said.stdout)
@@ -143,7 +143,7 @@ class Cursor(Speaker):
             read |= {"decision": "deny", "reason": text_in(answer, "user_message") or "the hook blocks this prompt"}
         if "updated_input" in read:
             changed = self.ours_again(event, read.pop("updated_input"), is_whole=False)
-            read |= no_carrying(TITLE) if changed is None else {"updated_input": changed}
+            read |= without_nested_calls(TITLE) if changed is None else {"updated_input": changed}
         return read
 
 
@@ -169,21 +169,21 @@ def _prompt(_voice: Cursor, event: Event) -> list[Payload]:
     return [{"prompt": event.prompt, "attachments": [], "composer_mode": "agent"}]
 
 
-def _tool(voice: Cursor, event: Event) -> list[Payload]:
-    call = voice.call(event)
+def _tool(emulation: Cursor, event: Event) -> list[Payload]:
+    call = emulation.call(event)
     return [{"tool_name": call.name, "tool_input": call.input, "tool_use_id": event.tool_use_id, "cwd": event.cwd}]
 
 
-def _tool_done(voice: Cursor, event: Event) -> list[Payload]:
+def _tool_done(emulation: Cursor, event: Event) -> list[Payload]:
     response = event.tool_response
     if event.kind == "shell":
         response = {"output": plain_text(response), "exitCode": _exit_code(event)}
-    return [{**_tool(voice, event)[0], "tool_output": _json(response), "duration": _duration(event)}]
+    return [{**_tool(emulation, event)[0], "tool_output": _json(response), "duration": _duration(event)}]
 
 
-def _tool_failed(voice: Cursor, event: Event) -> list[Payload]:
+def _tool_failed(emulation: Cursor, event: Event) -> list[Payload]:
     more = {"error_message": result_text(event), "failure_type": "error", "duration": _duration(event)}
-    return [{**_tool(voice, event)[0], **more, "is_interrupt": event.payload.get("is_interrupt") is True}]
+    return [{**_tool(emulation, event)[0], **more, "is_interrupt": event.payload.get("is_interrupt") is True}]
 
 
 def _shell(_voice: Cursor, event: Event) -> list[Payload]:
@@ -247,7 +247,7 @@ def _response(_voice: Cursor, event: Event) -> list[Payload]:
     return [{"text": text}] if text else []
 
 
-def _subagent(voice: Cursor, event: Event) -> list[Payload]:
+def _subagent(emulation: Cursor, event: Event) -> list[Payload]:
     """Before it starts: that is when one can still refuse it."""
     given = event.tool_input
     task = text_in(given, "prompt") or text_in(given, "description")
@@ -256,12 +256,12 @@ def _subagent(voice: Cursor, event: Event) -> list[Payload]:
     return [{**about, **more, "subagent_model": text_in(given, "model"), "is_parallel_worker": False}]
 
 
-def _subagent_stop(voice: Cursor, event: Event) -> list[Payload]:
+def _subagent_stop(emulation: Cursor, event: Event) -> list[Payload]:
     about = {"subagent_id": event.agent_id, "subagent_type": text_in(event.payload, "agent_type")}
     summary = text_in(event.payload, "last_assistant_message")
     transcript = text_in(event.payload, "agent_transcript_path") or None
     more: Payload = {"summary": summary, "task": "", "modified_files": [], "agent_transcript_path": transcript}
-    return [{**about, **each, **more} for each in _stop(voice, event)]
+    return [{**about, **each, **more} for each in _stop(emulation, event)]
 
 
 def _compact(_voice: Cursor, event: Event) -> list[Payload]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from snell.clients.emulation.base import (
-    Speaker,
-    crashed,
-    no_carrying,
+    Emulation,
+    crash_outcome,
     object_in,
     plain_text,
     result_text,
     unreadable,
+    without_nested_calls,
 )
 from snell.clients.gemini import DIALECT, TITLE
 from snell.engine.hook_output import outcome_of_object
@@ -35,11 +35,11 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 _TAKEN = ("additionalContext", "permissionDecision", "permissionDecisionReason")
 
 
-class Gemini(Speaker):
+class Gemini(Emulation):
     table = DIALECT
     also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
 
-    def given(self, event: Event, project: str) -> Sequence[Payload]:
+    def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         common: Payload = {
             "session_id": event.session_id,
@@ -65,14 +65,14 @@ class Gemini(Speaker):
             given["tool_response"] = _response(event)
         return given
 
-    def matched(self, event: Event, given: Payload) -> Sequence[str]:
+    def match_values(self, event: Event, given: Payload) -> Sequence[str]:
         field = "tool_name" if self.native in _TOOL_EVENTS else event.row.matches
         return tuple(filter(None, (text_in(given, field),)))
 
     def is_wanted(self, matcher: str, event: Event, given: Payload) -> bool:
         if self.native in _TOOL_EVENTS:
             return super().is_wanted(matcher, event, given)
-        names = self.matched(event, given)
+        names = self.match_values(event, given)
         return matcher in ("", "*") or not names or matcher in names
 
     def variables(self, event: Event, project: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ class Gemini(Speaker):
         if said.exit_code == 2 or self._blocks_by_code(event, said):
             return Outcome((Deny(_why(said)),))
         if said.exit_code != 0:
-            return crashed(said)
+            return crash_outcome(said)
         try:
             answer = object_in(said.stdout)
         except PayloadError as error:
@@ -108,7 +108,7 @@ class Gemini(Speaker):
         outer |= {key: inner[key] for key in _TAKEN if inner.get(key) is not None}
         if inner.get("tool_input") is not None:
             changed = self.ours_again(event, inner["tool_input"], is_whole=False)
-            outer |= no_carrying(TITLE) if changed is None else {"updatedInput": changed}
+            outer |= without_nested_calls(TITLE) if changed is None else {"updatedInput": changed}
         return outer
 
 

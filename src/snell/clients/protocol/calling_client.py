@@ -13,7 +13,7 @@ import msgspec
 from snell.model.events import Payload
 
 
-def caller_of(claimed: str, payload: Payload, env: Mapping[str, str]) -> str:
+def calling_client(claimed: str, payload: Payload, env: Mapping[str, str]) -> str:
     """The client that sent this payload, as far as it shows; else the one that the command line names."""
     if claimed not in _READ_BY_OTHERS:
         return claimed
@@ -37,7 +37,7 @@ def bare_caller(payload: bytes, env: Mapping[str, str]) -> str:
         found = msgspec.json.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-    caller = caller_of("claude_code", found, env) if isinstance(found, dict) else ""
+    caller = calling_client("claude_code", found, env) if isinstance(found, dict) else ""
     return caller if caller in _LEAVE_ARGUMENTS_OUT else ""
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import NoReturn
 
-from snell.clients.protocol.decode import decoded
-from snell.clients.protocol.encode import encoded, helpless
-from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.decode import decode as decoded
+from snell.clients.protocol.encode import cannot_answer
+from snell.clients.protocol.encode import encode as encoded
+from snell.clients.protocol.table import ClientTable
 from snell.model.decision import Decision
 from snell.model.errors import PayloadError
 from snell.model.events import Event
@@ -16,7 +17,7 @@ Encode = Callable[[Decision], Reply]
 Failed = Callable[..., Reply]
 
 
-def spoken(table: Dialect) -> tuple[Decode, Encode, Failed]:
+def make_codec(table: ClientTable) -> tuple[Decode, Encode, Failed]:
     """`decode`, `encode` and `failed` of a client that a table describes."""
 
     def decode(payload: bytes, event: str = "") -> Event:
@@ -26,7 +27,7 @@ def spoken(table: Dialect) -> tuple[Decode, Encode, Failed]:
         return encoded(table, decision)
 
     def failed(event: str, text: str, *, blocks: bool) -> Reply:
-        return helpless(table, event, text, blocks=blocks)
+        return cannot_answer(table, event, text, blocks=blocks)
 
     return decode, encode, failed
 

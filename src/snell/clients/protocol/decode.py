@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.table import ClientTable
 from snell.clients.protocol.tool_inputs import claude_input, claude_tool
 from snell.model.catalogue import canonical
 from snell.model.errors import PayloadError
@@ -14,7 +14,7 @@ from snell.system.json_input import check_tool_name, odd_fields, read_payload
 OWN_NAMES = ("hook_event_name", "hookEventName")  # understood whatever the client, after its own fields
 
 
-def decoded(table: Dialect, payload: bytes, event: str = "") -> Event:
+def decode(table: ClientTable, payload: bytes, event: str = "") -> Event:
     """The event that a payload reports; `event` is its name where the payload does not say."""
     given, flags = read_payload(payload)
     native = _event_name(table, given) or event or _nameless(table, given)
@@ -43,7 +43,7 @@ def decoded(table: Dialect, payload: bytes, event: str = "") -> Event:
     )
 
 
-def dig(value: Any, path: str) -> Any:
+def value_at(value: Any, path: str) -> Any:
     """What stands at a path such as `workspace_roots.0`; None when there is nothing."""
     for step in path.split("."):
         if isinstance(value, dict):
@@ -60,21 +60,21 @@ def texts_in(parts: list[Any]) -> list[str]:
     return [part if isinstance(part, str) else text_in(part, "text") for part in parts if isinstance(part, str | dict)]
 
 
-def _event_name(table: Dialect, given: Payload) -> str:
+def _event_name(table: ClientTable, given: Payload) -> str:
     names = (text_in(given, field) for field in (*table.event_fields, *OWN_NAMES))
     return next((name for name in names if name), "")
 
 
-def _nameless(table: Dialect, given: Payload) -> str:
+def _nameless(table: ClientTable, given: Payload) -> str:
     return next((name for name, fields in table.nameless.items() if fields <= given.keys()), "")
 
 
-def _canonical(table: Dialect, native: str, shaped: Payload) -> str:
+def _canonical(table: ClientTable, native: str, shaped: Payload) -> str:
     name = table.events.get(native) or canonical(native)
     return table.refine(name, shaped) if table.refine else name
 
 
-def _shaped(table: Dialect, given: Payload) -> Payload:
+def _shaped(table: ClientTable, given: Payload) -> Payload:
     renamed = (path for paths in table.fields.values() for path in paths if "." not in path)
     consumed = table.drops.union(renamed, table.event_fields, OWN_NAMES)
     shaped: Payload = {"hook_event_name": ""}
@@ -94,10 +94,10 @@ def _shaped(table: Dialect, given: Payload) -> Payload:
 
 
 def _first(given: Payload, paths: Iterable[str]) -> Any:
-    return next((value for path in paths if (value := dig(given, path)) is not None), None)
+    return next((value for path in paths if (value := value_at(given, path)) is not None), None)
 
 
-def _with_tool(table: Dialect, shaped: Payload) -> tuple[str, str, tuple[str, ...]]:
+def _with_tool(table: ClientTable, shaped: Payload) -> tuple[str, str, tuple[str, ...]]:
     """Claude's name of the tool, the client's, and what was ignored; name and input are put into the payload."""
     tool_name = text_in(shaped, "tool_name")
     if not tool_name:
@@ -111,7 +111,7 @@ def _with_tool(table: Dialect, shaped: Payload) -> tuple[str, str, tuple[str, ..
     return tool, tool_name, ignored
 
 
-def _takes_notes(table: Dialect, native: str, name: str) -> bool:
+def _takes_notes(table: ClientTable, native: str, name: str) -> bool:
     """Where a client takes no note at one event but does at another, the note had better wait."""
     answers = table.answers.get(native) or table.answers.get(name)
     return bool(answers and answers.note) or not any(each.note for each in table.answers.values())

@@ -15,16 +15,16 @@ from snell.clients.protocol.decode import texts_in
 from snell.clients.protocol.messages import (
     cannot_ask,
     cannot_change,
+    cannot_deliver_note,
     changed_by,
+    not_delivered,
     other_prompt,
     reason_of,
-    shown,
     stop_reason,
-    unheard,
-    unsaid,
+    to_text,
 )
 from snell.clients.protocol.person_present import reaches_person
-from snell.clients.protocol.table import Answers, Dialect, Form, Slot
+from snell.clients.protocol.table import Answers, ClientTable, Form, Slot
 from snell.clients.protocol.tool_inputs import native_input, takes_change
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, TURN_ENDS, canonical
 from snell.model.decision import Decision
@@ -36,7 +36,7 @@ from snell.system.json_output import json_bytes
 NO_ANSWERS = Answers()
 
 
-def encoded(table: Dialect, decision: Decision) -> Reply:
+def encode(table: ClientTable, decision: Decision) -> Reply:
     """What the client is to be told."""
     event = decision.event
     answers = _answers(table, _own_name(event), event.name)
@@ -46,7 +46,7 @@ def encoded(table: Dialect, decision: Decision) -> Reply:
     return _Speech(table, answers, decision).reply()
 
 
-def helpless(table: Dialect, event: str, text: str, *, blocks: bool) -> Reply:
+def cannot_answer(table: ClientTable, event: str, text: str, *, blocks: bool) -> Reply:
     """What the client gets when there is no decision: no opinion, or a refusal where a guard must not be missed."""
     name = table.events.get(event) or canonical(event)
     name = table.refine(event, {}) if table.refine and name not in table.answers else name
@@ -62,7 +62,7 @@ def helpless(table: Dialect, event: str, text: str, *, blocks: bool) -> Reply:
 class _Speech(Struct):
     """One decision on its way into words."""
 
-    table: Dialect
+    table: ClientTable
     answers: Answers
     decision: Decision
 
@@ -77,7 +77,7 @@ class _Speech(Struct):
             refusal, note = "\n".join(text for text in (refusal, note) if text), ""
             forms.append(answers.deny)
         elif refusal:
-            note = "\n".join(text for text in (unheard(decision.event.name, refusal), note) if text)
+            note = "\n".join(text for text in (cannot_deliver_note(decision.event.name, refusal), note) if text)
         else:
             note = "\n".join(text for text in (self._reworded(), note) if text)
             forms += [answers.rewrite if self._rewrites else None, self._verdict_form()]
@@ -90,7 +90,7 @@ class _Speech(Struct):
         forms += [answers.stop if self._stop else None, answers.env if decision.env else None]
         left += self._lost()
         filling = self._filling(refusal, note, tell)
-        stderr = "\n".join(unsaid(self.table.title, decision.event.name, text) for text in left)
+        stderr = "\n".join(not_delivered(self.table.title, decision.event.name, text) for text in left)
         return _reply(self.table, answers, [form for form in forms if form], filling, stderr)
 
     def _refusal(self) -> str:
@@ -201,14 +201,14 @@ class _Speech(Struct):
         """The output as text: what the model would read of it."""
         value = self.decision.event.rewritable
         if not isinstance(value, dict):
-            return shown(value)
+            return to_text(value)
         inner = next((value[key] for key in self.table.response_text if key in value), None)
         if isinstance(inner, list):
             return "\n".join(texts_in(inner))
-        return inner if isinstance(inner, str) else shown(value)
+        return inner if isinstance(inner, str) else to_text(value)
 
 
-def _answers(table: Dialect, own_name: str, name: str) -> Answers | None:
+def _answers(table: ClientTable, own_name: str, name: str) -> Answers | None:
     return table.answers.get(own_name) or table.answers.get(name)
 
 
@@ -220,7 +220,7 @@ def _own_name(event: Event) -> str:
 
 
 def _reply(
-    table: Dialect, answers: Answers | None, forms: list[Form], filling: Mapping[Slot, Any], stderr: str
+    table: ClientTable, answers: Answers | None, forms: list[Form], filling: Mapping[Slot, Any], stderr: str
 ) -> Reply:
     """All forms in one reply. An exit code that refuses needs its reason on stderr and nothing on stdout."""
     neutral = answers.neutral if answers and answers.neutral != Form() else table.neutral

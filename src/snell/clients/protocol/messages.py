@@ -46,7 +46,9 @@ def cannot_ask(decision: Decision, title: str, asks_when: str = "") -> str:
 def cannot_change(decision: Decision, title: str, after: Any) -> str:
     """A rewrite for a client that runs what the model asked for, or nothing."""
     by = changed_by(decision)
-    return f"{by} changes this call, and {title} cannot change it, so it is refused. Call it like this: {shown(after)}"
+    return (
+        f"{by} changes this call, and {title} cannot change it, so it is refused. Call it like this: {to_text(after)}"
+    )
 
 
 def other_prompt(decision: Decision, text: Any) -> str:
@@ -54,12 +56,12 @@ def other_prompt(decision: Decision, text: Any) -> str:
     return f"The user's prompt was reworded by {changed_by(decision)}. Work on this wording of it:\n{text}"
 
 
-def unheard(event: str, refusal: str) -> str:
+def cannot_deliver_note(event: str, refusal: str) -> str:
     """A refusal where the client takes none: all that is left is to tell the model."""
     return f"Do not act on the user's prompt: {refusal}" if event == "UserPromptSubmit" else refusal
 
 
-def unsaid(title: str, event: str, text: str) -> str:
+def not_delivered(title: str, event: str, text: str) -> str:
     """For whoever reads the client's log: a decision that nothing in this client can express."""
     return f"snell: {title} takes no such answer at {event}: {text}"
 
@@ -68,7 +70,7 @@ def changed_by(decision: Decision) -> str:
     return ", ".join(dict.fromkeys(f"`{change.hook}`" for change in decision.changes))
 
 
-def shown(value: Any) -> str:
+def to_text(value: Any) -> str:
     return value if isinstance(value, str) else json_bytes(value).decode("utf-8", "replace")
 
 

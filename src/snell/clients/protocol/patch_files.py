@@ -5,6 +5,6 @@ import re
 _FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 
 
-def patched_files(patch: str) -> list[str]:
+def files_in_patch(patch: str) -> list[str]:
     """In the order of the patch, each once."""
     return list(dict.fromkeys(_FILE.findall(patch)))

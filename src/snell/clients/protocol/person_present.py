@@ -2,12 +2,12 @@
 
 import re
 
-from snell.clients.protocol.table import Dialect
+from snell.clients.protocol.table import ClientTable
 
 _LETTERS = re.compile(r"-([A-Za-z]+)")  # short options may be written together, and with their value
 
 
-def reaches_person(table: Dialect, hook: int) -> bool:
+def reaches_person(table: ClientTable, hook: int) -> bool:
     """
     Return whether a person sees an ask of the client that started the process `hook`.
 

@@ -9,7 +9,7 @@ _REFUSED = re.compile(r"(const REFUSED(?:: string\[\])? = )\[\]")
 PLAIN = 'const COMMAND = ["snell-hook"]'
 
 
-def bridge(file: str, command: Sequence[str] = ("snell-hook",), refused: Sequence[str] = ()) -> str:
+def plugin_text(file: str, command: Sequence[str] = ("snell-hook",), refused: Sequence[str] = ()) -> str:
     """The text of a plugin such as `opencode.js`, with the command that it runs, and what it refuses unchecked."""
     text = files("snell.clients").joinpath("plugin_files", file).read_text(encoding="utf-8")
     text = _REFUSED.sub(lambda found: f"{found[1]}{json.dumps(list(refused))}", text, count=1)

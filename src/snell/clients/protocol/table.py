@@ -57,7 +57,7 @@ class Tool(Struct, frozen=True):
     creates: "Tool | None" = None  # what it is when no old text is given: a file is written, not edited
 
 
-class Dialect(Struct, frozen=True, kw_only=True):
+class ClientTable(Struct, frozen=True, kw_only=True):
     """A client: how it reports events, and what it takes for an answer."""
 
     name: str

@@ -6,8 +6,8 @@ What is judged must be what runs. So where an input holds a key under both names
 
 from typing import Any
 
-from snell.clients.protocol.patch_files import patched_files
-from snell.clients.protocol.table import Dialect, Tool
+from snell.clients.protocol.patch_files import files_in_patch
+from snell.clients.protocol.table import ClientTable, Tool
 from snell.model.command_words import line_of_list
 from snell.model.events import Payload
 
@@ -15,7 +15,7 @@ ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path`
 JOINT = "__"
 
 
-def claude_tool(table: Dialect, name: str, given: Any = None) -> str:
+def claude_tool(table: ClientTable, name: str, given: Any = None) -> str:
     """Claude Code's name for a tool of this client; the client's own when Claude has none."""
     if tool := _tool(table, name, given):
         return tool.name
@@ -29,7 +29,7 @@ def claude_tool(table: Dialect, name: str, given: Any = None) -> str:
     return name
 
 
-def claude_input(table: Dialect, name: str, given: Payload) -> tuple[Payload, tuple[str, ...]]:
+def claude_input(table: ClientTable, name: str, given: Payload) -> tuple[Payload, tuple[str, ...]]:
     """The input under Claude's keys, and what was ignored."""
     tool = _tool(table, name, given)
     if tool is None:
@@ -43,11 +43,11 @@ def claude_input(table: Dialect, name: str, given: Payload) -> tuple[Payload, tu
     if tool.is_argv and isinstance(words := shaped.get("command"), list):
         shaped["command"] = line_of_list([str(word) for word in words])
     if tool.is_patch and isinstance(patch := shaped.get("new_string"), str):
-        shaped |= {"old_string": "", **_files(patched_files(patch))}
+        shaped |= {"old_string": "", **_files(files_in_patch(patch))}
     return shaped, tuple(f"{key} in the input is ignored, {table.title} reads another key" for key in unread)
 
 
-def native_input(table: Dialect, name: str, value: Any, before: Any) -> Any:
+def native_input(table: ClientTable, name: str, value: Any, before: Any) -> Any:
     """A rewritten input in the client's own keys."""
     if not isinstance(value, dict):
         return value
@@ -65,7 +65,7 @@ def native_input(table: Dialect, name: str, value: Any, before: Any) -> Any:
     return {theirs.get(key, key): each for key, each in kept.items()}
 
 
-def takes_change(table: Dialect, name: str, before: Any, after: Any) -> bool:
+def takes_change(table: ClientTable, name: str, before: Any, after: Any) -> bool:
     """Does the client read every key that differs? What it does not read would run as it was."""
     if table.rewritable is None or (table.mcp_name and name.startswith(table.mcp_name[0])):
         return True
@@ -75,7 +75,7 @@ def takes_change(table: Dialect, name: str, before: Any, after: Any) -> bool:
     return is_known and all(key in read for key in new if key not in old or old[key] != new[key])
 
 
-def _tool(table: Dialect, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
+def _tool(table: ClientTable, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
     tool = table.tools.get(name)
     if tool is None or tool.creates is None:
         return tool
@@ -84,7 +84,7 @@ def _tool(table: Dialect, name: str, given: Any, *, is_claudes: bool = False) ->
     return tool if is_edit else tool.creates
 
 
-def _is_wrapped(table: Dialect, given: Payload) -> bool:
+def _is_wrapped(table: ClientTable, given: Payload) -> bool:
     return table.wraps_mcp and given.keys() == {"tool_name", "tool_input"} and isinstance(given["tool_input"], dict)
 
 

@@ -16,31 +16,31 @@ from snell.model.catalogue import CATALOGUE
 from snell.model.errors import SnellError
 from snell.model.hooks import LONGEST_TIMEOUT
 from snell.model.protocols import Reply
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 
 Output = dict[str, Any]
 Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[Output]]
 
 
-def hooks(house: House, events: Iterable[str] | None = None) -> dict[str, list[Any]]:
+def hooks(runtime: Runtime, events: Iterable[str] | None = None) -> dict[str, list[Any]]:
     """For `ClaudeAgentOptions(hooks=...)`: every event that the library can report, or those that are named."""
     sdk = library("claude_agent_sdk", "claude-agent-sdk")
-    callback = callback_for(house)
+    callback = callback_for(runtime)
     known = _names(library("claude_agent_sdk.types", "claude-agent-sdk").HookEvent)
     wanted = [name for name in known if name in CATALOGUE] if events is None else list(events)
     return {name: [sdk.HookMatcher(hooks=[callback], timeout=LONGEST_TIMEOUT)] for name in wanted}
 
 
-def callback_for(house: House) -> Callback:
+def callback_for(runtime: Runtime) -> Callback:
     """One function for all events."""
 
     async def snell(payload: Mapping[str, Any], _tool_use_id: str | None, _context: Any) -> Output:
         try:
             event = claude_code.decode(json_bytes(payload))
-            reply = claude_code.encode(await house.decide_async(event))
+            reply = claude_code.encode(await runtime.decide_async(event))
         except SnellError as error:
-            blocks = house.fails_closed(str(payload.get("cwd") or ""))
+            blocks = runtime.fails_closed(str(payload.get("cwd") or ""))
             reply = claude_code.failed(str(payload.get("hook_event_name")), f"snell: {error}", blocks=blocks)
         return _output(reply, str(payload.get("hook_event_name")))
 

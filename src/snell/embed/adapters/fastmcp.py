@@ -11,18 +11,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, embedding_for, library
-from snell.embed.mcp_results import blocks, fits, shown, structured, with_notes
+from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
+from snell.embed.mcp_results import blocks, fits, result_for_hooks, structured_content, with_notes
 from snell.embed.tool_call import Input, Result
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 PACKAGE = "fastmcp"
 
 
-def middleware(house: House, **options: Any) -> Any:
+def middleware(runtime: Runtime, **options: Any) -> Any:
     """For `FastMCP(middleware=[...])`. Options: session_id (else the connection's id), cwd, approve, known_as."""
     base = library("fastmcp.server.middleware", PACKAGE).Middleware
-    at, named = embedding_for(house, "fastmcp", options), "session_id" in options
+    at, named = embedded_agent_for(runtime, "fastmcp", options), "session_id" in options
 
     class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
         async def on_call_tool(self, context: Any, call_next: Callable[[Any], Any]) -> Any:
@@ -34,7 +34,7 @@ def middleware(house: House, **options: Any) -> Any:
                 return _unless_failed(returned[0])
 
             here = _at(at, context, named=named)
-            plan = here.plan(message.name, message.arguments or {}, execute, shown=shown)
+            plan = here.plan(message.name, message.arguments or {}, execute, shown=result_for_hooks)
             result = await here.run_async(plan)
             given = returned[0] if returned else None
             is_rewritten = not result.is_error and result.output is not given
@@ -45,11 +45,11 @@ def middleware(house: House, **options: Any) -> Any:
 
 class _ToolFailedError(Exception):
     def __init__(self, result: Any) -> None:
-        super().__init__(str(shown(result)))
+        super().__init__(str(result_for_hooks(result)))
         self.result = result
 
 
-def _at(at: Embedding, context: Any, *, named: bool) -> Embedding:
+def _at(at: EmbeddedAgent, context: Any, *, named: bool) -> EmbeddedAgent:
     server = context.fastmcp_context
     if server is None:
         return at
@@ -89,7 +89,7 @@ def _answer(result: Result, returned: Any, schema: Any) -> Any:
         raise told(result.text) from error
     replaced = _replaced(returned, result.output)
     if not fits(replaced, schema):
-        raise told("\n".join(filter(None, [str(shown(replaced)), *result.notes])))
+        raise told("\n".join(filter(None, [str(result_for_hooks(replaced)), *result.notes])))
     return with_notes(replaced, result.notes)
 
 
@@ -97,6 +97,6 @@ def _replaced(returned: Any, value: Any) -> Any:
     """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
     if value is returned:
         return returned
-    other = None if returned.structured_content is None else structured(returned.structured_content, value)
+    other = None if returned.structured_content is None else structured_content(returned.structured_content, value)
     tools = library("fastmcp.tools", PACKAGE)
     return tools.ToolResult(content=blocks(value), structured_content=other, meta=returned.meta)

@@ -12,18 +12,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, Submitted, embedding_for, keeps_going, library
+from snell.embed.embedded_agent import EmbeddedAgent, PromptResult, embedded_agent_for, library, stop_is_blocked
 from snell.embed.tool_call import Input, Plan, Result
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 
 PACKAGE = "langchain"
 
 
-def middleware(house: House, **options: Any) -> Any:
+def middleware(house: Runtime, **options: Any) -> Any:
     """For `create_agent(middleware=[...])`. Options: session_id (else the thread's id), cwd, approve, known_as."""
     types = library("langchain.agents.middleware.types", PACKAGE)
-    at, named = embedding_for(house, "langchain", options), "session_id" in options
+    at, named = embedded_agent_for(house, "langchain", options), "session_id" in options
     here = _Here(at, is_named=named)
 
     class State(types.AgentState):  # type: ignore[misc, name-defined] # the library is optional, so it has no types
@@ -65,21 +65,21 @@ def middleware(house: House, **options: Any) -> Any:
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         def after_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(keeps_going(here.now().fire("Stop", stop_hook_active=_is_kept_going(state))))
+            return _go_on(stop_is_blocked(here.now().fire("Stop", stop_hook_active=_is_kept_going(state))))
 
         @types.hook_config(can_jump_to=["model"])  # type: ignore[untyped-decorator] # the library is optional
         async def aafter_agent(self, state: Any, runtime: Any) -> Any:
-            return _go_on(keeps_going(await here.now().fire_async("Stop", stop_hook_active=_is_kept_going(state))))
+            return _go_on(stop_is_blocked(await here.now().fire_async("Stop", stop_hook_active=_is_kept_going(state))))
 
     return Snell()
 
 
 class _Here:
-    def __init__(self, at: Embedding, *, is_named: bool) -> None:
+    def __init__(self, at: EmbeddedAgent, *, is_named: bool) -> None:
         self._at = at
         self._is_named = is_named
 
-    def now(self) -> Embedding:
+    def now(self) -> EmbeddedAgent:
         """In the thread of this run, which is what LangGraph calls a session."""
         try:
             config = library("langgraph.config", PACKAGE).get_config()
@@ -97,7 +97,7 @@ class _ToolFailedError(Exception):
         self.message = message
 
 
-def _plan(at: Embedding, request: Any, execute: Callable[[Input], Any]) -> Plan:
+def _plan(at: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> Plan:
     call = request.tool_call
     passes = (library("langgraph.errors", PACKAGE).GraphBubbleUp,)
     return at.plan(call["name"], call["args"], execute, call.get("id") or "", passes=passes, shown=_shown)
@@ -169,7 +169,7 @@ def _last_prompt(state: Any) -> Any:
     return last if getattr(last, "type", "") == "human" else None
 
 
-def _prompt_update(prompt: Any, done: Submitted) -> Any:
+def _prompt_update(prompt: Any, done: PromptResult) -> Any:
     if done.refusal:
         return {"jump_to": "end", "messages": [_message("AIMessage", done.refusal)]}
     if done.text == _text(prompt):

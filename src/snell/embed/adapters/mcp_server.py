@@ -14,20 +14,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, embedding_for, library
-from snell.embed.mcp_results import blocks, fits, shown, structured, with_notes
+from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
+from snell.embed.mcp_results import blocks, fits, result_for_hooks, structured_content, with_notes
 from snell.embed.tool_call import Input, Result
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.json_output import json_bytes
 
 PACKAGE = "mcp"
 
 
-def hooked(server: Any, house: House, **options: Any) -> Any:
+def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
     """The same server, with hooks. Options: session_id (else the connection's id), cwd, approve, known_as."""
     if not isinstance(getattr(server, "middleware", None), list):
         raise TypeError(f"{type(server).__name__} has no middleware; the library must be `mcp` 2 or newer")
-    at, named = embedding_for(house, "mcp", options), "session_id" in options
+    at, named = embedded_agent_for(runtime, "mcp", options), "session_id" in options
 
     async def snell(context: Any, call_next: Callable[[Any], Any]) -> Any:
         call = context.params if context.method == "tools/call" else None
@@ -43,7 +43,7 @@ def hooked(server: Any, house: House, **options: Any) -> Any:
 
         here = _at(at, context, f"mcp__{server.name}__{call.get('name')}", named=named)
         given = dict(call.get("arguments") or {})
-        plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=shown)
+        plan = here.plan(str(call.get("name")), given, execute, passes=(_MoreNeededError,), shown=result_for_hooks)
         try:
             result = await here.run_async(plan)
         except _MoreNeededError as more:
@@ -59,7 +59,7 @@ def hooked(server: Any, house: House, **options: Any) -> Any:
 
 class _ToolFailedError(Exception):
     def __init__(self, result: Any) -> None:
-        super().__init__(str(shown(result)))
+        super().__init__(str(result_for_hooks(result)))
         self.result = result
 
 
@@ -71,7 +71,7 @@ class _MoreNeededError(Exception):
         self.result = result
 
 
-def _at(at: Embedding, context: Any, name: str, *, named: bool) -> Embedding:
+def _at(at: EmbeddedAgent, context: Any, name: str, *, named: bool) -> EmbeddedAgent:
     tool = str(context.params.get("name"))
     headers = getattr(context.request, "headers", None) or {}
     session = "" if named else headers.get("mcp-session-id") or ""
@@ -115,7 +115,7 @@ def _replaced(returned: Any, value: Any) -> Any:
     """What a hook made of a result. Its other form must not keep what the hook took out of this one."""
     if value is returned:
         return returned
-    other = None if returned.structured_content is None else structured(returned.structured_content, value)
+    other = None if returned.structured_content is None else structured_content(returned.structured_content, value)
     found = blocks(value)
     if found is value:
         text = value if isinstance(value, str) else json_bytes(value).decode("utf-8")

@@ -18,27 +18,27 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
 from snell.embed.tool_call import Input, Result
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 
 PACKAGE = "openai-agents"
 Execute = Callable[[Input], Awaitable[Any]]
 
 
-def hooked(agent: Any, house: House, **options: Any) -> Any:
+def with_hooks(agent: Any, runtime: Runtime, **options: Any) -> Any:
     """The same agent with hooks, and the agents it hands over to. Options: session_id, cwd, approve, known_as."""
-    return _hooked(agent, embedding_for(house, "openai_agents", options), {})
+    return _hooked(agent, embedded_agent_for(runtime, "openai_agents", options), {})
 
 
-def hooked_tool(tool: Any, at: Embedding) -> Any:
+def tool_with_hooks(tool: Any, at: EmbeddedAgent) -> Any:
     """One tool with hooks around it; as it is, if somebody else carries it out."""
     sdk = library("agents", PACKAGE)
     wrap = next((wrap for name, wrap in _WRAPS.items() if isinstance(tool, getattr(sdk, name, ()))), None)
     return wrap(tool, at) if wrap else tool
 
 
-def _function_tool(tool: Any, at: Embedding) -> Any:
+def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
     invoke, told = _raising(tool)
 
     async def on_invoke_tool(context: Any, arguments: str) -> Any:
@@ -80,7 +80,7 @@ def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[s
     return let_through(copy.copy(tool), None).on_invoke_tool, told
 
 
-def _shell_tool(tool: Any, at: Embedding) -> Any:
+def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
     if tool.executor is None:  # it runs in a container of the provider's
         return tool
 
@@ -98,7 +98,7 @@ def _shell_tool(tool: Any, at: Embedding) -> Any:
     return dataclasses.replace(tool, executor=executor)
 
 
-def _local_shell_tool(tool: Any, at: Embedding) -> Any:
+def _local_shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
     async def executor(request: Any) -> Any:
         action = request.data.action
         given = {"command": shlex.join(action.command)}
@@ -113,7 +113,7 @@ def _local_shell_tool(tool: Any, at: Embedding) -> Any:
     return dataclasses.replace(tool, executor=executor)
 
 
-def _custom_tool(tool: Any, at: Embedding) -> Any:
+def _custom_tool(tool: Any, at: EmbeddedAgent) -> Any:
     async def on_invoke_tool(context: Any, text: str) -> Any:
         async def execute(value: Input) -> Any:
             return await _awaited(tool.on_invoke_tool(context, value["input"]))
@@ -128,7 +128,7 @@ def _custom_tool(tool: Any, at: Embedding) -> Any:
 _PATCHES = {"create_file": "Write", "update_file": "Edit", "delete_file": "Delete"}
 
 
-def _apply_patch_tool(tool: Any, at: Embedding) -> Any:
+def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
     """Its editor with hooks around every operation, which they see as what a coding agent would have called."""
 
     def operating(name: str) -> Callable[[Any], Awaitable[Any]]:
@@ -178,11 +178,11 @@ _WRAPS = {
 }
 
 
-def _as(at: Embedding, name: str, claudes: str) -> Embedding:
+def _as(at: EmbeddedAgent, name: str, claudes: str) -> EmbeddedAgent:
     return replace(at, known_as={name: claudes, **at.known_as})
 
 
-async def _run(at: Embedding, name: str, given: Input, execute: Execute, call_id: str) -> Result:
+async def _run(at: EmbeddedAgent, name: str, given: Input, execute: Execute, call_id: str) -> Result:
     return await at.run_async(at.plan(name, given, execute, call_id, shown=_shown))
 
 
@@ -190,7 +190,7 @@ async def _awaited(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-def guardrail(at: Embedding) -> Any:
+def guardrail(at: EmbeddedAgent) -> Any:
     """An input guardrail that has the hooks look at a prompt before the model gets it."""
     sdk = library("agents", PACKAGE)
 
@@ -205,7 +205,7 @@ def guardrail(at: Embedding) -> Any:
     return sdk.InputGuardrail(guardrail_function=snell, name="snell", run_in_parallel=False)
 
 
-def _hooked(agent: Any, at: Embedding, done: dict[int, Any]) -> Any:
+def _hooked(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
     """Agents may hand over to each other in circles."""
     sdk = library("agents", PACKAGE)
     if isinstance(agent, sdk.Handoff):
@@ -219,7 +219,7 @@ def _hooked(agent: Any, at: Embedding, done: dict[int, Any]) -> Any:
     return other
 
 
-def _handoff(handoff: Any, at: Embedding, done: dict[int, Any]) -> Any:
+def _handoff(handoff: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
     """Which agent it leads to is known when it is taken."""
 
     async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
@@ -230,9 +230,9 @@ def _handoff(handoff: Any, at: Embedding, done: dict[int, Any]) -> Any:
     return other
 
 
-def _agent_class(kind: Any, at: Embedding) -> Any:
+def _agent_class(kind: Any, at: EmbeddedAgent) -> Any:
     async def get_all_tools(self: Any, run_context: Any) -> list[Any]:
-        return [hooked_tool(tool, at) for tool in await kind.get_all_tools(self, run_context)]
+        return [tool_with_hooks(tool, at) for tool in await kind.get_all_tools(self, run_context)]
 
     return type(kind.__name__, (kind,), {"get_all_tools": get_all_tools})
 

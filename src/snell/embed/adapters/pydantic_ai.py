@@ -12,18 +12,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.embed.embedded_agent import Embedding, embedding_for, library
+from snell.embed.embedded_agent import EmbeddedAgent, embedded_agent_for, library
 from snell.embed.tool_call import Input, Result
-from snell.model.events import same
-from snell.runtime.app import House
+from snell.model.events import json_equal
+from snell.runtime.app import Runtime
 
 PACKAGE = "pydantic-ai-slim"
 
 
-def capability(house: House, **options: Any) -> Any:
+def capability(runtime: Runtime, **options: Any) -> Any:
     """For `Agent(capabilities=[...])`. Options: session_id (else the conversation's id), cwd, approve, known_as."""
     base = library("pydantic_ai.capabilities", PACKAGE).AbstractCapability
-    at, named = embedding_for(house, "pydantic_ai", options), "session_id" in options
+    at, named = embedded_agent_for(runtime, "pydantic_ai", options), "session_id" in options
 
     class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
         def __init__(self) -> None:
@@ -55,7 +55,7 @@ def capability(house: House, **options: Any) -> Any:
             given = _jsonable(args)
 
             async def execute(value: Input) -> Any:
-                if same(value, given):
+                if json_equal(value, given):
                     return await handler(args)
                 return await handler(await validate(value) if validate else value)
 
@@ -68,7 +68,7 @@ def capability(house: House, **options: Any) -> Any:
     return Snell()
 
 
-def _at(at: Embedding, ctx: Any, *, named: bool) -> Embedding:
+def _at(at: EmbeddedAgent, ctx: Any, *, named: bool) -> EmbeddedAgent:
     conversation = getattr(ctx, "conversation_id", None)
     return replace(at, session_id=str(conversation)) if conversation and not named else at
 
@@ -101,7 +101,7 @@ def _with_notes(output: Any, notes: str) -> Any:
     return dataclasses.replace(given, content=said)
 
 
-async def _looked_at(at: Embedding, request: Any) -> Any:
+async def _looked_at(at: EmbeddedAgent, request: Any) -> Any:
     """The request with its prompt as the hooks left it."""
     messages = library("pydantic_ai.messages", PACKAGE)
     last = request.messages[-1] if request.messages else None

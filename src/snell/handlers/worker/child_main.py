@@ -56,7 +56,7 @@ def main() -> None:
     plans: dict[int, list[Planned]] = {}
     for line in requests:
         if line.startswith(b'{"load"'):
-            _say(answers, _load(decoded(line)["load"], loaded))
+            _say(answers, _load(decode_line(line)["load"], loaded))
         else:
             asked = _asked(line)
             if asked.hooks:
@@ -68,7 +68,7 @@ def _asked(line: bytes) -> Asked:
     try:
         return _ASKED(line)
     except msgspec.DecodeError:
-        return msgspec.convert(decoded(line), Asked)
+        return msgspec.convert(decode_line(line), Asked)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -155,7 +155,7 @@ def _run(plan: list[Planned], asked: Asked, progress: mmap.mmap, answers: Binary
         now = clock()
         times.append(now - start)
         if not is_same(payload, came):
-            event = msgspec.structs.replace(event, payload=decoded(came))  # the hooks after it see what really came
+            event = msgspec.structs.replace(event, payload=decode_line(came))  # the hooks after it see what really came
             payload = event.payload
             answer = {"error": f"{path}: it changed the event; return a Rewrite instead"}
         if answer is not None:
@@ -190,7 +190,7 @@ def _waited_for(result: Any) -> Any:
     return asyncio.run(awaited())
 
 
-def decoded(line: bytes) -> Any:
+def decode_line(line: bytes) -> Any:
     """A line of the protocol; half a surrogate pair, which an embedding program may hand over, survives it."""
     try:
         return msgspec.json.decode(line)

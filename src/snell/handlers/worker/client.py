@@ -22,7 +22,7 @@ from snell.sdk.decorators import Declaration
 OLD_FILES = 100  # files and earlier versions of files that a child may hold beside those in use
 
 
-class Described(msgspec.Struct, frozen=True):
+class HookDescription(msgspec.Struct, frozen=True):
     """A hook that a file declares."""
 
     name: str
@@ -51,7 +51,7 @@ class Worker:
             finally:
                 self._lock.release()
 
-    def load(self, path: str, digest: str, source: bytes) -> list[Described]:
+    def load(self, path: str, digest: str, source: bytes) -> list[HookDescription]:
         """Load a file from these bytes and return what it declares; raises HookError when it does not load."""
         with self._lock:
             try:
@@ -65,7 +65,7 @@ class Worker:
         for key in older:
             del self._sources[key]
         self._sources[path, digest] = source
-        return msgspec.convert(answer["hooks"], list[Described])
+        return msgspec.convert(answer["hooks"], list[HookDescription])
 
     def forget_all_but(self, paths: Container[str]) -> None:
         """Let a child that starts from now on load only these files."""
@@ -77,7 +77,7 @@ class Worker:
         with self._lock:
             return self._run_all(tuple(hooks), event, [])
 
-    def begin(self, hooks: tuple[Hook, ...], event: Event) -> "Flight | None":
+    def begin(self, hooks: tuple[Hook, ...], event: Event) -> "WorkerCall | None":
         """
         Start a run without waiting for anything; None when that cannot be promised (no warm child, or it is busy).
 
@@ -89,7 +89,7 @@ class Worker:
         try:
             is_ready = child and child.is_quiet and self._sources.keys() <= child.loaded
             if child and is_ready and child.ask(hooks, event, at_once=True):
-                return Flight(self, child, hooks, event)
+                return WorkerCall(self, child, hooks, event)
         except WorkerError:
             self._end()
         self._lock.release()
@@ -99,7 +99,7 @@ class Worker:
         with self._lock:
             self._end()
 
-    def finish(self, flight: "Flight") -> list[Outcome]:
+    def finish(self, flight: "WorkerCall") -> list[Outcome]:
         """Wait for the rest of a flight."""
         try:
             outcomes = self._collected(flight.child, flight.hooks)
@@ -152,7 +152,7 @@ class Worker:
             child.end()
 
 
-class Flight(msgspec.Struct, frozen=True):
+class WorkerCall(msgspec.Struct, frozen=True):
     """Hooks that are running in the child."""
 
     worker: Worker

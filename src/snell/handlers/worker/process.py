@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from snell.handlers.worker.child_main import UNNOTICEABLE, Address, Asked, decoded, effects_from_data
+from snell.handlers.worker.child_main import UNNOTICEABLE, Address, Asked, decode_line, effects_from_data
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
 from snell.system.json_output import json_bytes
 from snell.system.orphan_processes import FAMILY, Span
-from snell.system.process_killer import end_tree
+from snell.system.process_killer import kill_tree
 from snell.system.process_snapshot import MARK_VARIABLE
 from snell.system.process_tree import Tree
 from snell.system.run_program import environment, spare, unspare
@@ -144,7 +144,7 @@ class Child:
         return [said.get(index) or _quiet(spent) for index, spent in enumerate(seconds)], None
 
     def end(self) -> None:
-        end_tree(Tree(self.pid, frozenset({self._mark}), _NO_TIME))  # also what a hook started and sent away
+        kill_tree(Tree(self.pid, frozenset({self._mark}), _NO_TIME))  # also what a hook started and sent away
         with suppress(OSError):
             os.killpg(self.pid, 9)
         unspare(self.pid)
@@ -237,7 +237,7 @@ class Child:
     @staticmethod
     def _decoded(line: bytes) -> Any:
         try:
-            return decoded(line)
+            return decode_line(line)
         except ValueError:
             raise WorkerError("crash", "the hook wrote where its answer should be") from None
 

@@ -19,7 +19,7 @@ def groups_of() -> dict[str, tuple[int, ...]]:
 
 
 @cache
-def related(term: str) -> tuple[str, ...]:
+def related_words(term: str) -> tuple[str, ...]:
     """The other words of the groups that a term is in."""
     groups = _groups()
     others = (other for number in groups_of().get(term, ()) for other in groups[number])

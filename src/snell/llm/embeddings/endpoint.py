@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from snell.llm.embeddings.static_vectors import quantized
+from snell.llm.embeddings.static_vectors import quantize
 from snell.model.errors import SnellError
 from snell.system.optional_packages import install_advice
 
@@ -95,28 +95,28 @@ class Endpoint:
         found = {item.index: item.embedding for item in items}
         if sorted(found) != list(range(len(texts))) or not all(found.values()):
             raise EmbeddingError(f"{self._url} answered {len(items)} vectors for {len(texts)} texts")
-        return [quantized(found[number]) for number in range(len(texts))]
+        return [quantize(found[number]) for number in range(len(texts))]
 
     def _asked(self, body: bytes) -> bytes:
-        from snell.system.address_policy import RefusedError, vetted
-        from snell.system.deadline import OutOfTimeError, Patience
-        from snell.system.http_client import Call, HttpError, resolver, sent
+        from snell.system.address_policy import RefusedError, check_url
+        from snell.system.deadline import Deadline, DeadlineExceededError
+        from snell.system.http_client import Call, HttpError, resolver, send_request
 
-        patience = Patience(self._seconds)
+        deadline = Deadline(self._seconds)
         headers = {"content-type": "application/json"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         try:
             # The user named this host, so it may be on the user's own network.
             allowed = (urlsplit(self._url).hostname or "",)
-            target = vetted(self._url, loopback=True, allowed=allowed, resolve=resolver(patience))
-            with sent(Call("POST", target, headers, body), patience) as reading:
+            target = check_url(self._url, loopback=True, allowed=allowed, resolve=resolver(deadline))
+            with send_request(Call("POST", target, headers, body), deadline) as reading:
                 if reading.status != 200:
                     raise EmbeddingError(f"{self._url} answered with status {reading.status}")
                 return reading.whole(LARGEST_ANSWER)
         except (HttpError, RefusedError, ValueError) as error:
             raise EmbeddingError(f"{self._url}: {error}") from None
-        except OutOfTimeError:
+        except DeadlineExceededError:
             raise EmbeddingError(f"{self._url} did not answer within {self._seconds:g} s") from None
 
 

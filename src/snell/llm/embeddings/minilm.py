@@ -22,7 +22,7 @@ from msgspec import Struct
 from snell.llm.embeddings.endpoint import EmbeddingError
 from snell.llm.embeddings.optional_numpy import numpy_or_none
 from snell.llm.embeddings.safetensors import TensorError, tensors
-from snell.llm.embeddings.static_vectors import quantized
+from snell.llm.embeddings.static_vectors import quantize
 from snell.llm.embeddings.wordpiece import WordPieces
 from snell.system.files import FileError, read_capped
 from snell.system.optional_packages import install_advice
@@ -89,7 +89,7 @@ class MiniLm:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector of signed bytes for each text. With no texts it is only made ready."""
         self._load()
-        return [quantized(self.direction(text)) for text in texts]
+        return [quantize(self.direction(text)) for text in texts]
 
     def direction(self, text: str) -> list[float]:
         """The vector itself, of length one. Raises EmbeddingError."""

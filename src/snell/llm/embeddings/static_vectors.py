@@ -42,7 +42,7 @@ def vector_of(text: str, weights: Mapping[str, float] | None = None) -> bytes:
     tells where this is looked for, if that is known.
     """
     counted = [(term, times * (weights or {}).get(term, 1.0)) for term, times in _weighted(terms(text))]
-    return quantized([held + meant for held, meant in zip(_held(counted), _spread(_meant(counted)), strict=True)])
+    return quantize([held + meant for held, meant in zip(_held(counted), _spread(_meant(counted)), strict=True)])
 
 
 def wording_of(text: str) -> bytes:
@@ -54,7 +54,7 @@ def wording_of(text: str) -> bytes:
 
 
 def _wording(text: str) -> bytes:
-    return quantized(_held(_weighted(terms(text))))
+    return quantize(_held(_weighted(terms(text))))
 
 
 _short_wording = lru_cache(maxsize=4_096)(_wording)  # who is near one text is often near the next one, too
@@ -70,7 +70,7 @@ def earlier_makes() -> tuple[str, ...]:
     return MAKES[: MAKES.index(make())]
 
 
-def quantized(numbers: Sequence[float]) -> bytes:
+def quantize(numbers: Sequence[float]) -> bytes:
     largest = max((abs(number) for number in numbers), default=0.0)
     scale = 127 / largest if largest else 0.0
     return array("b", [round(number * scale) for number in numbers]).tobytes()

@@ -68,14 +68,14 @@ class WordTable(Struct, frozen=True):
 def word_table() -> WordTable:
     """The table of this installation; an empty one that says why, if it cannot be read."""
     try:
-        return decoded(FILE.read_bytes())
+        return decode_table(FILE.read_bytes())
     except OSError as error:
         return WordTable(_NOTHING, problem=f"the table of words cannot be read: {error}")
     except ValueError as error:
         return WordTable(_NOTHING, problem=f"the table of words `{FILE}` is damaged: {error}")
 
 
-def decoded(data: bytes) -> WordTable:
+def decode_table(data: bytes) -> WordTable:
     """A table from its bytes. Raises ValueError."""
     line, _, rest = data.partition(b"\n")
     try:
@@ -93,7 +93,7 @@ def decoded(data: bytes) -> WordTable:
     return WordTable(header, stems, places, rest[names : names + own], rest[names + own :])
 
 
-def encoded(header: Header, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
+def encode_table(header: Header, stems: Sequence[str], rows: bytes, neighbours: bytes) -> bytes:
     """The bytes of a table, for the script that makes one."""
     rest = "".join(f"{stem}\n" for stem in stems).encode() + rows + neighbours
     header = msgspec.structs.replace(header, checksum=zlib.crc32(rest))

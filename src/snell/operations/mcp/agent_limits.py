@@ -14,7 +14,7 @@ from snell.model.errors import SnellError
 from snell.operations.mcp.tools import McpTool
 
 
-def limited(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, Any]:
+def limit_arguments(tool: McpTool, arguments: Mapping[str, Any], cwd: str) -> dict[str, Any]:
     """The arguments, with whole paths. Raises SnellError for what is not allowed."""
     given = dict(arguments)
     if tool.path:

@@ -5,7 +5,7 @@ from typing import Any
 
 import mcp_types as types
 
-from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.untrusted_text import RULES, fence
 from snell.model.errors import SnellError
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
@@ -15,7 +15,7 @@ FAINTEST = 0.15  # below this a memory has only some letters in common with the 
 SUMMARISE = "what this session taught, kept for the next one"
 
 
-def listed() -> list[types.Prompt]:
+def list_prompts() -> list[types.Prompt]:
     topic = types.PromptArgument(name="topic", description="what it is about", required=True)
     focus = types.PromptArgument(name="focus", description="what matters most (optional)", required=False)
     return [
@@ -24,7 +24,7 @@ def listed() -> list[types.Prompt]:
     ]
 
 
-async def filled(name: str, arguments: Mapping[str, str], ask: Ask) -> types.GetPromptResult:
+async def get_prompt(name: str, arguments: Mapping[str, str], ask: Ask) -> types.GetPromptResult:
     if name == "recall":
         return await _recall(arguments.get("topic", ""), ask)
     if name == "summarise":
@@ -41,7 +41,7 @@ async def _recall(topic: str, ask: Ask) -> types.GetPromptResult:
         return _message(RECALL, f"Nothing is remembered about `{topic}` yet. Say so, and go on without it.")
     head = f"These notes about `{topic}` were kept in earlier sessions. {RULES}"
     wish = "Say in a few sentences what they tell, with their ids, and what is missing."
-    return _message(RECALL, f"{head}\n{fenced(notes, 'memories')}\n{wish}")
+    return _message(RECALL, f"{head}\n{fence(notes, 'memories')}\n{wish}")
 
 
 def _summarise(focus: str) -> str:

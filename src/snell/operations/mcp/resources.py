@@ -21,7 +21,7 @@ class UnknownError(SnellError):
     id = "resource"
 
 
-async def listed(ask: Ask) -> list[types.Resource]:
+async def list_resources(ask: Ask) -> list[types.Resource]:
     """The list of all, the last session, and the newest memories of the project."""
     newest = await ask("memory.list", {"limit": SHOWN})
     fixed = [

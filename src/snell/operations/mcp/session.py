@@ -15,10 +15,10 @@ from snell.model.catalogue import nearest
 from snell.model.errors import SnellError
 from snell.operations import call_for
 from snell.operations.mcp import prompts, resources
-from snell.operations.mcp.agent_limits import limited
+from snell.operations.mcp.agent_limits import limit_arguments
 from snell.operations.mcp.message_lines import Lines
 from snell.operations.mcp.tools import BY_NAME, TOOLS, McpTool, input_schema, output_schema, read
-from snell.runtime.app import House
+from snell.runtime.app import Runtime
 from snell.system.crash_report import write_report
 from snell.system.json_output import json_bytes
 from snell.system.version import our_version
@@ -38,9 +38,9 @@ NOT_FOUND, INVALID = -32002, -32602
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="snell-mcp")
 
 
-async def serve(house: House, cwd: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def serve(runtime: Runtime, cwd: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Speak MCP on these streams, in whichever version the client does, until it goes."""
-    server = Session(house, cwd).server()
+    server = Session(runtime, cwd).server()
     # The library's own framing of lines; it takes anything that can be read and written like its files.
     streams = stdio_server(stdin=cast(Any, Lines(reader, writer)), stdout=cast(Any, _Out(writer)))
     async with streams as (read_stream, write_stream):
@@ -50,8 +50,8 @@ async def serve(house: House, cwd: str, reader: asyncio.StreamReader, writer: as
 class Session:
     """What one client can ask."""
 
-    def __init__(self, house: House, cwd: str) -> None:
-        self._house = house
+    def __init__(self, runtime: Runtime, cwd: str) -> None:
+        self._runtime = runtime
         self._env = {"CWD": cwd}
 
     def server(self) -> Server[Any]:
@@ -78,7 +78,7 @@ class Session:
         """One of the nets of the house: whatever goes wrong, the agent gets an answer it can act on."""
         try:
             tool = _named(params.name)
-            answer = await self.ask(tool.call, limited(tool, read(tool, params.arguments), self._env["CWD"]))
+            answer = await self.ask(tool.call, limit_arguments(tool, read(tool, params.arguments), self._env["CWD"]))
         except SnellError as error:
             return _failed(str(error))
         except Exception as error:  # noqa: BLE001 - somebody is waiting for an answer
@@ -87,7 +87,7 @@ class Session:
         return _answered(answer)
 
     async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=await self._try(resources.listed(self.ask)))
+        return types.ListResourcesResult(resources=await self._try(resources.list_resources(self.ask)))
 
     async def list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=resources.templates())
@@ -96,10 +96,10 @@ class Session:
         return types.ReadResourceResult(contents=[await self._try(resources.read(params.uri, self.ask))])
 
     async def list_prompts(self, _ctx: Any, _params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed())
+        return types.ListPromptsResult(prompts=prompts.list_prompts())
 
     async def get_prompt(self, _ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await self._try(prompts.filled(params.name, params.arguments or {}, self.ask))
+        return await self._try(prompts.get_prompt(params.name, params.arguments or {}, self.ask))
 
     async def ask(self, command: str, arguments: Mapping[str, Any]) -> Any:
         """A call of the house, in a thread: memories may wait for the disk."""
@@ -107,7 +107,7 @@ class Session:
         return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
     def _answer(self, command: str, arguments: Mapping[str, Any]) -> Any:
-        call = call_for(command, self._house)
+        call = call_for(command, self._runtime)
         if call is None:
             raise SnellError(f"this version of Snell cannot answer `{command}`", advice="bring it up to date")
         return call(arguments, self._env)

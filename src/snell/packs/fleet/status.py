@@ -12,7 +12,7 @@ from snell.model.errors import StoreError
 from snell.model.events import Event, text_in
 from snell.packs.fleet.panes import show
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.work import agent_events, agents, hook_arguments
 from snell.work.errors import WorkError
 from snell.work.hook_arguments import Caller
@@ -30,7 +30,7 @@ ANSWERED = "work-answered"  # a flag of events that came by a remote call, which
     "Stop",
     "SessionEnd",
 )
-def status(event: Event, here: Here) -> Note | None:
+def status(event: Event, here: PackContext) -> Note | None:
     """Set the agent's status; what was signalled to a coordinator comes with its next prompt."""
     agent_id = here.env.get("AGENT_ID", "")
     if not agent_id or agent_id == "default" or here.database is None or ANSWERED in event.flags:
@@ -43,7 +43,7 @@ def status(event: Event, here: Here) -> Note | None:
 
 
 @informs("TeammateIdle")
-def teammate_idle(event: Event, here: Here) -> None:
+def teammate_idle(event: Event, here: PackContext) -> None:
     """A teammate that is idle is done, and its coordinator hears of it."""
     name = text_in(event.payload, "teammate_name")
     if not name or here.database is None or ANSWERED in event.flags:
@@ -64,7 +64,7 @@ def teammate_idle(event: Event, here: Here) -> None:
         here.marks.put(f"agent:{name}", "status", "done")
 
 
-def _set(wanted: str, agent_id: str, here: Here) -> None:
+def _set(wanted: str, agent_id: str, here: PackContext) -> None:
     env = here.env
     caller = Caller(
         agent_id=agent_id,
@@ -85,7 +85,7 @@ def _set(wanted: str, agent_id: str, here: Here) -> None:
         show(env, changed["before"], wanted, settle, lambda: here.marks.get(f"agent:{agent_id}", "status") == wanted)
 
 
-def _signals(agent_id: str, here: Here) -> Note | None:
+def _signals(agent_id: str, here: PackContext) -> Note | None:
     assert here.database is not None  # looked at before
     try:
         waiting = here.database.run(lambda tx: agents.take_signals(tx, agent_id))

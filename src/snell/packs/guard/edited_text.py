@@ -12,7 +12,7 @@ from pathlib import Path
 from snell.packs.guard.sensitive_files import secret_in
 from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 65_536
 MOST_READ = 8
@@ -31,7 +31,7 @@ def with_text(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[
 
 
 # Only what something runs or reads recipes from: nobody's secrets and no output belong into what is remembered.
-_RUN = late(
+_RUN = lazy_regex(
     r"(?:.+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|lua|mk|go|rs|c)|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Rakefile|"
     r"package\.json|Taskfile\.ya?ml|pre-\w+|post-\w+|commit-msg)"
 )

@@ -20,7 +20,7 @@ from snell.packs.guard.edited_text import with_text
 from snell.packs.guard.judge import ALLOW, Judgement, strictest, verdict_of
 from snell.packs.guard.not_shell_text import is_for_shell, without_misread
 from snell.packs.guard.one_time_allow import keep_denied, uses_allowance
-from snell.packs.guard.presets import switched
+from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rule import DENY, Finding
 from snell.packs.guard.secret_fingerprints import keep_values
 from snell.packs.guard.session_state import (
@@ -34,11 +34,11 @@ from snell.packs.guard.session_state import (
     tells_value,
     told_after_secret,
 )
-from snell.packs.guard.snell_paths import own_places
+from snell.packs.guard.snell_paths import snell_paths
 from snell.packs.guard.tool_access import carries_line, judge_call, path_of, tells_others, written_by
-from snell.packs.guard.verdict_cache import judged
+from snell.packs.guard.verdict_cache import cached_judgement
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import ShellCall, ToolCall
 
 MOST_WAITING = 64
@@ -46,7 +46,7 @@ _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
-def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
+def command(call: ShellCall, event: Event, here: PackContext) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
         return None
@@ -73,11 +73,11 @@ def command(call: ShellCall, event: Event, here: Here) -> Deny | Ask | Tell | No
 
 
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
-def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None:
+def access(call: ToolCall, event: Event, here: PackContext) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
     if call.kind in ("agent", "skill", "other") and not carries_line(call):
         return None
-    judgement = judge_call(call, *_ground(event, here), own_places(here))
+    judgement = judge_call(call, *_ground(event, here), snell_paths(here))
     tells = tells_others(call)
     value = tells_value(here.marks, event.session_id, call, tells=tells)
     sent = told_after_secret(here.marks, event.session_id, call.tool) if tells else None
@@ -87,7 +87,7 @@ def access(call: ToolCall, event: Event, here: Here) -> Deny | Ask | Tell | None
 
 # Not a watcher: the next call of the session may come at once, and must find what this one leaves.
 @informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
-def remember(call: ToolCall, event: Event, here: Here) -> None:
+def remember(call: ToolCall, event: Event, here: PackContext) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
         cwd, home, _project = _ground(event, here)
@@ -101,12 +101,12 @@ def remember(call: ToolCall, event: Event, here: Here) -> None:
 
 
 @informs("PostToolUse", kind=("read", "search", "mcp"))
-def remember_read(call: ToolCall, event: Event, here: Here) -> None:
+def remember_read(call: ToolCall, event: Event, here: PackContext) -> None:
     """Remember that a secret was read by the client's own tool."""
-    _keep_read(judge_call(call, *_ground(event, here), own_places(here)), call, event, here)
+    _keep_read(judge_call(call, *_ground(event, here), snell_paths(here)), call, event, here)
 
 
-def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: Here) -> None:
+def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: PackContext) -> None:
     names = secrets_read(judgement)
     for name in names:
         keep_secret(here.marks, event.session_id, name)
@@ -128,14 +128,14 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(verdict_of(findings), findings, judgement.steps)
 
 
-def _judged(line: str, event: Event, here: Here, folder: str) -> Judgement:
+def _judged(line: str, event: Event, here: PackContext, folder: str) -> Judgement:
     """The line in this folder; where no project is known, the event's folder stays the project."""
     files = known_files(here.marks, event.session_id)
     cwd, home, project = _ground(event, here)
-    return judged(line, folder, home, project or (cwd if folder != cwd else ""), files, own_places(here))
+    return cached_judgement(line, folder, home, project or (cwd if folder != cwd else ""), files, snell_paths(here))
 
 
-def _folders(event: Event, here: Here) -> tuple[str, ...]:
+def _folders(event: Event, here: PackContext) -> tuple[str, ...]:
     """Every folder in which the command may run."""
     cwd, home, _project = _ground(event, here)
     return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
@@ -145,13 +145,13 @@ def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:
     return event.session_id, folder, line
 
 
-def _ground(event: Event, here: Here) -> tuple[str, str, str]:
+def _ground(event: Event, here: PackContext) -> tuple[str, str, str]:
     cwd = event.cwd or here.project_dir or "/"
     return cwd, here.env.get("HOME") or os.path.expanduser("~"), here.project_dir
 
 
-def _answer(judgement: Judgement, here: Here) -> Deny | Ask | Tell | None:
-    judgement, observed = switched(judgement, here.options)
+def _answer(judgement: Judgement, here: PackContext) -> Deny | Ask | Tell | None:
+    judgement, observed = apply_presets(judgement, here.options)
     if judgement.verdict == ALLOW:
         return Tell(f"guard observed: {_reason(observed)}") if observed else None
     reason = _reason(judgement.findings)

@@ -11,11 +11,11 @@ from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.known_values import Value
-from snell.packs.guard.shell.shell_state import HERE, Scene, Step
+from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.source_text import Budget, TooMuchError
-from snell.packs.guard.shell.symlinks import followed
+from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import Walk
-from snell.packs.guard.snell_paths import NOWHERE, Own
+from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
 
 ALLOW = "allow"
 MOST_FINDINGS = 12
@@ -38,7 +38,7 @@ def judge(
     home: str = "/root",
     project: str = "",
     files: dict[str, Value] | None = None,
-    own: Own = NOWHERE,
+    own: SnellPaths = NOWHERE,
 ) -> Judgement:
     """
     What running this command would do, without running it. Never raises for bad text.
@@ -64,7 +64,7 @@ def judge(
     return Judgement(verdict_of(kept), kept, tuple(walk.steps), scene.files)
 
 
-def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
+def judge_steps(steps: tuple[Step, ...], cwd: str, home: str, project: str, own: SnellPaths = NOWHERE) -> Judgement:
     """What these steps would do, where a tool other than a shell does them."""
     findings = _strictest_first(_found(list(steps), Ground(cwd, home, project_in(cwd, home, project), own), {}))
     return Judgement(verdict_of(findings), findings, steps)
@@ -88,9 +88,9 @@ def verdict_of(findings: tuple[Finding, ...]) -> str:
 
 def _walked(
     command: str, ground: Ground, files: dict[str, Value], budget: Budget, *, merges: bool = False
-) -> tuple[Walk, Scene]:
+) -> tuple[Walk, ShellState]:
     budget.commands = budget.depth = 0
-    scene = Scene(ground.cwd, ground.home, ground.project, budget)
+    scene = ShellState(ground.cwd, ground.home, ground.project, budget)
     scene.know(ground.own.env)
     scene.guarded = tuple(f"{folder}/" for folder in ground.own.folders)
     scene.files.update(files)
@@ -110,7 +110,7 @@ def _found(steps: list[Step], start: Ground, links: Mapping[str, str]) -> list[F
             ground = Ground(step.cwd, start.home, start.project, start.own)
         else:
             ground = Ground(step.cwd, "/home/remote", "/workdir")
-        real = followed(step, links, start.home, start.project)
+        real = follow_links(step, links, start.home, start.project)
         for find in FINDERS:
             findings.extend(find(step, ground))
             if real is not None:

@@ -10,7 +10,7 @@ from snell.model.tool_names import names, plain_name, words_of
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import RULES
 from snell.sdk.subjects import ToolCall
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 # Servers that manage what runs elsewhere, and the program with the same verbs.
 _MANAGERS = {
@@ -106,7 +106,7 @@ def of_notebook(source: str) -> tuple[str, str]:
     return shell, "\n".join(line for line in source.split("\n") if not re.match(r"\s*[!%]", line))
 
 
-_BANG = late(r"\s*!")
+_BANG = lazy_regex(r"\s*!")
 _GIT_VERBS = names("reset push clean checkout branch stash restore rebase tag reflog gc rm")
 
 

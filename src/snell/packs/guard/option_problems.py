@@ -8,7 +8,7 @@ from snell.packs.guard.presets import LEVELS
 from snell.packs.guard.rules import RULES
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     return list(_of_rules(options.get("rules", {})))
 
 

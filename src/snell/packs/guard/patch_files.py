@@ -1,12 +1,12 @@
 """The files that a patch names, with the text that it adds to each."""
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_FILE = late(r"^(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*?)\s*$")
+_FILE = lazy_regex(r"^(?:\*\*\* (?:Add File|Update File|Delete File|Move to): |\+\+\+ (?:b/)?)(\S.*?)\s*$")
 MOST_LINES = 20_000
 
 
-def patched(text: str) -> dict[str, str]:
+def text_by_file(text: str) -> dict[str, str]:
     """Of `*** Add File: name` patches and of unified ones; a text that is no patch names nothing."""
     if "*** " not in text and "+++ " not in text:
         return {}

@@ -6,16 +6,16 @@ import re
 from snell.model.tool_names import names
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.snell_paths import NOWHERE as NO_OWN
-from snell.packs.guard.snell_paths import Own
-from snell.system.lazy_regex import late
+from snell.packs.guard.snell_paths import SnellPaths
+from snell.system.lazy_regex import lazy_regex
 
 ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
 PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "build output", "the project's sources"
 GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
 OUTSIDE, ABOVE, NOWHERE = "a place outside the project", "the folders above the project", "a place that is not known"
 
-_TEMP = late(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
-_SYSTEM = late(
+_TEMP = lazy_regex(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
+_SYSTEM = lazy_regex(
     r"^/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|private"
     r"|Volumes|mnt|media|cores|nix|snap|home|Users|data|[A-Za-z]:|c)(?:/|$)"
 )
@@ -27,7 +27,7 @@ _ARTEFACTS = names(
     ".hypothesis _build lib-cov .nyc_output dist-newstyle deriveddata pods .dart_tool zig-cache zig-out "
     "results playwright-report test-results .docusaurus .expo .serverless reports report pkg wheels"
 )
-_ARTEFACT_FILE = late(
+_ARTEFACT_FILE = lazy_regex(
     (
         r"\.(?:pyc|pyo|o|obj|class|log|tmp|bak|swp|orig|rej|egg-info|map|tsbuildinfo|gcda|gcno|cache|lock"
         r"|tgz|zip|gz|whl|out)$|^\.DS_Store$"
@@ -44,7 +44,7 @@ _REMADE = names("__pycache__ node_modules .ds_store .pytest_cache .mypy_cache .r
 _LEFTOVERS = names("orig rej swp swo ~ log tmp bak")
 _REMADE_ENDS = names("pyc pyo o obj class egg-info gcda gcno tsbuildinfo py[co] swp d.ts.map js.map")
 # Tool chains that build machines come with; jobs delete them to make room, and a package brings them back.
-_BLOAT = late(
+_BLOAT = lazy_regex(
     r"^/(?:usr/share/(?:dotnet|swift|miniconda|gradle[^/]*|rust|az_\w+)|"
     r"opt/(?:ghc|hostedtoolcache|google|microsoft|az|pipx|mssql-tools)|imagegeneration|"
     r"usr/lib/(?:jvm|mono|google-cloud-sdk|llvm[^/]*|firefox|heroku|node_modules)|"
@@ -53,7 +53,7 @@ _BLOAT = late(
     r"julia[^/]*|aws[^/]*|sqlpackage|n)|"
     r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
 )
-_GIT_REMADE = late(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_GIT_REMADE = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
 _SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
 
 
@@ -69,7 +69,7 @@ def project_in(cwd: str, home: str, project: str = "") -> str:
 class Ground:
     """What the places are measured against."""
 
-    def __init__(self, cwd: str, home: str, project: str, own: Own = NO_OWN) -> None:
+    def __init__(self, cwd: str, home: str, project: str, own: SnellPaths = NO_OWN) -> None:
         self.cwd, self.home, self.project, self.own = cwd, home, project, own
 
     def absolute(self, path: str) -> str:

@@ -18,7 +18,7 @@ PRESETS = ("strict", "standard", "relaxed")
 _ALWAYS_HARD = frozenset(("self", "disks", "exfiltration"))
 
 
-def switched(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Judgement, tuple[Finding, ...]]:
+def apply_presets(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Judgement, tuple[Finding, ...]]:
     """The judgement as the user wants it, and the findings that are only observed."""
     if not judgement.findings:
         return judgement, ()
@@ -50,4 +50,4 @@ def _verdict(finding: Finding, preset: Any, level: Any) -> str:
     return finding.verdict
 
 
-__all__ = ["ALLOW", "LEVELS", "PRESETS", "switched"]
+__all__ = ["ALLOW", "LEVELS", "PRESETS", "apply_presets"]

@@ -8,7 +8,7 @@ import shlex
 from snell.model.tool_names import names
 from snell.packs.guard.rule import arguments
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 READERS = names(
     "cat less more head tail ls stat grep rg diff wc file jq bat tree du test [ find echo printf cd [[ : "
@@ -23,8 +23,8 @@ MAY_WRITE = names("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
 _SCRIPTED = names("awk gawk mawk nawk sed gsed scp touch")
 _BY_OPTION = {"ctags": "-f -o", "sort": "-o --output"}
 _EDITORS = names("vi vim nvim gvim")
-_ONLY_LOOKS = late(r"-\w*[RM]\w*")
-_SED_WRITES = late(r"(?<![A-Za-z_.-])[wW][ \t]+([^\n]+)")
+_ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")
+_SED_WRITES = lazy_regex(r"(?<![A-Za-z_.-])[wW][ \t]+([^\n]+)")
 _LONGEST = 8_000
 
 

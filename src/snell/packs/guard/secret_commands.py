@@ -3,14 +3,14 @@
 import re
 
 from snell.model.tool_names import names
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 _PROGRAMS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
     "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
     "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
 )
-_PRINTS = late(
+_PRINTS = lazy_regex(
     r"^(?:security (?:dump-keychain|find-(?:generic|internet)-password|export)\b|"
     r"secret-tool (?:lookup|search)\b|gh auth (?:token\b|status\b.*(?:-t\b|--show-token))|"
     r"npm config get \S*_auth|keepassxc-cli (?:show|export|clip)|railway variables|netlify env:(?:list|get)"
@@ -33,7 +33,7 @@ _PRINTS = late(
     r"chrome-?pass|firefox_decrypt|hashdump)",
     re.IGNORECASE,
 )
-_PERSONAL = late(
+_PERSONAL = lazy_regex(
     r"^(?:history\b(?! -)|fc -l|pbpaste\b|wl-paste\b|xclip\b.*-o\b|xsel\b.*(?:-o|-b|--output)\b|"
     r"screencapture\b|scrot\b|grim\b|gnome-screenshot\b|import -window\b|maim\b|ffmpeg .*(?:x11grab|avfoundation)|"
     r"arecord\b|compgen -v|declare -p|last\b|w$|who$|crontab -l|atuin )"

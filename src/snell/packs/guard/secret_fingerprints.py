@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from snell.model.protocols import Store
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 PRINTS = "guard/prints"
 MOST_PRINTS = 128
@@ -23,8 +23,8 @@ LONGEST_TEXT = 65_536
 SHORTEST = 12
 ADDING = threading.Lock()  # calls that end at the same time add to the same list, each from a thread of its own
 
-_BETWEEN = late(r"[\s\"'`=&?,;()@{}<>\\|]+")
-_SMALLER = late(r"[/:#.]+")
+_BETWEEN = lazy_regex(r"[\s\"'`=&?,;()@{}<>\\|]+")
+_SMALLER = lazy_regex(r"[/:#.]+")
 
 
 def keep_values(marks: Store, session_id: str, response: Any) -> None:

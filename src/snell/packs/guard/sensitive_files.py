@@ -5,21 +5,21 @@ import re
 from functools import lru_cache
 
 from snell.model.tool_names import names
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_PATTERN = 1_000  # matching takes the square of its length, and no real path comes near
 
-_SAMPLES = late(
+_SAMPLES = lazy_regex(
     r"\.(?:example|sample|template|tmpl|schema|dist|defaults?|example\.\w+)$|^(?:example|sample)\b", re.IGNORECASE
 )
-_ENV_FILE = late(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
-_KEY_FILE = late(
+_ENV_FILE = lazy_regex(r"^\.env(?:rc)?(?:[.*?_-].*)?$|\.env$", re.IGNORECASE)
+_KEY_FILE = lazy_regex(
     r"^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?![\w-]*\.pub\b)(?:\b|_)|^id_[*?]|\.(?:key|p12|pfx|jks|"
     r"keystore|kdbx|ppk|p8|agekey|ovpn|keytab)\W*$"
     r"|(?<!cert)(?<!certs)(?<!/ca)(?<!chain)(?<!bundle)(?<!^ca)(?<!ca-cert)\.pem$|private[-_]?key|^[*?]+\.(?:pem|key)$",
     re.IGNORECASE,
 )
-_PUBLIC = late(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
+_PUBLIC = lazy_regex(r"\.pub\b|public|pubkey|^package\.key$|i18n|translations?", re.IGNORECASE)
 _SECRET_NAMES = names(
     ".netrc _netrc .pypirc .git-credentials .pgpass .my.cnf .boto .s3cfg .vault-token .htpasswd .dockercfg "
     ".dockerconfigjson .npmrc.token wallet.dat key4.db logins.json cookies.sqlite keychain.db login.keychain "
@@ -35,11 +35,11 @@ _SECRET_NAMES = names(
     ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
 ) | {"login data"}
 # Lists that people keep for themselves, and keys that services hand out as a file.
-_NAMED_SO = late(
+_NAMED_SO = lazy_regex(
     r"^(?:\w+[_-])?passwords?\.(?:txt|csv|xlsx?|md)$|^(?:\w+[_-])?(?:api|access|secret)[_-]?keys?\.(?:txt|csv|json|ya?ml)$"
     r"|firebase-adminsdk[\w-]*\.json$|_accessKeys\.csv$|^rootkey\.csv$|^recovery[_-]codes?\.txt$|^seed[_-]?phrase"
 )
-_SECRET_PATHS = late(
+_SECRET_PATHS = lazy_regex(
     r"(?:^|/)(?:\.aws/(?:credentials|sso|cli/cache)|\.docker/config\.json|\.kube/(?:config|cache)|\.gem/credentials"
     r"|\.cargo/credentials|\.config/(?:gh/hosts\.yml|gcloud|op|containers/auth\.json|hub|doctl|rclone|stripe|heroku)"
     r"|\.azure/|\.gnupg(?:/|$)|\.password-store|\.codex/auth\.json|\.gemini/oauth|\.composer/auth\."
@@ -54,7 +54,7 @@ _SECRET_PATHS = late(
     r"|run/secrets/|var/run/secrets|config/master\.key|config/credentials)",
     re.IGNORECASE,
 )
-_SYSTEM_SECRETS = late(
+_SYSTEM_SECRETS = lazy_regex(
     r"^/(?:etc/(?:g?shadow-?|ssl/private|ssh/ssh_host_\w+_key)|proc/[^/]+/(?:environ|mem)|root/\."
     r"ssh)$|^/etc/ssl/private/"
 )
@@ -63,7 +63,7 @@ _SECRET_FOLDERS = frozenset(
     ("certs", "secrets", ".ssh", ".aws", ".gnupg", "credentials", "private", ".kube", ".secrets", "keys")
 )
 
-_OWN = late(
+_OWN = lazy_regex(
     r"(?:^|/)(?:\.snell(?:/|$)|\.config/snell(?:/|$)|\.local/(?:state|share)/snell(?:/|$)|\."
     r"cache/snell(?:/|$)|etc/snell(?:/|$)"
     r"|run/user/[^/]+/snell(?:/|$))"
@@ -73,14 +73,14 @@ _OWN = late(
 )
 PIPX_FOLDER = "pipx/venvs/snell"
 # An installed Snell, wherever it lies; a path whose beginning gets known at run time only counts by its end.
-_OWN_CODE = late(
+_OWN_CODE = lazy_regex(
     r"/(?:site|dist)-packages/(?:snell(?:/|$)|_?snell[^/]*\.(?:pth|dist-info|egg-info|egg-link|data)(?:/|$)"
     r"|__editable__[^/]*snell[^/]*$)"
     rf"|/{PIPX_FOLDER}(?:/|$)|/uv/tools/snell(?:/|$)|^\ue000/?(?:venvs|tools)/snell(?:/|$)"
     r"|^\ue000/?(?:[^/]+/)*snell/(?:__init__\.py|adapters|clients|doors|engine|handlers|kit|loop|machine|model|packs"
     r"|runtime|settings|stores)(?:/|$)"
 )
-_CLIENT_HOOKS = late(
+_CLIENT_HOOKS = lazy_regex(
     r"(?:^|/)(?:\.claude/(?:settings(?:\.local)?\.json|hooks/|managed-settings\.json)"
     r"|\.codex/(?:hooks\.json|config\.toml)|\.cursor/hooks\.json|\.gemini/settings\.json|\.qwen/settings\.json"
     r"|\.factory/(?:hooks|settings)\.json|\.grok/(?:hooks/|config\.toml)|\.github/(?:hooks/|copilot/settings)"
@@ -90,7 +90,7 @@ _CLIENT_HOOKS = late(
 )
 
 
-_STARTS = late(
+_STARTS = lazy_regex(
     r"/\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv|zlogin|kshrc|cshrc|inputrc|"
     r"xprofile|xinitrc|gitconfig|config/fish/config\.fish)$"
     r"|/\.config/(?:autostart|systemd/user)/|/Library/Launch(?:Agents|Daemons)/|^/etc/(?:cron|profile"
@@ -109,7 +109,7 @@ def secret_in(path: str, home: str = "") -> str:
     return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
 
-_PRIVATE = late(
+_PRIVATE = lazy_regex(
     r"^/etc/(?:passwd|group|hostname|machine-id|sudoers|ssh/)|/\.(?:bash_history|zsh_history|gitconfig)$|"
     r"/\.ssh/(?:config|known_hosts)$"
 )
@@ -146,7 +146,7 @@ def runs_by_itself(path: str) -> bool:
     return _STARTS.search(path) is not None
 
 
-PROXY = late(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
+PROXY = lazy_regex(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
 
 
 def is_program(path: str) -> bool:

@@ -22,7 +22,7 @@ from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.sdk.subjects import ToolCall
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 FILES, SECRETS = "guard/files", "guard/secrets"
 MOST_FILES = 40
@@ -33,8 +33,8 @@ _SENDERS = frozenset(
 )
 _NAMERS = frozenset(("dig", "nslookup", "host", "drill", "ping", "ssh", "mail", "mailx", "sendmail", "gh", "git"))
 _REACHING = _SENDERS | _NAMERS
-_HEADER = late(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
-_UPLOADS = late(
+_HEADER = lazy_regex(r"(?i:authorization|x-api-key|-token)\s*:|\s-u\s|--user\b")
+_UPLOADS = lazy_regex(
     r"gh gist create|(?:mail|mailx|mutt|sendmail|swaks)\b|(?:aws s3|gsutil(?: -m)?|gcloud storage|rclone|mc|s3cmd|b2|"
     r"azcopy) (?:cp|sync|copy|copyto|mv|put|upload)\b"
 )
@@ -118,8 +118,8 @@ def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | N
 
 
 # Code of another language that reaches other machines, and that sends something there.
-_REACHES = late(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
-_POSTS = late(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
+_REACHES = lazy_regex(r"https?://(?!localhost|127\.|0\.0\.0\.0|\[::1\])|\bsocket\b|smtplib|ftplib")
+_POSTS = lazy_regex(r"\.(?:post|put|patch|sendall|sendmail|sendto)\(|\bmethod\W{1,4}(?:POST|PUT)|urlopen\([^)]*data")
 
 
 def _speaks(step: Step, how: re.Pattern[str] = _REACHES) -> bool:

@@ -9,13 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.packs.guard.snell_program import NO_PROGRAM, Program, running_program
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 _NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
 _TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs put Snell
 
 
-class Own(Struct, frozen=True):
+class SnellPaths(Struct, frozen=True):
     folders: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()  # variables by which a command may name them
     program: Program = NO_PROGRAM
@@ -32,16 +32,16 @@ class Own(Struct, frozen=True):
 
 
 _PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
-NOWHERE = Own()
+NOWHERE = SnellPaths()
 
 
-def own_places(here: Here) -> Own:
+def snell_paths(here: PackContext) -> SnellPaths:
     look = here.env.get
     return _own(here.config, here.state, *(look(name, "") for name in _NAMES))
 
 
 @lru_cache(maxsize=64)  # hardly ever another, and every event asks
-def _own(config: Path | None, state: Path | None, *values: str) -> Own:
+def _own(config: Path | None, state: Path | None, *values: str) -> SnellPaths:
     named = zip(_NAMES, values, strict=True)
     env = tuple((name, value.rstrip("/")) for name, value in named if value.startswith("/"))
     folders = [str(folder) for folder in (config, state) if folder is not None]
@@ -49,4 +49,4 @@ def _own(config: Path | None, state: Path | None, *values: str) -> Own:
         if name not in _TOOLS:
             folders += [value + part for part in _PARTS] if name == "SNELL_HOME" else [f"{value}/snell"]
     tools = [value + _TOOLS[name] for name, value in env if name in _TOOLS]
-    return Own(tuple(dict.fromkeys(folders)), env, running_program(*tools))
+    return SnellPaths(tuple(dict.fromkeys(folders)), env, running_program(*tools))

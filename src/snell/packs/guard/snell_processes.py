@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from snell.packs.guard.file_lookups import asks_more
-from snell.packs.guard.snell_paths import Own
+from snell.packs.guard.snell_paths import SnellPaths
 from snell.system.process_table import process_at
 
 
-def is_own_process(number: int, own: Own) -> bool:
+def is_own_process(number: int, own: SnellPaths) -> bool:
     """The daemon, one of its children, or a `snell-hook`; a number below zero is that of their group."""
     asks_more()
     daemons = _daemons(own)
@@ -22,7 +22,7 @@ def is_own_process(number: int, own: Own) -> bool:
     return process is not None and (process.parent in daemons or _name(number) == "snell-hook")
 
 
-def _daemons(own: Own) -> set[int]:
+def _daemons(own: SnellPaths) -> set[int]:
     """Who holds the daemon's lock has written its number there; it is not us where the event is decided without it."""
     found = set[int]()
     for folder in own.folders:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_NAME = late(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)")
-_CLAUSE = late(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d[\d.]*)(\.\*)?\s*")
+_NAME = lazy_regex(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)")
+_CLAUSE = lazy_regex(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*v?(\d[\d.]*)(\.\*)?\s*")
 KEEPS, CHANGES = "it is satisfied already", "another version would be installed"
 
 

@@ -13,13 +13,13 @@ from snell.model.tool_names import has_code, names, only_looks, plain_name, runs
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
 from snell.packs.guard.mcp_tools import commands_of, findings_of, moves, of_notebook, removes
 from snell.packs.guard.not_shell_text import is_for_shell, without_misread
-from snell.packs.guard.patch_files import patched
+from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.sensitive_files import is_program, runs_by_itself
 from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.snell_paths import NOWHERE, Own
+from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
 from snell.sdk.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MOST_TEXTS = 40
 _PATH_KEYS = names(
@@ -29,16 +29,18 @@ _PATH_KEYS = names(
 _URL_KEYS = names("url uri href urls link endpoint")
 _CODE_KEYS = names("code python_code source_code python javascript js_code program snippet")
 _SQL_KEYS = names("sql query statement statements queries sql_query command text")
-_WRITING = late(
+_WRITING = lazy_regex(
     r"write|edit|create|delete|remove|move|update|append|patch|rename|save|put|replace|copy|insert|overwrite"
 )
-_NOTEBOOK = late(r"jupyter|notebook|cell|kernel|ipython|colab", re.IGNORECASE)
-_BROWSER = late(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
-_DATABASE = late(r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase")
-_STATEMENT = late(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
+_NOTEBOOK = lazy_regex(r"jupyter|notebook|cell|kernel|ipython|colab", re.IGNORECASE)
+_BROWSER = lazy_regex(r"browser|puppeteer|playwright|chrome|selenium|evaluate|devtools", re.IGNORECASE)
+_DATABASE = lazy_regex(
+    r"sql|quer|postgres|mysql|sqlite|database|\bdb|maria|duckdb|bigquery|snowflake|clickhouse|supabase"
+)
+_STATEMENT = lazy_regex(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 
-def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: Own = NOWHERE) -> Judgement:
+def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: SnellPaths = NOWHERE) -> Judgement:
     """What a tool other than the shell does, what a tool of an MCP server is told, and any command line in an input."""
     lines = [
         _judge_place(call, place, folder, home, project or (cwd if folder != cwd else ""), own)
@@ -68,7 +70,7 @@ def _command_places(call: ToolCall) -> list[Place]:
     ]
 
 
-def _judge_place(call: ToolCall, place: Place, cwd: str, home: str, project: str, own: Own) -> Judgement:
+def _judge_place(call: ToolCall, place: Place, cwd: str, home: str, project: str, own: SnellPaths) -> Judgement:
     """One field with a command line, in every way that a tool may read it."""
     texts = dict.fromkeys((place.line, *place.also))
     found = strictest([judge(text, cwd, home, project, own=own) for text in texts])
@@ -89,11 +91,11 @@ def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
     return {_full(path, cwd, home): Value(text)} if is_write and path and text else {}
 
 
-_TELLS = late(
+_TELLS = lazy_regex(
     r"(?:^|_)(?:post|send|publish|upload|share|email|mail|tweet|gist|comment|reply|message|webhook|notify|submit|"
     r"create_(?:issue|pull_request|page|ticket|discussion)|push_files|http_request)(?:_|$)"
 )
-_LONG_PART = late(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # more than the name of a page
+_LONG_PART = lazy_regex(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # more than the name of a page
 
 
 def tells_others(call: ToolCall) -> bool:
@@ -142,7 +144,7 @@ def _steps(call: ToolCall, cwd: str, home: str) -> Iterator[Step]:
 def _patched_by(call: ToolCall) -> dict[str, str]:
     """The files that patches in the input name, whatever the field is called; clients differ in that."""
     texts = [text for key, text in _texts(call.input) if not key.startswith("old")] if call.kind == "edit" else []
-    return {path: added for text in texts for path, added in patched(text).items()}
+    return {path: added for text in texts for path, added in text_by_file(text).items()}
 
 
 def _named_in(given: Mapping[str, Any]) -> list[str]:
@@ -158,7 +160,7 @@ def _is_source(key: str) -> bool:
     return key.startswith(("source", "src"))
 
 
-def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, own: Own) -> Judgement:
+def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, own: SnellPaths) -> Judgement:
     found = [*lines, *(Judgement(finding.verdict, (finding,)) for finding in findings_of(call))]
     steps = [_runs(words, cwd) for words in commands_of(call)]
     writes = _WRITING.search(_method(call)) is not None

@@ -10,12 +10,12 @@ from snell.packs.guard.file_lookups import Noted, noting
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.rules import UNREADABLE
 from snell.packs.guard.shell.known_values import Value
-from snell.packs.guard.snell_paths import Own
+from snell.packs.guard.snell_paths import SnellPaths
 
 MOST = 256
 LONGEST_LINE = 2_000
 
-Key = tuple[str, str, str, str, Own]
+Key = tuple[str, str, str, str, SnellPaths]
 
 
 class _Known(Struct, frozen=True):
@@ -30,7 +30,9 @@ class _Known(Struct, frozen=True):
 _known: OrderedDict[Key, _Known] = OrderedDict()
 
 
-def judged(line: str, cwd: str, home: str, project: str, files: dict[str, Value], own: Own) -> Judgement:
+def cached_judgement(
+    line: str, cwd: str, home: str, project: str, files: dict[str, Value], own: SnellPaths
+) -> Judgement:
     """As `judge` says it; from memory while all that it looked at is as it was."""
     key = (line, cwd, home, project, own)
     known = _known.get(key)

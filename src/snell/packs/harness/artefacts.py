@@ -16,9 +16,9 @@ from typing import Any
 
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.harness.expectations import Errand, errand_of
+from snell.packs.harness.expectations import Expectation, expectation_of
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 MOST_FILES = 1_000
 SLACK_MS = 2_000  # clocks of disks tick slowly
@@ -31,17 +31,17 @@ NEXT_STEPS = (
 
 
 @judges("SubagentStop")
-def artefacts(event: Event, here: Here) -> Deny | None:
+def artefacts(event: Event, here: PackContext) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: nobody sent it for anything
-    errand = errand_of(event, here)
+    errand = expectation_of(event, here)
     scope, sent_back = f"session:{event.session_id}", f"{SENT_BACK}{event.agent_id}"
-    if not _is_expected(event.cwd, here, errand) or found(event.cwd, here.options.get("report"), errand.since):
+    if not _is_expected(event.cwd, here, errand) or find_artefacts(event.cwd, here.options.get("report"), errand.since):
         return None
     if event.payload.get("stop_hook_active") or here.marks.get(scope, sent_back):
         return None  # it was sent back once, and had its chance
-    data = found(event.cwd, here.options.get("data"), errand.since)
+    data = find_artefacts(event.cwd, here.options.get("data"), errand.since)
     here.marks.put(scope, sent_back, True)
     if data:
         wanted = _named(here, "report")
@@ -54,16 +54,16 @@ def artefacts(event: Event, here: Here) -> Deny | None:
 
 
 @informs("PostToolUse", kind="agent")
-def delivered(event: Event, here: Here) -> Note | None:
+def delivered(event: Event, here: PackContext) -> Note | None:
     """Name the report, and what comes next, to the agent that sent for it."""
-    errand = errand_of(event, here)
+    errand = expectation_of(event, here)
     if not _is_expected(event.cwd, here, errand):
         return None
-    reports = found(event.cwd, here.options.get("report"), errand.since)
+    reports = find_artefacts(event.cwd, here.options.get("report"), errand.since)
     return Note(f"The report is there: {', '.join(reports[:5])}. {NEXT_STEPS}") if reports else None
 
 
-def found(cwd: str, patterns: Any, since: int = 0) -> list[str]:
+def find_artefacts(cwd: str, patterns: Any, since: int = 0) -> list[str]:
     """Files under a folder that fit one of the patterns and were changed since then, newest last."""
     names = dict.fromkeys(name for pattern in _texts(patterns) for name in _fitting(cwd, pattern))
     changed = {name: _changed(os.path.join(cwd, name)) for name in names}
@@ -82,18 +82,18 @@ def _fitting(cwd: str, pattern: str) -> Iterator[str]:
         return
 
 
-def _is_asked_for(here: Here, errand: Errand) -> bool:
+def _is_asked_for(here: PackContext, errand: Expectation) -> bool:
     """Did somebody say that files should come: the user, by patterns of their own, or who sent the sub-agent?"""
     if _texts(here.options.get("report")) != USUAL_REPORT or _texts(here.options.get("data")) != USUAL_DATA:
         return True
     return errand.is_for_files is not False
 
 
-def _named(here: Here, *options: str) -> str:
+def _named(here: PackContext, *options: str) -> str:
     return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(here.options.get(name)))
 
 
-def _is_expected(cwd: str, here: Here, errand: Errand) -> bool:
+def _is_expected(cwd: str, here: PackContext, errand: Expectation) -> bool:
     """Is one of the folders there, into which something should come? A pattern that names none speaks of this one."""
     if not _is_asked_for(here, errand):
         return False

@@ -13,15 +13,15 @@ from msgspec import Struct
 
 from snell.model.events import Event, text_in
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
-from snell.system.lazy_regex import late
+from snell.sdk.pack_context import PackContext
+from snell.system.lazy_regex import lazy_regex
 from snell.system.wall_clock import now_ms
 
 BEGAN, ERRANDS, AGENT = "harness/began", "harness/errands", "harness/agent/"
 MOST = 50
 LONGEST_PROMPT = 50_000
 # A report as a thing, not `report back`; or something that is put into a file.
-_ASKS_FOR_FILES = late(
+_ASKS_FOR_FILES = lazy_regex(
     r"\b(?:a|an|the|your|its|final|full|short|written|html|markdown|pdf)\s+(?:\w+\s+){0,2}report\b(?!\s+back)|\breport\.\w+"
     r"|\b(?:artefacts?|artifacts?|deliverables?|work[_ ]products?|search[_ ]results?/|write-up)\b"
     r"|\b(?:save|write|store|export|produce|create|generate|put|leave|render|dump)\b[^.\n]{0,80}"
@@ -30,7 +30,7 @@ _ASKS_FOR_FILES = late(
 )
 
 
-class Errand(Struct, frozen=True):
+class Expectation(Struct, frozen=True):
     """Since when a sub-agent works, and whether it was asked for files; None where nobody knows."""
 
     since: int = 0  # milliseconds
@@ -38,7 +38,7 @@ class Errand(Struct, frozen=True):
 
 
 @informs("SessionStart")
-def begin(event: Event, here: Here) -> None:
+def begin(event: Event, here: PackContext) -> None:
     """What was there before the session is nobody's work in it."""
     scope = _scope(event)
     if here.marks.get(scope, BEGAN) is None:
@@ -46,7 +46,7 @@ def begin(event: Event, here: Here) -> None:
 
 
 @informs("PreToolUse", kind="agent")
-def send(event: Event, here: Here) -> None:
+def send(event: Event, here: PackContext) -> None:
     """A sub-agent is sent out."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
     names = _folders(here)
@@ -61,7 +61,7 @@ def send(event: Event, here: Here) -> None:
 
 
 @informs("SubagentStart")
-def start(event: Event, here: Here) -> None:
+def start(event: Event, here: PackContext) -> None:
     """The sub-agent that was sent out first, of this type, is the one that starts."""
     kind, waiting = text_in(event.payload, "agent_type"), _waiting(event, here)
     errand = next((each for each in waiting if each.get("type") == kind), waiting[0] if waiting else None)
@@ -71,7 +71,7 @@ def start(event: Event, here: Here) -> None:
         here.marks.put(_scope(event), ERRANDS, [each for each in waiting if each is not errand])
 
 
-def errand_of(event: Event, here: Here) -> Errand:
+def expectation_of(event: Event, here: PackContext) -> Expectation:
     """Of the sub-agent that this event is about."""
     known = here.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
     if not isinstance(known, dict):
@@ -79,16 +79,16 @@ def errand_of(event: Event, here: Here) -> Errand:
         fitting = (each for each in sent if event.tool_use_id and each.get("id") == event.tool_use_id)
         known = next(fitting, sent[-1] if sent else {})
     began, asked = known.get("at") or here.marks.get(_scope(event), BEGAN), known.get("is_for_files")
-    return Errand(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
+    return Expectation(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
 
 
-def _folders(here: Here) -> list[str]:
+def _folders(here: PackContext) -> list[str]:
     """The folders that the patterns name: a prompt with one of them speaks of what should come into it."""
     patterns = [each for name in ("report", "data") for each in here.options.get(name) or () if isinstance(each, str)]
     return [first for pattern in patterns if (first := pattern.partition("/")[0]) and not set("*?[") & set(first)]
 
 
-def _waiting(event: Event, here: Here) -> list[dict[str, Any]]:
+def _waiting(event: Event, here: PackContext) -> list[dict[str, Any]]:
     found = here.marks.get(_scope(event), ERRANDS)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 

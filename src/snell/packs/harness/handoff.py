@@ -11,13 +11,13 @@ from typing import Any
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 TOLD, USAGE = "harness/handoff", "context_usage"
 
 
 @informs("PostToolUse", "UserPromptSubmit")
-def handoff(event: Event, here: Here) -> Note | None:
+def handoff(event: Event, here: PackContext) -> Note | None:
     """Ask for a hand-over when the context is nearly full."""
     scope = f"session:{event.session_id}"
     if not is_due(here.marks.get(scope, USAGE), here) or here.marks.get(scope, TOLD):
@@ -28,7 +28,7 @@ def handoff(event: Event, here: Here) -> Note | None:
     )
 
 
-def is_due(usage: Any, here: Here) -> bool:
+def is_due(usage: Any, here: PackContext) -> bool:
     tokens = usage.get("tokens") if isinstance(usage, dict) else usage
     if here.env.get("SNELL_DEBUG_HANDOFF"):
         return True

@@ -11,7 +11,7 @@ from snell.sdk.subjects import Turn
 TAIL = 262_144
 
 
-def last_words(turn: Turn, event: Event) -> str:
+def last_message(turn: Turn, event: Event) -> str:
     return turn.last_message or _from_transcript(event.transcript_path)
 
 

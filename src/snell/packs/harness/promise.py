@@ -13,13 +13,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.untrusted_text import RULES, fence
 from snell.model.effects import Deny, Note, Tell
 from snell.model.events import Event
-from snell.packs.harness.last_message import last_words
-from snell.packs.harness.promise_loop import MARK, Loop, end, keep, loop_of
+from snell.packs.harness.last_message import last_message
+from snell.packs.harness.promise_loop import MARK, Loop, end_loop, loop_of, save_loop
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Turn
 from snell.system.files import FileError, read_capped
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
@@ -33,14 +33,14 @@ LONGEST_OBJECTIVE = 2_000
 
 
 @judges("Stop")
-def promise(turn: Turn, event: Event, here: Here) -> Deny | Tell | None:
+def promise(turn: Turn, event: Event, here: PackContext) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; say how the loop ended."""
     loop = loop_of(event.session_id, here.marks)
-    said = last_words(turn, event) if loop else ""
+    said = last_message(turn, event) if loop else ""
     if not loop or not said.strip():
         return None
     if ending := _ending(loop, said):
-        end(event.session_id, here.marks)
+        end_loop(event.session_id, here.marks)
         return Tell(ending)
     if mission_of(event.cwd).get("status") == "PLANNING":
         return Tell("the mission is still being planned: approve its plan, then let the agent go on")
@@ -48,7 +48,7 @@ def promise(turn: Turn, event: Event, here: Here) -> Deny | Tell | None:
     if cap and loop.in_a_row >= cap:
         return Tell(_at_the_cap(cap, loop, event, here))
     loop = replace(loop, iteration=loop.iteration + 1, in_a_row=loop.in_a_row + 1)
-    keep(event.session_id, loop, here.marks)
+    save_loop(event.session_id, loop, here.marks)
     return Deny(continuation(loop, event.cwd, here))
 
 
@@ -60,7 +60,7 @@ def _ending(loop: Loop, said: str) -> str:
     return ""
 
 
-def _cap(client: str, here: Here) -> int:
+def _cap(client: str, here: PackContext) -> int:
     """How often in a row this client can be sent back; 0 where it has no cap."""
     usual = CAPS.get(client, 0)
     try:
@@ -69,19 +69,19 @@ def _cap(client: str, here: Here) -> int:
         return usual
 
 
-def _at_the_cap(cap: int, loop: Loop, event: Event, here: Here) -> str:
+def _at_the_cap(cap: int, loop: Loop, event: Event, here: PackContext) -> str:
     """The client would end the turn now whatever it is told; only a supervisor can start another one."""
     ended = f"this client ends a turn after {cap} held stops"
     if not here.env.get(SUPERVISOR):
         return f"{ended}, and `{loop.promise}` was not said: say anything to go on, or work under `snell run`"
     loop = replace(loop, iteration=loop.iteration + 1)
-    keep(event.session_id, loop, here.marks)
+    save_loop(event.session_id, loop, here.marks)
     ask_for_restart(event, here.marks, here.env, "loop", continuation(loop, event.cwd, here))
     return f"{ended}; `snell run` goes on with the loop in a new window"
 
 
 @informs("SessionStart")
-def next_window(event: Event, here: Here) -> Note | None:
+def next_window(event: Event, here: PackContext) -> Note | None:
     """Under `snell run` the loop of a window that was replaced goes on in the next one."""
     if not take_over(event, here.marks, here.env, MARK):
         return None
@@ -91,19 +91,19 @@ def next_window(event: Event, here: Here) -> Note | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def worked(event: Event, here: Here) -> None:
+def worked(event: Event, here: PackContext) -> None:
     """A client's own count of held stops begins anew with every tool call."""
     _count_anew(event, here)
 
 
-def _count_anew(event: Event, here: Here) -> None:
+def _count_anew(event: Event, here: PackContext) -> None:
     loop = loop_of(event.session_id, here.marks)
     if loop and loop.in_a_row:
-        keep(event.session_id, replace(loop, in_a_row=0), here.marks)
+        save_loop(event.session_id, replace(loop, in_a_row=0), here.marks)
 
 
 @informs("UserPromptSubmit")
-def begin(prompt: Prompt, event: Event, here: Here) -> Note | None:
+def begin(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
     """`/harness OBJECTIVE` starts a loop; every prompt lets the client's own count begin anew."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
         _count_anew(event, here)
@@ -111,21 +111,21 @@ def begin(prompt: Prompt, event: Event, here: Here) -> Note | None:
         return None
     objective = prompt.text.strip().removeprefix(COMMAND).strip()
     loop = Loop(str(here.options.get("promise")), objective, int(here.options.get("most_iterations", 10)))
-    keep(event.session_id, loop, here.marks)
+    save_loop(event.session_id, loop, here.marks)
     return Note(
         f"Work on this until it is done: {objective}\nWhen everything is done and checked, and not before, end your"
         f" last message with {loop.promise}. You will be sent back until then, {loop.most} times at most."
     )
 
 
-def _be_told(prompt: str, event: Event, here: Here) -> None:
+def _be_told(prompt: str, event: Event, here: PackContext) -> None:
     """A loop that was begun without an objective has the next prompt for one."""
     loop = loop_of(event.session_id, here.marks)
     if loop and not loop.objective and prompt:
-        keep(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), here.marks)
+        save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), here.marks)
 
 
-def continuation(loop: Loop, cwd: str, here: Here) -> str:
+def continuation(loop: Loop, cwd: str, here: PackContext) -> str:
     """What the agent is told when it is sent back."""
     objective = f"The objective: {loop.objective}" if loop.objective else "The objective is what you were asked to do."
     lines = [
@@ -137,12 +137,12 @@ def continuation(loop: Loop, cwd: str, here: Here) -> str:
     return "\n".join([*lines, *_mission(cwd, here)])
 
 
-def _mission(cwd: str, here: Here) -> list[str]:
+def _mission(cwd: str, here: PackContext) -> list[str]:
     """What the project's files say of the mission: only where its owner trusts it, and fenced."""
     if not here.is_trusted:
         return []
     files = {"mission.json": mission_of(cwd), "mission_progress.txt": _text(cwd, "mission_progress.txt")}
-    told = [fenced(value, name) for name, value in files.items() if value]
+    told = [fence(value, name) for name, value in files.items() if value]
     return [RULES, *told] if told else []
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 
-from snell.model.mark_scopes import lasting
+from snell.model.mark_scopes import persistent_scope
 from snell.model.protocols import Store
 
 MARK = "harness/loop"
@@ -22,16 +22,16 @@ class Loop(Struct, frozen=True):
 
 def loop_of(session_id: str, marks: Store) -> Loop | None:
     """The loop of a session, if it has one."""
-    kept: Any = marks.get(lasting(session_id), MARK)
+    kept: Any = marks.get(persistent_scope(session_id), MARK)
     try:
         return convert(kept, Loop) if isinstance(kept, dict) else None
     except ValidationError:
         return None
 
 
-def keep(session_id: str, loop: Loop, marks: Store) -> None:
-    marks.put(lasting(session_id), MARK, to_builtins(loop))
+def save_loop(session_id: str, loop: Loop, marks: Store) -> None:
+    marks.put(persistent_scope(session_id), MARK, to_builtins(loop))
 
 
-def end(session_id: str, marks: Store) -> None:
-    marks.drop(lasting(session_id), MARK)
+def end_loop(session_id: str, marks: Store) -> None:
+    marks.drop(persistent_scope(session_id), MARK)

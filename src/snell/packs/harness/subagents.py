@@ -15,9 +15,9 @@ from typing import Any
 
 from snell.model.effects import Deny
 from snell.model.events import Event
-from snell.redact import redacted
+from snell.redact import redact_data
 from snell.sdk.decorators import judges, watches
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped, write_atomically
 
 PREVIEW = 4_000
@@ -25,12 +25,12 @@ LARGEST = 2_000_000
 
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
-def keep(event: Event, here: Here) -> None:
+def keep(event: Event, here: PackContext) -> None:
     """Keep a sub-agent's answer, and a summary of it."""
     folder = _folder(event, here)
     if folder is None:
         return
-    clean = redacted({"input": event.tool_input, "output": event.tool_response})
+    clean = redact_data({"input": event.tool_input, "output": event.tool_response})
     whole = json.dumps(clean, ensure_ascii=False, default=str)[:LARGEST]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(folder / "subagent_output.json", whole.encode())
@@ -38,7 +38,7 @@ def keep(event: Event, here: Here) -> None:
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
-def reuse(event: Event, here: Here) -> Deny | None:
+def reuse(event: Event, here: PackContext) -> Deny | None:
     """Refuse to ask a sub-agent what it has answered."""
     folder = _folder(event, here)
     if folder is None:
@@ -71,7 +71,7 @@ def text_of(value: Any) -> str:
     return ""
 
 
-def _folder(event: Event, here: Here) -> Path | None:
+def _folder(event: Event, here: PackContext) -> Path | None:
     if not here.state or not event.tool_input:
         return None
     project = os.path.realpath(here.project_dir or event.cwd) if here.project_dir or event.cwd else ""

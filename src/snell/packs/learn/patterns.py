@@ -9,13 +9,13 @@ Instead  `patterns = "off"`, which is the default.
 from pathlib import Path
 
 from snell.llm.ask import answer_here
-from snell.llm.messages import ModelError, Question, Said
-from snell.llm.untrusted_text import RULES, fenced
+from snell.llm.messages import Message, ModelError, Question
+from snell.llm.untrusted_text import RULES, fence
 from snell.model.events import Event
 from snell.packs.learn.report import QUESTIONS, WRITTEN
 from snell.redact import redact
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 LIMIT = 60.0  # seconds for the model; nobody waits for it
@@ -29,7 +29,7 @@ _SYSTEM = (
 
 
 @watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
-def patterns(event: Event, here: Here) -> None:
+def patterns(event: Event, here: PackContext) -> None:
     """Add the patterns that a model sees in the report."""
     path = here.marks.get(WRITTEN, event.session_id)
     if not isinstance(path, str):
@@ -45,9 +45,9 @@ def patterns(event: Event, here: Here) -> None:
 
 def _patterns(report: str, event: Event) -> str:
     asked = "\n".join(f"- {each}" for each in QUESTIONS)
-    text = f"{fenced(report, 'the report')}\n\n{asked}"
+    text = f"{fence(report, 'the report')}\n\n{asked}"
     try:
-        answer = answer_here(Question(_SYSTEM, (Said("user", text),)), event, LIMIT)
+        answer = answer_here(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
     except ModelError as error:
         return f"No model has read this: {error}."
     said = redact(answer.strip()[:LONGEST])

@@ -18,10 +18,10 @@ from pathlib import Path
 from snell.model.effects import Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
-from snell.packs.learn.session_counts import Happened, happened_in
-from snell.redact import redacted
+from snell.packs.learn.session_counts import SessionCounts, count_session
+from snell.redact import redact_data
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 SHOWN = 12
 LONGEST = 200
@@ -37,9 +37,9 @@ WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
-def report(event: Event, here: Here) -> Tell | None:
+def report(event: Event, here: PackContext) -> Tell | None:
     """Write a report of the session so far, and say where it is."""
-    text = redacted(report_of(event, _happened(event, here), str(here.options.get("agent") or "@learn")))
+    text = redact_data(report_of(event, _happened(event, here), str(here.options.get("agent") or "@learn")))
     folder = Path(os.path.expanduser(str(here.options.get("folder") or "~/.claude/flow-reports")))
     try:
         path = _written(folder, event.name, str(text))
@@ -50,7 +50,7 @@ def report(event: Event, here: Here) -> Tell | None:
     return Tell(f"flow report: {path}")
 
 
-def report_of(event: Event, happened: Happened, agent: str) -> str:
+def report_of(event: Event, happened: SessionCounts, agent: str) -> str:
     """The report as Markdown."""
     minutes = max(0, happened.last - happened.first) / 60_000
     head = [
@@ -76,14 +76,14 @@ def report_of(event: Event, happened: Happened, agent: str) -> str:
     return "\n".join([*lines, "", f"Hand this to {agent} to make something of it.", ""])
 
 
-def _happened(event: Event, here: Here) -> Happened:
+def _happened(event: Event, here: PackContext) -> SessionCounts:
     database = here.database
     if database is None:
-        return Happened()
+        return SessionCounts()
     try:
-        return database.run(lambda tx: happened_in(tx, event.session_id))
+        return database.run(lambda tx: count_session(tx, event.session_id))
     except StoreError:
-        return Happened()
+        return SessionCounts()
 
 
 def _section(title: str, body: list[str]) -> list[str]:
@@ -95,7 +95,7 @@ def _listed(items: list[str]) -> list[str]:
     return [*shown, f"- ... and {len(items) - SHOWN} before these"] if len(items) > SHOWN else shown
 
 
-def _timed(happened: Happened) -> list[str]:
+def _timed(happened: SessionCounts) -> list[str]:
     """Prompts, each with the minutes until the next one."""
     begun = [at for at, _ in happened.prompts]
     ended = [*begun[1:], happened.last]

@@ -11,7 +11,7 @@ from snell.model.protocols import Transaction
 MOST_DECISIONS = 5_000
 
 
-class Happened(Struct):
+class SessionCounts(Struct):
     """A session in figures."""
 
     events: int = 0
@@ -26,7 +26,7 @@ class Happened(Struct):
     rewrites: Counter[str] = field(default_factory=Counter)
 
 
-def happened_in(tx: Transaction, session_id: str) -> Happened:
+def count_session(tx: Transaction, session_id: str) -> SessionCounts:
     """Read a session's last decisions, oldest first."""
     rows = tx.rows(
         "SELECT d.at, d.event, d.tool, d.verdict, t.body FROM decisions d LEFT JOIN traces t ON t.decision_id = d.id"
@@ -34,7 +34,7 @@ def happened_in(tx: Transaction, session_id: str) -> Happened:
         session_id,
         MOST_DECISIONS,
     )
-    so_far = Happened()
+    so_far = SessionCounts()
     for at, event, tool, verdict, body in reversed(rows):
         so_far.events += 1
         so_far.first = so_far.first or at
@@ -51,7 +51,7 @@ def _decoded(body: str | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _count(so_far: Happened, at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:
+def _count(so_far: SessionCounts, at: int, event: str, tool: str, verdict: str, record: dict[str, Any]) -> None:
     value = record.get("value")
     if event == "UserPromptSubmit" and isinstance(value, str):
         so_far.prompts.append((at, value))
@@ -87,7 +87,7 @@ def error_in(event: str, record: dict[str, Any]) -> str | None:
 _ERROR_TEXTS = ("stderr", "message", "output", "stdout")
 
 
-def _count_input(so_far: Happened, given: dict[str, Any]) -> None:
+def _count_input(so_far: SessionCounts, given: dict[str, Any]) -> None:
     command, path = given.get("command"), given.get("file_path")
     if isinstance(command, str) and command.strip():
         so_far.commands[" ".join(command.split()[:2])] += 1

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
 from snell.model.events import Event, text_in
-from snell.model.mark_scopes import lasting
-from snell.packs.ledger.value_preview import beginning_of
+from snell.model.mark_scopes import persistent_scope
+from snell.packs.ledger.value_preview import preview
 from snell.records.call_ids import safe
 from snell.records.idempotency import Identity, args_hash, deed_of, identity_of, key_of, scope_of, sha_of
 from snell.records.ledger import LONGEST_BODY, PREVIEW
 from snell.records.side_effects import Found, Rule, classify
-from snell.redact import redact, redacted
-from snell.sdk.pack_context import Here
+from snell.redact import redact, redact_data
+from snell.sdk.pack_context import PackContext
 from snell.shell.effects import Effects, effects_of
 from snell.system.json_values import plain
-from snell.system.mcp_tool_schemas import learned
+from snell.system.mcp_tool_schemas import learned_tool
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
 
@@ -30,7 +30,7 @@ LONGEST_ERROR = 2_000
 _CORRELATION = ("id", "message_id", "request_id", "messageId", "requestId")
 
 
-class Named(Struct, frozen=True):
+class NamedCall(Struct, frozen=True):
     """What makes a call this call."""
 
     call_id: str
@@ -51,7 +51,7 @@ class Named(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def named(event: Event, here: Here) -> Named:
+def name_call(event: Event, here: PackContext) -> NamedCall:
     """
     Everything that finding a call again needs; nothing that is slow to find out.
 
@@ -60,7 +60,7 @@ def named(event: Event, here: Here) -> Named:
     """
     payload = event.payload
     session = _known(event.session_id)
-    run = here.env.get("SNELL_RUN_ID") or here.marks.get(lasting(event.session_id), MARK)
+    run = here.env.get("SNELL_RUN_ID") or here.marks.get(persistent_scope(event.session_id), MARK)
     run = _known(run) if isinstance(run, str) and run else session
     tool, begins, deed = _about(event.tool_name or event.tool)
     given = payload.get("tool_input")
@@ -68,7 +68,7 @@ def named(event: Event, here: Here) -> Named:
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
     call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
     place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
-    return Named(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
+    return NamedCall(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
 
 @lru_cache(maxsize=512)
@@ -78,17 +78,17 @@ def _about(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
 
 
-def named_in_full(event: Event, here: Here) -> Named:
+def name_call_fully(event: Event, here: PackContext) -> NamedCall:
     """With its effort. Before a transaction begins: it may have to be read from the same database."""
-    return replace(named(event, here), effort=_effort(event, here))
+    return replace(name_call(event, here), effort=_effort(event, here))
 
 
-class Described(Struct, frozen=True):
+class CallDescription(Struct, frozen=True):
     found: Found
     paths: tuple[str, ...] = ()
 
 
-def described(event: Event, tool: Identity, rules: tuple[Rule, ...], here: Here) -> Described:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], here: PackContext) -> CallDescription:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event)
     found = classify(
@@ -99,15 +99,15 @@ def described(event: Event, tool: Identity, rules: tuple[Rule, ...], here: Here)
         hints=_hints(event, here),
     )
     is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
-    return Described(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
+    return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
-def _hints(event: Event, here: Here) -> Mapping[str, Any] | None:
+def _hints(event: Event, here: PackContext) -> Mapping[str, Any] | None:
     """What the server says of its tool: with the call, or when it was last asked."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
         return given if isinstance(given, Mapping) else None
-    known = learned(here.state, event.client, here.project_dir, event.tool)
+    known = learned_tool(here.state, event.client, here.project_dir, event.tool)
     return known.hints if known else None
 
 
@@ -187,7 +187,7 @@ def body_of(value: Any) -> Body:
         return Body("", 0)
     whole = plain(value)
     size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
-    clean = redacted(whole, LONGEST_BODY)
+    clean = redact_data(whole, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
     return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
 
@@ -195,7 +195,7 @@ def body_of(value: Any) -> Body:
 _known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
 
 
-def began_at(here: Here) -> int:
+def began_at(here: PackContext) -> int:
     """When the event came: the id of a decision begins with it."""
     text = here.decision_id.partition("-")[0]
     try:
@@ -204,7 +204,7 @@ def began_at(here: Here) -> int:
         return now_ms()
 
 
-def _effort(event: Event, here: Here) -> str:
+def _effort(event: Event, here: PackContext) -> str:
     """Which effort this belongs to, where one is known."""
     kept = here.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
@@ -216,7 +216,7 @@ def who(event: Event) -> str:
 
 
 def _short(value: Any, longest: int) -> str:
-    clean = redacted(plain(beginning_of(value)), longest)
+    clean = redact_data(plain(preview(value)), longest)
     if isinstance(clean, str):
         return clean
     text = "" if clean is None else msgspec.json.encode(clean).decode()

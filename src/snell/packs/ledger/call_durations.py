@@ -14,7 +14,7 @@ def start(call_id: str) -> None:
         del _began[next(iter(_began))]
 
 
-def mended(call_id: str, by_the_time_of_day: int) -> int | None:
+def corrected_duration(call_id: str, by_the_time_of_day: int) -> int | None:
     """Milliseconds, where the time of day was set meanwhile; None where it is as good, or all there is."""
     began = _began.pop(call_id, None)
     if began is None:

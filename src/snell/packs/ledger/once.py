@@ -13,63 +13,63 @@ from snell.model.effects import Ask, Deny, Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import Database, Transaction
-from snell.packs.ledger.call_description import Named, described, error_of, named, preview_of
+from snell.packs.ledger.call_description import NamedCall, describe_call, error_of, name_call, preview_of
 from snell.packs.ledger.claimed_keys import hold
 from snell.packs.ledger.policies import Rules, rules_for
 from snell.records import claims, lost_ledger, resume
 from snell.records.claims import Claim, Receipt
-from snell.records.crash_points import reached
+from snell.records.crash_points import reach
 from snell.records.resume import Resumed
 from snell.records.side_effects import Rule
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 
 LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 
 
 @judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
-def once(event: Event, here: Here) -> Deny | Ask | None:
+def once(event: Event, here: PackContext) -> Deny | Ask | None:
     """Claim a call, or refuse it."""
     if here.database is None:
         return _closed("there is no database")
     rules = rules_for(here)
     if rules.problem:
         return _closed(rules.problem)
-    which = named(event, here)
-    reached("before claim")
+    which = name_call(event, here)
+    reach("before claim")
     try:
         answer = _claimed(here.database, event, here, which, rules)
     except StoreError as error:
         return _closed(str(error))
-    reached("after claim")
+    reach("after claim")
     return answer
 
 
 @informs("PostToolUse", "PostToolUseFailure", when={"mode": "durable"})
-def receipt(event: Event, here: Here) -> Tell | None:
+def receipt(event: Event, here: PackContext) -> Tell | None:
     """Keep what a call brought before anybody acts on it."""
     if here.database is None or not event.tool_use_id:
         return None
-    which = named(event, here)
+    which = name_call(event, here)
     failed = error_of(event)
     status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
     kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
-    reached("before receipt")
+    reach("before receipt")
     try:
         claims.put_receipt(here.database, kept)
     except StoreError as error:
         return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
-    reached("after receipt")
+    reach("after receipt")
     return None
 
 
 @informs("SessionStart", matcher="startup|resume", when={"mode": "durable"})
-def resumed(event: Event, here: Here) -> Note | Tell | None:
+def resumed(event: Event, here: PackContext) -> Note | Tell | None:
     """Settle what an earlier process left open, and say what nobody knows."""
     if here.database is None:
         return None
-    which = named(event, here)
+    which = name_call(event, here)
     try:
         found, lost = here.database.run(lambda tx: _taken_up(tx, event, which))
     except StoreError as error:
@@ -85,14 +85,14 @@ def resumed(event: Event, here: Here) -> Note | Tell | None:
     )
 
 
-def _taken_up(tx: Transaction, event: Event, which: Named) -> tuple[Resumed, str]:
-    lost = lost_ledger.told(tx)
+def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[Resumed, str]:
+    lost = lost_ledger.lost_ledger(tx)
     if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
         lost_ledger.begin_since(tx, which.run_id)
     return resume.resume(tx, which.run_id, now_ms()), lost
 
 
-def _claimed(database: Database, event: Event, here: Here, which: Named, known: Rules) -> Deny | Ask | None:
+def _claimed(database: Database, event: Event, here: PackContext, which: NamedCall, known: Rules) -> Deny | Ask | None:
     rules = known.rules
     starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, here))
     key = which.with_nonce() if starts_anew else which.key
@@ -106,7 +106,7 @@ def _claimed(database: Database, event: Event, here: Here, which: Named, known: 
 
 
 def _contested(
-    tx: Transaction, wanted: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
+    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, here: PackContext, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
     if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, here, rules):
         return _forgotten(which, lost)
@@ -119,7 +119,7 @@ def _contested(
     return _on_a_repeat(tx, wanted, other, event, which, here, rules)
 
 
-def _in_its_place(tx: Transaction, wanted: Claim, which: Named) -> Claim:
+def _in_its_place(tx: Transaction, wanted: Claim, which: NamedCall) -> Claim:
     """The same line in another directory gets a key of that directory."""
     if not which.place or wanted.key != which.key:
         return wanted
@@ -131,7 +131,7 @@ def _in_its_place(tx: Transaction, wanted: Claim, which: Named) -> Claim:
     return replace(wanted, key=key)
 
 
-def _delivered_again(tx: Transaction, held: Claim, which: Named) -> Deny | None:
+def _delivered_again(tx: Transaction, held: Claim, which: NamedCall) -> Deny | None:
     """The call that holds the key, once more: while it runs it is itself, and what it did it does not do again."""
     came = claims.receipt_of(tx, held.tool_call_id)
     if held.status == "succeeded" or (came and came.status == "succeeded"):
@@ -140,7 +140,13 @@ def _delivered_again(tx: Transaction, held: Claim, which: Named) -> Deny | None:
 
 
 def _on_a_repeat(
-    tx: Transaction, wanted: Claim, other: Claim, event: Event, which: Named, here: Here, rules: tuple[Rule, ...]
+    tx: Transaction,
+    wanted: Claim,
+    other: Claim,
+    event: Event,
+    which: NamedCall,
+    here: PackContext,
+    rules: tuple[Rule, ...],
 ) -> Deny | Ask | None:
     if not _happens_once(event, which, here, rules):
         again = _claim(which, which.with_nonce(), here)
@@ -161,18 +167,18 @@ def _on_a_repeat(
     )
 
 
-def _happens_once(event: Event, which: Named, here: Here, rules: tuple[Rule, ...]) -> bool:
-    return described(event, which.tool, rules, here).found.replay == "REPLAY_EXACT"
+def _happens_once(event: Event, which: NamedCall, here: PackContext, rules: tuple[Rule, ...]) -> bool:
+    return describe_call(event, which.tool, rules, here).found.replay == "REPLAY_EXACT"
 
 
-def _forgotten(which: Named, lost: str) -> Deny:
+def _forgotten(which: NamedCall, lost: str) -> Deny:
     return Deny(
         f"the ledger was lost, so nobody knows whether `{which.tool.raw}` was called like this before: {lost}",
         instead="tell the user; a person looks what was done, and then ends this with `snell ledger release lost`",
     )
 
 
-def _done_already(which: Named, preview: str) -> Deny:
+def _done_already(which: NamedCall, preview: str) -> Deny:
     brought = f" It brought: {preview}" if preview else ""
     return Deny(
         f"`{which.tool.raw}` was called with this input before and succeeded, so it is not done twice.{brought}",
@@ -180,7 +186,7 @@ def _done_already(which: Named, preview: str) -> Deny:
     )
 
 
-def _still_running(which: Named, other: Claim) -> Deny:
+def _still_running(which: NamedCall, other: Claim) -> Deny:
     return Deny(
         f"the same call of `{which.tool.raw}` is still running",
         instead="wait for it; if it was refused or interrupted, a person frees it with"
@@ -195,7 +201,7 @@ def _closed(why: str) -> Deny:
     )
 
 
-def _claim(which: Named, key: str, here: Here) -> Claim:
+def _claim(which: NamedCall, key: str, here: PackContext) -> Claim:
     return Claim(
         run_id=which.run_id,
         key=key,
@@ -207,8 +213,8 @@ def _claim(which: Named, key: str, here: Here) -> Claim:
     )
 
 
-def _relaunches(event: Event, which: Named, rules: tuple[Rule, ...], here: Here) -> bool:
-    return described(event, which.tool, rules, here).found.replay == "RELAUNCH"
+def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], here: PackContext) -> bool:
+    return describe_call(event, which.tool, rules, here).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

@@ -9,7 +9,7 @@ from snell.model.errors import SettingsError
 from snell.packs.ledger.policies import read_rules
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     return [wrong for path in options.get("policies", ()) if (wrong := _unreadable(path))]
 
 

@@ -13,15 +13,15 @@ from snell.model.protocols import Transaction
 from snell.packs.ledger import call_durations
 from snell.packs.ledger.call_description import (
     Body,
-    Described,
-    Named,
+    CallDescription,
+    NamedCall,
     began_at,
     body_of,
     correlation_of,
-    described,
+    describe_call,
     error_of,
-    named,
-    named_in_full,
+    name_call,
+    name_call_fully,
     preview_of,
     there_now,
     was_interrupted,
@@ -31,10 +31,10 @@ from snell.packs.ledger.claimed_keys import key_held
 from snell.packs.ledger.policies import rules_for
 from snell.records import claims, ledger, resume
 from snell.records.claims import Receipt
-from snell.records.crash_points import reached
+from snell.records.crash_points import reach
 from snell.records.ledger import Call, End
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 from snell.work import runs
 
@@ -42,20 +42,22 @@ NOTHING = Body("", 0)
 
 
 @watches("PreToolUse", batches=True)
-def begun(event: Event, here: Here) -> None:
+def begun(event: Event, here: PackContext) -> None:
     """A call is about to run, or was refused."""
     if here.database is None:
         return
-    who_what = named_in_full(event, here)
+    who_what = name_call_fully(event, here)
     call_durations.start(who_what.call_id)
-    about = described(event, who_what.tool, rules_for(here).rules, here)
+    about = describe_call(event, who_what.tool, rules_for(here).rules, here)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
-    reached("before row")
+    reach("before row")
     here.database.run(lambda tx: _begin(tx, event, here, who_what, about, request))
-    reached("after row")
+    reach("after row")
 
 
-def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body) -> None:
+def _begin(
+    tx: Transaction, event: Event, here: PackContext, which: NamedCall, about: CallDescription, request: Body
+) -> None:
     key = key_held(which)
     call = _call(tx, event, here, which, about, request, key)
     waits = here.verdict in ("ask", "defer")
@@ -67,7 +69,7 @@ def _begin(tx: Transaction, event: Event, here: Here, which: Named, about: Descr
         claims.release(tx, which.run_id, key, which.call_id)
 
 
-def _has_happened(tx: Transaction, which: Named, key: str) -> bool:
+def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
     """What was refused is the second delivery of a call that succeeded, which goes on holding its key."""
     held = claims.holder(tx, which.run_id, key)
     if held is None or held.tool_call_id != which.call_id:
@@ -76,22 +78,28 @@ def _has_happened(tx: Transaction, which: Named, key: str) -> bool:
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
-def ended(event: Event, here: Here) -> None:
+def ended(event: Event, here: PackContext) -> None:
     """A call has ended."""
     if here.database is None:
         return
-    which = named_in_full(event, here)
-    about = described(event, which.tool, rules_for(here).rules, here)
+    which = name_call_fully(event, here)
+    about = describe_call(event, which.tool, rules_for(here).rules, here)
     request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = body_of(answer) if here.options.get("keep_output") else NOTHING
-    reached("before settling")
+    reach("before settling")
     here.database.run(lambda tx: _end(tx, event, here, which, about, request, response))
-    reached("after settling")
+    reach("after settling")
 
 
 def _end(
-    tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body, response: Body
+    tx: Transaction,
+    event: Event,
+    here: PackContext,
+    which: NamedCall,
+    about: CallDescription,
+    request: Body,
+    response: Body,
 ) -> None:
     at, failed = began_at(here), error_of(event)
     measured = event.payload.get("duration_ms")
@@ -106,7 +114,7 @@ def _end(
     call = known or msgspec.structs.replace(
         _call(tx, event, here, which, about, request, key), status="running", started_at=at - (took or 0)
     )
-    steady = call_durations.mended(which.call_id, at - call.started_at)
+    steady = call_durations.corrected_duration(which.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
     end = End(
         status=status,
@@ -128,11 +136,11 @@ def _end(
 
 
 @watches("PermissionDenied", batches=True)
-def refused(event: Event, here: Here) -> None:
+def refused(event: Event, here: PackContext) -> None:
     """The client itself, or its user, said no."""
     if here.database is None or not event.tool_use_id:
         return
-    which = named(event, here)
+    which = name_call(event, here)
 
     def settle(tx: Transaction) -> None:
         call = ledger.find(tx, which.call_id)
@@ -144,14 +152,16 @@ def refused(event: Event, here: Here) -> None:
 
 
 @watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
-def abandoned(event: Event, here: Here) -> None:
+def abandoned(event: Event, here: PackContext) -> None:
     """Calls of an earlier process that never came back are abandoned."""
     if here.database is not None:
-        run_id = named(event, here).run_id
+        run_id = name_call(event, here).run_id
         here.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
-def _call(tx: Transaction, event: Event, here: Here, which: Named, about: Described, request: Body, key: str) -> Call:
+def _call(
+    tx: Transaction, event: Event, here: PackContext, which: NamedCall, about: CallDescription, request: Body, key: str
+) -> Call:
     at = began_at(here)
     step = runs.open_step(tx, which.run_id)
     return Call(
@@ -181,7 +191,7 @@ def _call(tx: Transaction, event: Event, here: Here, which: Named, about: Descri
     )
 
 
-def _numbered(tx: Transaction, event: Event, which: Named) -> Named:
+def _numbered(tx: Transaction, event: Event, which: NamedCall) -> NamedCall:
     """A client that does not number its calls: this is the end of the last one like it."""
     if event.tool_use_id:
         return which
@@ -189,7 +199,7 @@ def _numbered(tx: Transaction, event: Event, which: Named) -> Named:
     return msgspec.structs.replace(which, call_id=call.tool_call_id) if call else which
 
 
-def _attempt(tx: Transaction, which: Named) -> int:
+def _attempt(tx: Transaction, which: NamedCall) -> int:
     sql = (
         "SELECT COUNT(*) FROM tool_calls WHERE idempotency_key = ? AND status IN ('failed',"
         " 'abandoned_on_resume') AND tool_call_id <> ?"

@@ -8,7 +8,7 @@ SHORT = 300  # of each further text, since a short one may say what the others a
 MOST = 2_000  # entries of a list or a table
 
 
-def beginning_of(value: Any) -> Any:
+def preview(value: Any) -> Any:
     """The same shape with less in it. Nothing that stays is changed, so that secrets are still recognised."""
     return _cut(value, [ENOUGH])
 

@@ -4,25 +4,25 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 LARGEST = 32_000
 LOCAL, RESTORE = "LOCAL.md", "RECLAUDE.md"
 
 
-def local_notes(cwd: str, here: Here) -> list[str]:
+def local_notes(cwd: str, here: PackContext) -> list[str]:
     """The user's LOCAL.md, then the project's, each with its source."""
     own = [f"Notes of the user ({path}):\n{text}" for path, text in _own(LOCAL, here)]
     return [*own, *_of_project(cwd, here)]
 
 
-def restore_notes(here: Here) -> list[str]:
+def restore_notes(here: PackContext) -> list[str]:
     """What the user wants the model to know again after a compaction."""
     return [f"Rules of the user ({path}):\n{text}" for path, text in _own(RESTORE, here)]
 
 
-def _own(name: str, here: Here) -> Iterator[tuple[str, str]]:
+def _own(name: str, here: PackContext) -> Iterator[tuple[str, str]]:
     home = here.env.get("HOME") or os.path.expanduser("~")
     folders = [here.config] if here.config else []
     for folder in (*folders, Path(home, ".claude")):
@@ -31,7 +31,7 @@ def _own(name: str, here: Here) -> Iterator[tuple[str, str]]:
             return
 
 
-def _of_project(cwd: str, here: Here) -> Iterator[str]:
+def _of_project(cwd: str, here: PackContext) -> Iterator[str]:
     """Only what its owner trusts, and fenced: it informs, it does not command."""
     if not here.trusts_notes or not cwd:
         return

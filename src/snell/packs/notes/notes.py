@@ -14,16 +14,16 @@ from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.notes.note_files import local_notes, restore_notes
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Session
-from snell.sdk.words import spoken
+from snell.sdk.words import tokenize
 
 FIRST, LOST = "notes/first_prompt", "notes/compacted"
 LONGEST = 10_000  # characters of a prompt that are listened to
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
     """LOCAL.md with the first prompt of a session, and when the prompt asks where we were."""
     scope = f"session:{event.session_id}"
     is_first = not here.marks.get(scope, FIRST)
@@ -45,7 +45,7 @@ _without_notes: set[_Looked] = set()  # sessions whose first call found none, an
 
 
 @informs("PreToolUse", timeout=3)
-def with_the_first_call(event: Event, here: Here) -> Note | None:
+def with_the_first_call(event: Event, here: PackContext) -> Note | None:
     """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
     scope = f"session:{event.session_id}"
     looked = (event.session_id, event.cwd, here.project_dir, here.config, here.env.get("HOME"), here.trusts_notes)
@@ -62,7 +62,7 @@ def with_the_first_call(event: Event, here: Here) -> Note | None:
 
 
 @informs("PreCompact", timeout=3)
-def before_compaction(event: Event, here: Here) -> Note | None:
+def before_compaction(event: Event, here: PackContext) -> Note | None:
     """What the summary must keep; clients that cannot take it get it with the next prompt."""
     here.marks.put(f"session:{event.session_id}", LOST, True)
     kept = restore_notes(here)
@@ -71,7 +71,7 @@ def before_compaction(event: Event, here: Here) -> Note | None:
 
 
 @informs("SessionStart", matcher="compact", timeout=3)
-def after_compaction(session: Session, event: Event, here: Here) -> Note | None:
+def after_compaction(session: Session, event: Event, here: PackContext) -> Note | None:
     """The same again for the model that has just lost its context."""
     here.marks.drop(f"session:{event.session_id}", LOST)
     return _note([*local_notes(event.cwd, here), *restore_notes(here), *rules(here)])
@@ -82,7 +82,7 @@ def asks_for_notes(prompt: str, triggers: object) -> bool:
     if not isinstance(triggers, list | tuple):
         return False
     wanted = {_plain(each) for each in triggers if isinstance(each, str) and each.strip()}
-    said = {_plain(word.text) for word in spoken(prompt[:LONGEST]) if not word.is_negated}
+    said = {_plain(word.text) for word in tokenize(prompt[:LONGEST]) if not word.is_negated}
     if not said.isdisjoint(wanted):
         return True
     phrases, text = (each for each in wanted if " " in each), _plain(prompt[:LONGEST])
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
     return text.lower().replace("’", "").replace("'", "")
 
 
-def rules(here: Here) -> list[str]:
+def rules(here: PackContext) -> list[str]:
     given = here.options.get("rules", ())
     lines = [f"- {each}" for each in given if isinstance(each, str) and each.strip()]
     return ["Rules:\n" + "\n".join(lines)] if lines else []

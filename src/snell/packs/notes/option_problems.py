@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     return [
         f"`{name}`: `{str(each)[:80]}` is {type(each).__name__}, not text, so it is left out"
         for name in ("triggers", "rules")

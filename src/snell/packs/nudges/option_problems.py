@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     every = options.get("commit_point_every", 0)
     late = [f"`commit_point_every` is {every}; it is a number of seconds, 0 for at every stop"] if every < 0 else []
     return [*late, *_of_routes(options.get("routes", {}))]

@@ -13,7 +13,7 @@ from typing import Any
 from snell.model.effects import Note, Tell
 from snell.packs.nudges.routes import DOCUMENTS, asks_for_commit, is_meta, route_of
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt
 
 DOCUMENT_RULES = (
@@ -31,7 +31,7 @@ LONGEST = 10_000  # characters; whoever pastes more than that says what is wante
 
 
 @informs("UserPromptSubmit", timeout=3)
-def route(prompt: Prompt, here: Here) -> list[Note | Tell] | None:
+def route(prompt: Prompt, here: PackContext) -> list[Note | Tell] | None:
     """Name the command or agent that is made for what was asked."""
     parts = parts_for(prompt.text, here.options)
     text = "\n\n".join(parts)

@@ -8,7 +8,7 @@ the words that come with the pack: what a user listens for is the user's own cho
 
 from collections.abc import Sequence
 
-from snell.sdk.words import Spoken
+from snell.sdk.words import Token
 
 
 def _words(text: str) -> frozenset[str]:
@@ -64,7 +64,7 @@ _RUNS = _words("run start trigger kick rerun do make")  # "run the build" asks f
 _ASKS = _words("does did do is are was were has have had will would when where who which why")
 
 
-def is_request(words: Sequence[Spoken], at: int, keyword: str) -> bool:
+def is_request(words: Sequence[Token], at: int, keyword: str) -> bool:
     """Does the keyword at this place of the words ask for something?"""
     before, after = _sentence(words, at)
     if after[:1] and after[0] in _FOLLOWS.get(keyword, ()):
@@ -80,7 +80,7 @@ def is_request(words: Sequence[Spoken], at: int, keyword: str) -> bool:
     return _is_order(keyword, before) and not _is_question(before, after)
 
 
-def _sentence(words: Sequence[Spoken], at: int) -> tuple[list[str], list[str]]:
+def _sentence(words: Sequence[Token], at: int) -> tuple[list[str], list[str]]:
     """The words before and after this one in the same sentence, with its commas and its question mark."""
     start = at
     while start > 0 and words[start - 1].ends in ("", ","):
@@ -91,7 +91,7 @@ def _sentence(words: Sequence[Spoken], at: int) -> tuple[list[str], list[str]]:
     return _said(words[start:at]), _said(words[at : end + 1])[1:]
 
 
-def _said(words: Sequence[Spoken]) -> list[str]:
+def _said(words: Sequence[Token]) -> list[str]:
     return [part for each in words for part in (each.text, each.ends) if part == each.text or part in _MARKS]
 
 

@@ -4,21 +4,21 @@ import re
 from collections.abc import Collection, Mapping
 
 from snell.packs.nudges.request_check import is_request
-from snell.sdk.words import distance, is_typo_of, spoken
-from snell.system.lazy_regex import late
+from snell.sdk.words import distance, is_typo_of, tokenize
+from snell.system.lazy_regex import lazy_regex
 
 META = (
-    late(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
-    late(r"\bnudg(?:e|es|ed|ing)\b", re.IGNORECASE),
-    late(
+    lazy_regex(r"\b(?<!react )(?<!git )(?<!custom )(?<!webpack )hooks?\b(?!\s*(?:useeffect|usestate))", re.IGNORECASE),
+    lazy_regex(r"\bnudg(?:e|es|ed|ing)\b", re.IGNORECASE),
+    lazy_regex(
         r"\b(?:check|fix|debug|test|review|inspect|change|edit|why)\b[^.\n]{0,40}\b(?:sub)?agents?\b(?!\s+(?:class|module))",
         re.IGNORECASE,
     ),
-    late(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
+    lazy_regex(r"\bsettings\.(?:local\.)?json\b|\b(?:claude|agent|editor|hook)(?:'s)?\s+settings\b", re.IGNORECASE),
 )
-DOCUMENTS = late(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]{1,100}\.md\b", re.IGNORECASE)
-_OF_REACT = late(r"\buse[A-Z]\w*\s+hooks?\b")
-_README = late(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
+DOCUMENTS = lazy_regex(r"\b(?:todo|readme|changelog|spec|architecture)\b|\b[\w/-]{1,100}\.md\b", re.IGNORECASE)
+_OF_REACT = lazy_regex(r"\buse[A-Z]\w*\s+hooks?\b")
+_README = lazy_regex(r"\breadme\.(?:md|rst|txt)\b", re.IGNORECASE)
 
 
 def is_meta(prompt: str) -> bool:
@@ -35,7 +35,7 @@ def route_of(
         return _seed_route(prompt, routes)
     if is_meta(prompt):
         return ""
-    words = tuple(spoken(_README.sub("readme", prompt)))
+    words = tuple(tokenize(_README.sub("readme", prompt)))
     known: dict[str, str] = {}  # a long prompt says most of its words more than once
     for at, word in enumerate(words):
         if word.is_negated or len(word.text) < 3:
@@ -52,14 +52,14 @@ def asks_for_commit(prompt: str) -> bool:
     """Is a commit asked for? Not where one is only spoken of, and not where it is forbidden."""
     if not _MAY_COMMIT.search(prompt):
         return False
-    words = tuple(spoken(prompt))
+    words = tuple(tokenize(prompt))
     return any(
         word.text in _COMMITS and not word.is_negated and not (at and words[at - 1].text in _A_COMMIT)
         for at, word in enumerate(words)
     )
 
 
-_MAY_COMMIT = late(r"\bcommit", re.IGNORECASE)
+_MAY_COMMIT = lazy_regex(r"\bcommit", re.IGNORECASE)
 _COMMITS = frozenset(("commit", "commits", "committing"))
 _A_COMMIT = frozenset(
     (

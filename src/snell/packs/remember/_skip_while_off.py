@@ -2,10 +2,10 @@
 
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.events import Event
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 
-def look_away(event: Event, here: Here) -> None:
+def skip_while_off(event: Event, here: PackContext) -> None:
     """Move past what the transcript holds by now. Where nothing was ever captured, nothing is written either."""
     root = here.state / "memory" if here.state else None
     if root and (root / "state").is_dir() and is_session(event.session_id) and is_transcript(event.transcript_path):

@@ -13,37 +13,37 @@ from snell.memory.tool_extraction import content_of, is_skipped
 from snell.memory.transcript_capture import read_on, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
 from snell.model.events import Event
-from snell.packs.remember._skip_while_off import look_away
+from snell.packs.remember._skip_while_off import skip_while_off
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, here: Here) -> None:
+def after_a_tool(event: Event, here: PackContext) -> None:
     """Capture what a tool call says that is worth remembering."""
     if here.options.get("capture") and not is_skipped(event.tool):
         captured_from_tool(event, here)
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, here: Here) -> None:
+def before_compaction(event: Event, here: PackContext) -> None:
     """Capture what the agent said since the last look, before its context goes."""
     if here.options.get("capture"):
         captured_from_transcript(event, here, trigger=str(event.payload.get("trigger") or "compact"))
     else:
-        look_away(event, here)
+        skip_while_off(event, here)
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, here: Here) -> None:
+def at_the_end(event: Event, here: PackContext) -> None:
     """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
     if not here.options.get("capture"):
-        look_away(event, here)
+        skip_while_off(event, here)
     elif not event.is_continuation:
         captured_from_transcript(event, here, trigger="session_end")
 
 
-def captured_from_tool(event: Event, here: Here) -> Captured:
+def captured_from_tool(event: Event, here: PackContext) -> Captured:
     """One tool call, all the way; the result says what became of it."""
     text = content_of(event.tool, event.tool_input, event.tool_response)
     if not text.strip():
@@ -53,7 +53,7 @@ def captured_from_tool(event: Event, here: Here) -> Captured:
     return capture(text, source_of(event, here, tag=event.tool, context=context), inbox_of(here))
 
 
-def captured_from_transcript(event: Event, here: Here, *, trigger: str) -> list[Captured]:
+def captured_from_transcript(event: Event, here: PackContext, *, trigger: str) -> list[Captured]:
     """What is new in the transcript, in pieces; where there is none, the last message."""
     inbox = inbox_of(here)
     if inbox is None or not is_session(event.session_id):

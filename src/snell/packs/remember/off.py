@@ -7,12 +7,12 @@ Instead  Leave `enabled` out: then the pack is off as well, and a transcript is 
 """
 
 from snell.model.events import Event
-from snell.packs.remember._skip_while_off import look_away
+from snell.packs.remember._skip_while_off import skip_while_off
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)
-def looks_away(event: Event, here: Here) -> None:
+def looks_away(event: Event, here: PackContext) -> None:
     """Move past what was said while memory is off."""
-    look_away(event, here)
+    skip_while_off(event, here)

@@ -25,7 +25,7 @@ from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import Database
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Session
 
 SHOWN = "remember/shown"  # the mark with what this session was given already
@@ -37,7 +37,7 @@ FENCE = "=" * 8
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
-def nudge(session: Session, event: Event, here: Here) -> Note | None:
+def nudge(session: Session, event: Event, here: PackContext) -> Note | None:
     """Suggest to recall first, and say how much there is."""
     if not here.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
@@ -52,7 +52,7 @@ def nudge(session: Session, event: Event, here: Here) -> Note | None:
 
 
 @informs("UserPromptSubmit", timeout=3, waits=True)
-def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
     """The memories that fit the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
     if not here.options.get("recall") or here.database is None or len(telling_terms(text)) < FEWEST_TERMS:
@@ -65,10 +65,10 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
     if not chosen:
         return None
     here.marks.put(scope, SHOWN, [*shown, *chosen][-200:])
-    return Note(told(list(chosen.values())))
+    return Note(memories_text(list(chosen.values())))
 
 
-def told(blocks: list[str]) -> str:
+def memories_text(blocks: list[str]) -> str:
     """Memories for a model: data with a source and an age, not orders."""
     body = "\n\n".join(blocks)
     return (
@@ -85,7 +85,7 @@ def age(seconds: float) -> str:
     return "new"
 
 
-def _fitting(text: str, event: Event, here: Here) -> list[Found]:
+def _fitting(text: str, event: Event, here: PackContext) -> list[Found]:
     database = here.database
     assert database
     question = Question(
@@ -137,7 +137,7 @@ def _within(found: list[Found], prompt: str, budget: int, now: float) -> dict[st
     return chosen
 
 
-def _count(event: Event, here: Here) -> int:
+def _count(event: Event, here: PackContext) -> int:
     database = here.database
     if database is None:
         return 0

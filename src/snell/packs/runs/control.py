@@ -18,7 +18,7 @@ from snell.records import replays
 from snell.records.idempotency import args_hash
 from snell.records.replays import Replay
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 from snell.work import runs
 from snell.work.runs import Run
@@ -30,7 +30,7 @@ _RESULTS = ("TaskOutput", "TaskResult")
 
 
 @judges("PreToolUse")
-def control(event: Event, here: Here) -> Deny | None:
+def control(event: Event, here: PackContext) -> Deny | None:
     """Let a run's tools run while it may go on."""
     run_id = runs.run_of(event.session_id, here.marks, here.env)
     if here.database is None or not run_id or run_id == event.session_id:
@@ -45,7 +45,7 @@ def control(event: Event, here: Here) -> Deny | None:
 
 
 @informs("SessionStart")
-def next_window(event: Event, here: Here) -> None:
+def next_window(event: Event, here: PackContext) -> None:
     """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
     if not take_over(event, here.marks, here.env, runs.MARK) or here.database is None:
         return
@@ -54,7 +54,7 @@ def next_window(event: Event, here: Here) -> None:
 
 
 @informs("Stop", "SessionEnd")
-def turn_ended(event: Event, here: Here) -> None:
+def turn_ended(event: Event, here: PackContext) -> None:
     """Whoever waits for the run may have it."""
     run_id = runs.run_of(event.session_id, here.marks, here.env)
     if here.database is not None and run_id and run_id != event.session_id:
@@ -63,7 +63,7 @@ def turn_ended(event: Event, here: Here) -> None:
 
 
 @informs("UserPromptSubmit")
-def step(event: Event, here: Here) -> Note | None:
+def step(event: Event, here: PackContext) -> Note | None:
     """Each prompt of a run is a step."""
     run_id = runs.run_of(event.session_id, here.marks, here.env)
     if here.database is None or not run_id or run_id == event.session_id:
@@ -129,9 +129,9 @@ def _other_than_queued(tx: Transaction, queued: Replay, event: Event, now: int) 
     tool = event.tool_name or event.tool
     same_input = args_hash(event.payload.get("tool_input"), tool) == queued.normalized_args_hash
     if tool == queued.raw_tool_name and same_input:
-        replays.done(tx, queued)
+        replays.finish_replay(tx, queued)
         return None
-    may_go_on = replays.attempted(tx, queued, now)
+    may_go_on = replays.count_attempt(tx, queued, now)
     wanted = f"`{queued.raw_tool_name}` has to be made again first, with the same input ({queued.tool_call_id})"
     if event.kind in ("edit", "write"):
         wanted = f"no file is changed before that: {wanted}"

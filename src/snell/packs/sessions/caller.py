@@ -6,7 +6,7 @@ from typing import Any
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import T, Transaction
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.work.errors import WorkError
 from snell.work.hook_arguments import Caller, Limits
 
@@ -16,7 +16,7 @@ _LIMITS = frozenset(Limits.__struct_fields__)
 _known: dict[int, tuple[Mapping[str, Any], Limits]] = {}
 
 
-def is_idle(here: Here, event: Event) -> bool:
+def is_idle(here: PackContext, event: Event) -> bool:
     """
     Is there nothing to do? No task was ever begun on this machine, or the caller was answered already.
 
@@ -25,7 +25,7 @@ def is_idle(here: Here, event: Event) -> bool:
     return here.database is None or not here.marks.get(*IN_USE) or ANSWERED in event.flags
 
 
-def done(here: Here, work: Callable[[Transaction], T]) -> T | None:
+def in_transaction(here: PackContext, work: Callable[[Transaction], T]) -> T | None:
     """This work in a transaction; None when the store cannot be used: an agent goes on working without us."""
     try:
         return here.database.run(work) if here.database else None
@@ -33,7 +33,7 @@ def done(here: Here, work: Callable[[Transaction], T]) -> T | None:
         return None
 
 
-def caller_of(event: Event, here: Here) -> Caller:
+def caller_of(event: Event, here: PackContext) -> Caller:
     usage = usage_of(here.marks.get(f"session:{event.session_id}", USAGE), here.options.get("context_window", 200_000))
     return caller_for(here.env, here.options, usage)
 

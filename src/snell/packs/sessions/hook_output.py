@@ -8,14 +8,14 @@ from snell.work.rows import Record
 MORE = "Read these files first: "
 
 
-def said_at_start(said: Record) -> str:
+def session_start_text(said: Record) -> str:
     """The context line, what the last window left, and the files to read."""
     files = list(dict.fromkeys([*said.get("requiredFiles", ()), *said.get("filesToPreload", ())]))
     parts = [said.get("sessionContext"), said.get("recovery"), f"{MORE}{', '.join(files)}." if files else ""]
     return "\n\n".join(part for part in parts if part)
 
 
-def injected(waiting: list[Any]) -> list[str]:
+def injection_texts(waiting: list[Any]) -> list[str]:
     """Pending injections as blocks of text."""
     contents = (each.get("content") if isinstance(each, dict) else each for each in waiting)
     return [text for text in contents if isinstance(text, str) and text]
@@ -30,10 +30,10 @@ def output_of(event: str, said: Record) -> Record:
     if event == "PreToolUse" and not said.get("allow", True):
         return _output(event, permissionDecision="deny", permissionDecisionReason=said.get("reason", ""))
     speak: dict[str, Callable[[Record], str]] = {
-        "SessionStart": said_at_start,
+        "SessionStart": session_start_text,
         "UserPromptSubmit": lambda each: str(each.get("sessionContext", "")),
         "PreToolUse": lambda each: "\n\n".join(each.get("notes", ())),
-        "PostToolUse": lambda each: "\n\n".join(injected(each.get("pendingInjections", []))),
+        "PostToolUse": lambda each: "\n\n".join(injection_texts(each.get("pendingInjections", []))),
     }
     text = speak[event](said) if event in speak else ""
     return _output(event, additionalContext=text) if text else {}

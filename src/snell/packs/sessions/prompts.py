@@ -8,17 +8,17 @@ Instead  `enabled = false` in `[pack.sessions]`.
 
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.sessions.caller import caller_of, common, done, is_idle
+from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.work import hook_arguments, session_events
 
 
 @informs("UserPromptSubmit")
-def context(event: Event, here: Here) -> Note | None:
+def context(event: Event, here: PackContext) -> Note | None:
     """Say where the work stands."""
     if is_idle(here, event):
         return None
     call = hook_arguments.UserPrompt(**common(event), prompt="")
-    said = done(here, lambda tx: session_events.user_prompt(tx, call, caller_of(event, here)))
+    said = in_transaction(here, lambda tx: session_events.user_prompt(tx, call, caller_of(event, here)))
     return Note(said["sessionContext"]) if said and said["sessionContext"] else None

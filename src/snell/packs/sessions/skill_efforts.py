@@ -9,19 +9,19 @@ from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import IN_USE
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import SkillCall, call_of
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 from snell.work import artefacts, effort_commands, phases, projects, skills
 from snell.work.rows import Record
 
 USAGE = "say `start TASK SKILL [MODE]`, `resume [NUMBER]` or `log TEXT`"
-_PHASE = late(
+_PHASE = lazy_regex(
     r"\s*(?:snell\s+phase|engine\s+session\s+phase)\s+(\S+)[^\n]*<<-?\s*['\"]?(\w+)['\"]?\n(.*)\n\2\s*", re.DOTALL
 )
 
 
-def answered(event: Event, here: Here) -> Deny | list[Note] | None:
+def run_effort_skill(event: Event, here: PackContext) -> Deny | list[Note] | None:
     """The skill `effort` is done here and now; a mistake in it is refused with its usage."""
     call = call_of(event)
     if not isinstance(call, SkillCall) or not (call.skill == "effort" or call.skill.endswith(":effort")):
@@ -34,7 +34,7 @@ def answered(event: Event, here: Here) -> Deny | list[Note] | None:
     return [Note(text)] if text else Deny(f"the skill `effort` cannot `{verb[:40]}`", instead=USAGE)
 
 
-def created_by_phase(event: Event, here: Here) -> None:
+def create_by_phase(event: Event, here: PackContext) -> None:
     """A phase command whose proof names a task begins the effort for it, with the skill that has such a phase."""
     found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
     if found is None or here.database is None:
@@ -48,7 +48,7 @@ def created_by_phase(event: Event, here: Here) -> None:
         return
 
 
-def _from_proof(tx: Transaction, event: Event, here: Here, label: str, proof: dict[str, Any]) -> Record:
+def _from_proof(tx: Transaction, event: Event, here: PackContext, label: str, proof: dict[str, Any]) -> Record:
     project = projects.find_around(tx, event.cwd)
     named = proof.get("skill")
     skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
@@ -58,11 +58,13 @@ def _from_proof(tx: Transaction, event: Event, here: Here, label: str, proof: di
 
 def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
     known = skills.list_(tx, project["id"]) if project else []
-    having = (each["name"] for each in known if label in [phase["label"] for phase in phases.listed(each["phases"])])
+    having = (
+        each["name"] for each in known if label in [phase["label"] for phase in phases.list_phases(each["phases"])]
+    )
     return str(next(having, ""))
 
 
-def _start(event: Event, here: Here, rest: str) -> str:
+def _start(event: Event, here: PackContext, rest: str) -> str:
     words = rest.split()
     if not 2 <= len(words) <= 3:
         raise SnellError("a task and a skill are needed")
@@ -78,7 +80,7 @@ def _start(event: Event, here: Here, rest: str) -> str:
     return _shown(made, "goes on" if made["resumed"] else "begins")
 
 
-def _resume(event: Event, here: Here, rest: str) -> str:
+def _resume(event: Event, here: PackContext, rest: str) -> str:
     agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
     if rest and not rest.isdecimal():
         raise SnellError(f"`{rest[:40]}` is not the number of an effort")
@@ -87,17 +89,17 @@ def _resume(event: Event, here: Here, rest: str) -> str:
     return _shown(made, "goes on")
 
 
-def _log(event: Event, here: Here, rest: str) -> str:
+def _log(event: Event, here: PackContext, rest: str) -> str:
     if not rest:
         raise SnellError("there is nothing to log")
     place = _begun(here, event, lambda tx: effort_commands.log_place(tx, event.cwd, here.env.get("AGENT_ID", "")))
-    artefacts.append(place["path"], artefacts.stamped(rest))
+    artefacts.append(place["path"], artefacts.stamp_heading(rest))
     assert here.database is not None  # it was there a moment ago
     here.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
     return f"Logged in `{place['path']}`."
 
 
-def _begun(here: Here, event: Event, work: Any) -> Record:
+def _begun(here: PackContext, event: Event, work: Any) -> Record:
     assert here.database is not None  # looked at before
     made: Record = here.database.run(work)
     here.marks.put(*IN_USE, True)
@@ -106,8 +108,8 @@ def _begun(here: Here, event: Event, work: Any) -> Record:
 
 def _shown(made: Record, verb: str) -> str:
     effort, session = made["effort"], made["session"]
-    declared = phases.listed(effort["metadata"].get("phases"))
-    phase = effort["currentPhase"] or (phases.shown(declared[0]) if declared else "")
+    declared = phases.list_phases(effort["metadata"].get("phases"))
+    phase = effort["currentPhase"] or (phases.phase_label(declared[0]) if declared else "")
     log = artefacts.path_of(effort, "LOG")
     lines = [
         f"## Effort {effort['id']} {verb}",

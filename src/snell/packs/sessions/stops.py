@@ -11,7 +11,7 @@ from snell.model.effects import Tell
 from snell.model.events import Event
 from snell.packs.sessions.caller import is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.transcripts import tail_of
 from snell.work.session_events import restart_prompt
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
@@ -24,7 +24,7 @@ TEXTS = {
 
 
 @informs("Stop", "StopFailure")
-def ending(event: Event, here: Here) -> Tell | None:
+def ending(event: Event, here: PackContext) -> Tell | None:
     """Tell a limit from an end."""
     run = here.env.get(SUPERVISOR)
     if is_idle(here, event) and not run:

@@ -8,20 +8,20 @@ Instead  `enabled = false` in `[pack.sessions]`.
 
 from snell.model.effects import Note
 from snell.model.events import Event, text_in
-from snell.packs.sessions.caller import caller_of, common, done, is_idle
+from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import AgentRun
 from snell.work import agent_events, hook_arguments
 
 
 @informs("SubagentStart")
-def begin(event: Event, agent: AgentRun, here: Here) -> Note | None:
+def begin(event: Event, agent: AgentRun, here: PackContext) -> Note | None:
     """Begin a session for the sub-agent, and say where it may write its log."""
     if is_idle(here, event) or not agent.id:
         return None
     call = hook_arguments.SubagentStart(**common(event), agent_id=agent.id, agent_type=agent.type)
-    said = done(here, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, here)))
+    said = in_transaction(here, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, here)))
     if not said or said["sessionId"] is None:
         return None
     rules = f" Rules: {', '.join(said['directives'])}." if said["directives"] else ""
@@ -29,15 +29,15 @@ def begin(event: Event, agent: AgentRun, here: Here) -> Note | None:
 
 
 @informs("SubagentStop")
-def end(event: Event, agent: AgentRun, here: Here) -> None:
+def end(event: Event, agent: AgentRun, here: PackContext) -> None:
     """End its session; the effort knows what it read."""
     if not is_idle(here, event) and agent.id:
         call = hook_arguments.SubagentStop(**common(event), agent_id=agent.id, agent_type=agent.type)
-        done(here, lambda tx: agent_events.subagent_stop(tx, call, caller_of(event, here)))
+        in_transaction(here, lambda tx: agent_events.subagent_stop(tx, call, caller_of(event, here)))
 
 
 @informs("TaskCompleted")
-def task_completed(event: Event, here: Here) -> None:
+def task_completed(event: Event, here: PackContext) -> None:
     """Keep it as a message; it finishes the effort only where the effort says so."""
     if is_idle(here, event):
         return
@@ -47,15 +47,15 @@ def task_completed(event: Event, here: Here) -> None:
         task_subject=text_in(event.payload, "task_subject"),
         teammate_name=text_in(event.payload, "teammate_name") or None,
     )
-    done(here, lambda tx: agent_events.task_completed(tx, call, caller_of(event, here)))
+    in_transaction(here, lambda tx: agent_events.task_completed(tx, call, caller_of(event, here)))
 
 
 @informs("ConfigChange")
-def config_changed(event: Event, here: Here) -> None:
+def config_changed(event: Event, here: PackContext) -> None:
     """Forget what was read of skill files when one of them changed."""
     if is_idle(here, event):
         return
     call = hook_arguments.ConfigChange(
         **common(event), source=text_in(event.payload, "source"), file_path=text_in(event.payload, "file_path") or None
     )
-    done(here, lambda tx: agent_events.config_change(tx, call, caller_of(event, here)))
+    in_transaction(here, lambda tx: agent_events.config_change(tx, call, caller_of(event, here)))

@@ -12,12 +12,12 @@ from threading import Thread
 
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
-from snell.packs.sessions.caller import USAGE, caller_of, common, done, is_idle
-from snell.packs.sessions.hook_output import found_directives, injected
-from snell.packs.sessions.skill_efforts import answered, created_by_phase
-from snell.redact import redacted
+from snell.packs.sessions.caller import USAGE, caller_of, common, in_transaction, is_idle
+from snell.packs.sessions.hook_output import found_directives, injection_texts
+from snell.packs.sessions.skill_efforts import create_by_phase, run_effort_skill
+from snell.redact import redact_data
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.system.transcripts import tail_of
 from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
 from snell.work.transcript_end import tokens_in, window_in
@@ -26,13 +26,13 @@ LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no st
 
 
 @judges("PreToolUse")
-def heartbeat(event: Event, here: Here) -> Deny | list[Note] | None:
+def heartbeat(event: Event, here: PackContext) -> Deny | list[Note] | None:
     """Count the call; refuse it when it is time to write something down."""
-    if event.kind == "skill" and here.database is not None and (answer := answered(event, here)):
+    if event.kind == "skill" and here.database is not None and (answer := run_effort_skill(event, here)):
         return answer
     if is_idle(here, event):
         if event.kind == "shell":
-            created_by_phase(event, here)
+            create_by_phase(event, here)
         return None
     call = hook_arguments.PreToolUse(
         **common(event),
@@ -41,19 +41,19 @@ def heartbeat(event: Event, here: Here) -> Deny | list[Note] | None:
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
     )
-    said = done(here, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, here)))
+    said = in_transaction(here, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, here)))
     if said is None:
         return None
     if not said["allow"]:
         log = "write into the effort's log with `snell effort log TEXT`, then go on"
         return Deny(said["reason"], instead=log if said["reasonCode"] == "heartbeat-block" else "")
     if said["heartbeatCount"] is None and event.kind == "shell":
-        created_by_phase(event, here)
+        create_by_phase(event, here)
     return [Note(text) for text in said["notes"]] or None
 
 
 @informs("PostToolUse")
-def deliver(event: Event, here: Here) -> list[Note] | None:
+def deliver(event: Event, here: PackContext) -> list[Note] | None:
     """Deliver what waits; keep questions and answers; notice rules of directories that are new."""
     if is_idle(here, event):
         return None
@@ -61,22 +61,22 @@ def deliver(event: Event, here: Here) -> list[Note] | None:
     call = hook_arguments.PostToolUse(
         **common(event),
         tool_name=event.tool,
-        tool_input=redacted(event.tool_input) if asks else event.tool_input,
+        tool_input=redact_data(event.tool_input) if asks else event.tool_input,
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
-        tool_response=redacted(event.tool_response) if asks else None,
+        tool_response=redact_data(event.tool_response) if asks else None,
     )
-    said = done(here, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, here)))
+    said = in_transaction(here, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, here)))
     if said is None or said["heartbeatCount"] is None:
         return None
     if said["heartbeatCount"] % LOOK_EVERY == 1:
         Thread(target=look_at_transcript, args=(event, here), daemon=True).start()
     found = found_directives(said["discovered"]) if here.is_trusted else ""
-    return [Note(text) for text in (*injected(said["pendingInjections"]), *([found] if found else []))] or None
+    return [Note(text) for text in (*injection_texts(said["pendingInjections"]), *([found] if found else []))] or None
 
 
 @informs("PostToolUseFailure")
-def failed(event: Event, here: Here) -> None:
+def failed(event: Event, here: PackContext) -> None:
     """Keep a failed call as a message of the session."""
     if is_idle(here, event):
         return
@@ -87,13 +87,13 @@ def failed(event: Event, here: Here) -> None:
         tool_input={},
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
-        error=str(redacted(error))[:4_000] if isinstance(error, str) else "",
+        error=str(redact_data(error))[:4_000] if isinstance(error, str) else "",
         is_interrupt=event.payload.get("is_interrupt") is True,
     )
-    done(here, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, here)))
+    in_transaction(here, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, here)))
 
 
-def look_at_transcript(event: Event, here: Here) -> None:
+def look_at_transcript(event: Event, here: PackContext) -> None:
     """How full the context is, for clients without a status line; and the messages, where they are wanted."""
     scope = f"session:{event.session_id}"
     known = here.marks.get(scope, USAGE)
@@ -104,9 +104,9 @@ def look_at_transcript(event: Event, here: Here) -> None:
             size = {"window": window} if window else {}
             here.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
     if here.options.get("ingest") and here.database is not None:
-        session = done(here, lambda tx: tx.rows(_OPEN, event.session_id))
+        session = in_transaction(here, lambda tx: tx.rows(_OPEN, event.session_id))
         if session:
-            transcript_import.ingest(here.database, session[0][0], event.transcript_path, redacted)
+            transcript_import.ingest(here.database, session[0][0], event.transcript_path, redact_data)
 
 
 _OPEN = "SELECT id FROM sessions WHERE client_session_id = ? AND subagent_id = '' AND ended_at IS NULL ORDER BY id DESC"

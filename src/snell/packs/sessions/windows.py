@@ -12,52 +12,52 @@ import os
 
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
-from snell.packs.sessions.caller import caller_of, common, done, is_idle
-from snell.packs.sessions.hook_output import said_at_start
+from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
+from snell.packs.sessions.hook_output import session_start_text
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Compaction, Session
 from snell.work import artefacts, hook_arguments, session_events, shared_names
 from snell.work.rows import Record
-from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, begin_supervised
+from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, begin_supervision
 
 FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is named
 
 
 @informs("SessionStart", waits=True)
-def restore(event: Event, session: Session, here: Here) -> Note | None:
+def restore(event: Event, session: Session, here: PackContext) -> Note | None:
     """Begin a session for the effort that is active here, and say where it stands."""
     run = here.env.get(SUPERVISOR)
     if run:
-        begin_supervised(event, here.marks, run)
+        begin_supervision(event, here.marks, run)
     if is_idle(here, event):
         return None
     from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
-    done(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
+    in_transaction(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
-    said = done(here, lambda tx: session_events.session_start(tx, call, caller_of(event, here)))
+    said = in_transaction(here, lambda tx: session_events.session_start(tx, call, caller_of(event, here)))
     if not said or not said["found"]:
         return None
-    return Note("\n\n".join(filter(None, (said_at_start(said), _contents(said, event.cwd, here)))))
+    return Note("\n\n".join(filter(None, (session_start_text(said), _contents(said, event.cwd, here)))))
 
 
 @informs("SessionEnd")
-def end(event: Event, session: Session, here: Here) -> None:
+def end(event: Event, session: Session, here: PackContext) -> None:
     """End the session."""
     if not is_idle(here, event):
         call = hook_arguments.SessionEnd(**common(event), reason=session.reason)
-        done(here, lambda tx: session_events.session_end(tx, call, caller_of(event, here)))
+        in_transaction(here, lambda tx: session_events.session_end(tx, call, caller_of(event, here)))
 
 
 @judges("PreCompact", matcher="auto")
-def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
+def overflow(event: Event, compaction: Compaction, here: PackContext) -> Deny | None:
     """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
     run = here.env.get(SUPERVISOR)
     if is_idle(here, event) and not run:
         return None
     call = hook_arguments.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
-    said = done(here, lambda tx: session_events.pre_compact(tx, call, caller_of(event, here))) or {}
+    said = in_transaction(here, lambda tx: session_events.pre_compact(tx, call, caller_of(event, here))) or {}
     if not run:
         return None
     prompt = said.get("restartPrompt") or session_events.restart_prompt(None)
@@ -65,7 +65,7 @@ def overflow(event: Event, compaction: Compaction, here: Here) -> Deny | None:
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(said: Record, cwd: str, here: Here) -> str:
+def _contents(said: Record, cwd: str, here: PackContext) -> str:
     """The files themselves, as far as they fit; only where the project may speak to the model."""
     if not here.is_trusted:
         return ""

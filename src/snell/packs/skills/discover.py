@@ -12,13 +12,13 @@ import re
 
 from snell.model.effects import Note
 from snell.model.events import Event
-from snell.packs.skills.ranking import Ranked, ranked, wanted
+from snell.packs.skills.ranking import Ranked, rank_skills, select_skills
 from snell.packs.skills.skill_files import Skill, skills_in
 from snell.packs.skills.skill_folders import folders_for
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, ShellCall
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 GIVEN = "skills/given"
 LONGEST_DESCRIPTION, LONGEST_LISTED, MOST_LISTED = 100, 150, 40
@@ -35,22 +35,22 @@ CALLED = {
     "pptx": ("ppt", "powerpoint", "slides"),
     "xlsx": ("xls", "excel", "spreadsheet", "spreadsheets"),
 }
-_NAME_PARTS = late(r"[\W_]+")
-_ANY_FORMAT = late("|".join(FORMATS.values()), re.IGNORECASE)
+_NAME_PARTS = lazy_regex(r"[\W_]+")
+_ANY_FORMAT = lazy_regex("|".join(FORMATS.values()), re.IGNORECASE)
 LONGEST_COMMAND = 20_000
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
     """The skills that a prompt asks for, each once a session."""
     if not prompt.text.strip():
         return None
     options = here.options
-    found = ranked(prompt.text, known_skills(here, event), options.get("triggers"))
+    found = rank_skills(prompt.text, known_skills(here, event), options.get("triggers"))
     scope = f"session:{event.session_id}"
     given = here.marks.get(scope, GIVEN)
     before = given if isinstance(given, list) else []
-    fresh = [each for each in wanted(found, int(options.get("most", 3))) if each.skill.path not in before]
+    fresh = [each for each in select_skills(found, int(options.get("most", 3))) if each.skill.path not in before]
     if not fresh:
         return None
     here.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
@@ -58,7 +58,7 @@ def with_a_prompt(prompt: Prompt, event: Event, here: Here) -> Note | None:
 
 
 @informs("SubagentStart", timeout=3)
-def with_a_subagent(event: Event, here: Here) -> Note | None:
+def with_a_subagent(event: Event, here: PackContext) -> Note | None:
     """What a sub-agent could use."""
     skills = [each for each in known_skills(here, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
@@ -66,7 +66,7 @@ def with_a_subagent(event: Event, here: Here) -> Note | None:
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
-def with_a_document(call: ShellCall, event: Event, here: Here) -> Note | None:
+def with_a_document(call: ShellCall, event: Event, here: PackContext) -> Note | None:
     """A reminder that there is a skill for this kind of document."""
     if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
@@ -93,7 +93,7 @@ def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
     return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
-def known_skills(here: Here, event: Event) -> list[Skill]:
+def known_skills(here: PackContext, event: Event) -> list[Skill]:
     """The user's skills, and the project's where it is trusted."""
     home = here.env.get("HOME") or os.path.expanduser("~")
     project = here.project_dir if here.is_trusted else ""

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.packs.skills.skill_files import Skill
-from snell.packs.skills.words import has_blanks, holds, pairs, spaced
+from snell.packs.skills.words import has_blanks, holds, pad_words, pairs
 
 ENOUGH = 1.0
 NAME, TRIGGER = 2.0, 1.5
@@ -42,16 +42,16 @@ class Ranked(Struct, frozen=True):
     because: tuple[str, ...]
 
 
-def ranked(prompt: str, skills: Sequence[Skill], triggers: Mapping[str, Any] | None = None) -> list[Ranked]:
+def rank_skills(prompt: str, skills: Sequence[Skill], triggers: Mapping[str, Any] | None = None) -> list[Ranked]:
     """The skills with anything in common with the prompt, best first."""
-    text = spaced(prompt)
+    text = pad_words(prompt)
     said = {_stem(word) for word in text.split()} | pairs(text)
     rarity = _rarity(skills)
     scored = (_scored(skill, text, said, rarity, _triggers(skill, triggers or {})) for skill in skills)
     return sorted((each for each in scored if each.score > 0), key=lambda each: (-each.score, each.skill.name))
 
 
-def wanted(found: Sequence[Ranked], most: int) -> list[Ranked]:
+def select_skills(found: Sequence[Ranked], most: int) -> list[Ranked]:
     """Those that the prompt clearly asks for."""
     return [each for each in found if each.score >= ENOUGH][: max(0, most)]
 
@@ -60,13 +60,13 @@ def _scored(skill: Skill, text: str, said: set[str], rarity: Mapping[str, float]
     because = []
     score = 0.0
     name = _parts(skill.name)
-    if name.strip() not in STOP_WORDS and (holds(text, name) or holds(text, spaced(skill.name))):
+    if name.strip() not in STOP_WORDS and (holds(text, name) or holds(text, pad_words(skill.name))):
         score += NAME
         because.append(f"name `{skill.name}`")
     if skill.is_by_name and not score:
         return Ranked(skill, 0.0, ())
     for trigger in triggers:
-        if holds(text, spaced(trigger)):
+        if holds(text, pad_words(trigger)):
             score += TRIGGER
             because.append(f"trigger `{trigger}`")
     common = said & (_words(skill.description) | _words(skill.name))
@@ -101,7 +101,7 @@ def _words(text: str) -> frozenset[str]:
 
 def _parts(text: str) -> str:
     """The words of a text, and those that a hyphen or an underscore joins as well."""
-    return spaced(text.replace("-", " ").replace("_", " "))
+    return pad_words(text.replace("-", " ").replace("_", " "))
 
 
 @lru_cache(maxsize=20_000)

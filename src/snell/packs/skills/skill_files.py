@@ -10,14 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from snell.system.files import FileError, read_capped
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LARGEST = 200_000
 MOST_SKILLS = 500
 DEEPEST = 3  # some keep skills in groups: `skills/office/pdf/SKILL.md`
 _NAMES = ("SKILL.md", "skill.md")
-_KEY = late(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
-_ITEM = late(r"\s*-\s+(.*)")
+_KEY = lazy_regex(r"([A-Za-z][\w-]*)\s*:\s*(.*)")
+_ITEM = lazy_regex(r"\s*-\s+(.*)")
 
 
 class Skill(Struct, frozen=True):

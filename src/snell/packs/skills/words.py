@@ -7,20 +7,20 @@ a phrase may stand anywhere, and pairs of letters stand for words.
 
 import unicodedata
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST = 20_000
-_ASCII = late(r"[a-z0-9][a-z0-9+#-]*")
+_ASCII = lazy_regex(r"[a-z0-9][a-z0-9+#-]*")
 # Thai and Lao, Burmese and the parts of Hangul, Khmer, kana, Han, Hangul, and the further planes of Han.
 _NO_BLANKS = (
     "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u31ff\u3400-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = late(f"[{_NO_BLANKS}]+")
-_GRAMMAR = late(r"[\u3040-\u309f]+")  # hiragana: endings and particles, hardly ever what a text is about
+_RUN = lazy_regex(f"[{_NO_BLANKS}]+")
+_GRAMMAR = lazy_regex(r"[\u3040-\u309f]+")  # hiragana: endings and particles, hardly ever what a text is about
 
 
-def spaced(text: str) -> str:
+def pad_words(text: str) -> str:
     """The words of a text in small letters, each with a blank before and after it."""
     text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold()
     if not text.isascii():

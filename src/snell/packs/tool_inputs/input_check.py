@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.engine.json_schema import wrongs
+from snell.engine.json_schema import schema_errors
 from snell.model.events import DEEPEST, nests_deeper_than
 from snell.packs.tool_inputs.examples import Made, example_of
 from snell.packs.tool_inputs.tool_schemas import Entry
@@ -25,10 +25,10 @@ class Faults(Struct, frozen=True):
     soft: tuple[str, ...] = ()
 
 
-def faults(given: Any, entry: Entry) -> Faults:
+def find_faults(given: Any, entry: Entry) -> Faults:
     """What is wrong with an input."""
     if entry.schema is not None and entry.is_ours:
-        return Faults(tuple(wrongs(given, entry.schema, "")))
+        return Faults(tuple(schema_errors(given, entry.schema, "")))
     if entry.schema is not None:
         return Faults(tuple(schema_faults(given, entry.schema)))
     fields = given if isinstance(given, dict) else {}
@@ -53,7 +53,7 @@ def is_missing(fields: Mapping[str, Any], name: str) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
-def repaired(given: Any, entry: Entry | None) -> dict[str, Any] | None:
+def repair_input(given: Any, entry: Entry | None) -> dict[str, Any] | None:
     """The input with JSON that came as text made into what it says; None when there is nothing to repair."""
     if isinstance(given, str):
         whole = _parsed(given, dict)
@@ -72,7 +72,7 @@ def example_text(entry: Entry) -> str:
     """A call that would pass, as JSON; where a field of it cannot be made up, it is named instead."""
     if entry.schema is None:
         return _shown(entry.example)
-    if entry.example and not faults(entry.example, entry).hard:
+    if entry.example and not find_faults(entry.example, entry).hard:
         return _shown(entry.example)
     made = _made_up(json.dumps(entry.schema, sort_keys=True), entry.is_ours)
     missing = f"what its schema asks for in {', '.join(made.left_out)}" if made.left_out else ""
@@ -87,8 +87,8 @@ def _shown(example: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=128)
 def _made_up(schema: str, is_ours: bool) -> Made:
     whole = json.loads(schema)
-    made = example_of(whole, lambda value, row: not faults(value, Entry(schema=row, is_ours=is_ours)).hard)
-    if faults(made.value, Entry(schema=whole, is_ours=is_ours)).hard and not made.left_out:
+    made = example_of(whole, lambda value, row: not find_faults(value, Entry(schema=row, is_ours=is_ours)).hard)
+    if find_faults(made.value, Entry(schema=whole, is_ours=is_ours)).hard and not made.left_out:
         return Made({}, ("all of it",))
     return made
 
@@ -114,7 +114,7 @@ def schema_faults(given: Any, schema: Mapping[str, Any]) -> list[str]:
     try:
         from jsonschema_rs import ValidationError
     except ImportError:
-        return wrongs(given, schema, "")[:MOST_WRONGS]
+        return schema_errors(given, schema, "")[:MOST_WRONGS]
     try:
         validator = _validator(json.dumps(schema, sort_keys=True))
         return [_in_words(error) for error, _ in zip(validator.iter_errors(given), range(MOST_WRONGS), strict=False)]

@@ -12,37 +12,37 @@ from typing import Any
 
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import Event
-from snell.packs.tool_inputs.input_check import Faults, example_text, faults, repaired
+from snell.packs.tool_inputs.input_check import Faults, example_text, find_faults, repair_input
 from snell.packs.tool_inputs.tool_schemas import Entry, entry_for
 from snell.sdk.decorators import informs, judges, rewrites
-from snell.sdk.pack_context import Here
-from snell.system.lazy_regex import late
-from snell.system.mcp_tool_schemas import LearnedTool, learned
+from snell.sdk.pack_context import PackContext
+from snell.system.lazy_regex import lazy_regex
+from snell.system.mcp_tool_schemas import LearnedTool, learned_tool
 
 MOST_INNER = 50
 REPLAYING = "runs/replaying"  # a call that is made again was looked at the first time
-_ODD_NAME = late(r"[<>{}\[\]\"'`\s]")
-_MARKUP = late(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
-_INVALID = late(
+_ODD_NAME = lazy_regex(r"[<>{}\[\]\"'`\s]")
+_MARKUP = lazy_regex(r"<[^>]*>|</?(?:parameter|argument|invoke|arg_key|arg_value)\b")
+_INVALID = lazy_regex(
     r"validation error|field required|input ?validation ?error|required parameter|missing required"
     r"|is a required property|invalid (?:input|argument)s?\b",
     re.IGNORECASE,
 )
-_UNKNOWN = late(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
+_UNKNOWN = lazy_regex(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:was )?not found", re.IGNORECASE)
 
 
 @rewrites("PreToolUse")
-def repair(event: Event, here: Here) -> Rewrite | None:
+def repair(event: Event, here: PackContext) -> Rewrite | None:
     """Make JSON that came as text into what it says."""
     if here.options.get("mode") == "off":
         return None
     given = event.payload.get("tool_input")
-    better = repaired(given, _entry(event, here))
+    better = repair_input(given, _entry(event, here))
     return None if better is None else Rewrite(better, because="arguments came as JSON in a text")
 
 
 @judges("PreToolUse")
-def check(event: Event, here: Here) -> Deny | None:
+def check(event: Event, here: PackContext) -> Deny | None:
     """Refuse a call that lacks what its tool needs."""
     mode = here.options.get("mode")
     if mode == "off" or here.marks.get(f"session:{event.session_id}", REPLAYING):
@@ -56,7 +56,7 @@ def check(event: Event, here: Here) -> Deny | None:
 
 
 @informs("PreToolUse", when={"mode": "guide"})
-def mention(event: Event, here: Here) -> Note | None:
+def mention(event: Event, here: PackContext) -> Note | None:
     """Say what looks incomplete about a call that may still work."""
     entry = _entry(event, here)
     if entry is None or entry.schema is not None:
@@ -80,7 +80,7 @@ def _length(value: Any) -> int | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def hint(event: Event, here: Here) -> Note | None:
+def hint(event: Event, here: PackContext) -> Note | None:
     """After a failure that speaks of validation or of an unknown tool: what a good call looks like."""
     text = error_text(event)
     if here.options.get("mode") == "off" or not text:
@@ -113,16 +113,16 @@ def error_text(event: Event) -> str:
     return str(response)[:20_000]
 
 
-def _entry(event: Event, here: Here) -> Entry | None:
+def _entry(event: Event, here: PackContext) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
     return entry_for(_tool(event), here.options, _learned(event, here))
 
 
-def _learned(event: Event, here: Here) -> LearnedTool | None:
+def _learned(event: Event, here: PackContext) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
     days = here.options.get("learned_days")
-    return learned(here.state, event.client, here.project_dir, event.tool, days if isinstance(days, int) else 0)
+    return learned_tool(here.state, event.client, here.project_dir, event.tool, days if isinstance(days, int) else 0)
 
 
 def _tool(event: Event) -> str:
@@ -139,11 +139,11 @@ def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
     )
 
 
-def _faults(event: Event, here: Here) -> Faults:
+def _faults(event: Event, here: PackContext) -> Faults:
     entry = _entry(event, here)
     if entry is None or "tool_input" not in event.payload:
         return Faults()  # a client that does not send inputs cannot have them judged
-    own = faults(event.payload.get("tool_input"), entry)
+    own = find_faults(event.payload.get("tool_input"), entry)
     if "tools" not in entry.required:
         return own
     inner = _inner(event, here)
@@ -161,7 +161,7 @@ def _odd_name(name: str) -> Deny | None:
     return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
 
 
-def _inner(event: Event, here: Here) -> Faults:
+def _inner(event: Event, here: PackContext) -> Faults:
     """The calls inside a batch, one by one."""
     tools: Any = event.tool_input.get("tools")
     hard: list[str] = []
@@ -172,7 +172,7 @@ def _inner(event: Event, here: Here) -> Faults:
         if not name:
             hard.append(f"tools[{index}].tool_slug")
         elif entry := entry_for(name, here.options):
-            found = faults(fields.get("arguments", fields.get("input")), entry)
+            found = find_faults(fields.get("arguments", fields.get("input")), entry)
             hard += [f"tools[{index}] {name}: {what}" for what in found.hard]
             soft += [f"tools[{index}] {name}: {what}" for what in found.soft]
     return Faults(tuple(hard), tuple(soft))

@@ -15,7 +15,7 @@ SHORT_FORM: Mapping[str, Any] = {
 }
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     found = []
     for path in options.get("files", ()):
         schemas, problem = schemas_in(str(path))

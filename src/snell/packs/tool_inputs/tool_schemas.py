@@ -18,7 +18,7 @@ from msgspec import Struct
 from snell.engine.json_schema import TOOL_SCHEMAS
 from snell.packs.tool_inputs.schema_fields import types_in
 from snell.system.files import FileError, read_capped
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool
 
 LARGEST = 2_000_000
@@ -30,7 +30,7 @@ _OF_A_SCHEMA = frozenset(
         *("dependentRequired", "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const"),
     )
 )
-_SEPARATORS = late(r"__|[.:/]")
+_SEPARATORS = lazy_regex(r"__|[.:/]")
 
 
 class Entry(Struct, frozen=True, dict=True):

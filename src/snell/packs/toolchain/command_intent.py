@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MANAGERS = ("npm", "yarn", "pnpm", "bun")
 SCRIPTS = {"test": "test", "t": "test", "tst": "test", "build": "build", "lint": "lint", "e2e": "e2e", "smoke": "smoke"}
@@ -15,13 +15,13 @@ RUNNERS = (("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("python", "-m"), (
 NPX = (("npx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "dlx"), ("yarn",), ("bunx",), ())
 
 # Cheaper than reading the line: without one of these there is nothing to find in it.
-TOOLS = late(
+TOOLS = lazy_regex(
     r"\b(?:npm|yarn|pnpm|bun|bunx|npx|pytest|py\.test|go|cargo|tsc|ruff|playwright|cypress|deno|hatch"
     r"|gradlew?|mvnw?|mix|dotnet|ctest|cmake)\b",
     re.IGNORECASE,
 )
 
-_VARIANT = late(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
+_VARIANT = lazy_regex(r"[:_.-]")  # `test:unit`, `build-docs`: a part of the job `test` or `build`
 
 # Leading words, language, job.
 PLAIN: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -56,7 +56,7 @@ WHOLE = {"rust": ("--workspace", "--all"), "go": ("./...",), "python": (".",), "
 INERT = ("--version", "--help", "-h", "-V", "help", "--collect-only", "--co", "--fixtures", "--list", "-c", "--watch")
 
 
-class Typed(Struct, frozen=True):
+class CommandIntent(Struct, frozen=True):
     """A recognised command. Word numbers are those of the command."""
 
     family: str
@@ -73,7 +73,7 @@ class Typed(Struct, frozen=True):
         return not self.is_variant and all(each in neutral for each in self.arguments)
 
 
-def typed(words: Sequence[str]) -> Typed | None:
+def command_intent(words: Sequence[str]) -> CommandIntent | None:
     """What these words ask for; None when it is none of the jobs we know."""
     lowered = tuple(word.lower() for word in words[:4])
     found = _python(lowered) or _node(lowered) or _plain(lowered)
@@ -82,22 +82,22 @@ def typed(words: Sequence[str]) -> Typed | None:
     return replace(found, arguments=tuple(words[found.arguments_at :]))
 
 
-def _plain(words: tuple[str, ...]) -> Typed | None:
+def _plain(words: tuple[str, ...]) -> CommandIntent | None:
     for start, family, action in PLAIN:
         if words[: len(start)] == start:
-            return Typed(family, action, 0, len(start), ())
+            return CommandIntent(family, action, 0, len(start), ())
     return None
 
 
-def _python(words: tuple[str, ...]) -> Typed | None:
+def _python(words: tuple[str, ...]) -> CommandIntent | None:
     at = next((len(runner) for runner in RUNNERS if words[: len(runner)] == runner), 0)
     for tool, action in PYTHON_TOOLS:
         if words[at : at + len(tool)] == tool:
-            return Typed("python", action, at, at + len(tool), ())
+            return CommandIntent("python", action, at, at + len(tool), ())
     return None
 
 
-def _node(words: tuple[str, ...]) -> Typed | None:
+def _node(words: tuple[str, ...]) -> CommandIntent | None:
     if words[:1] and words[0] in MANAGERS:
         at = 2 if words[1:2] in (("run",), ("run-script",)) else 1
         is_own_runner = words[:2] == ("bun", "test")  # not the script of that name
@@ -105,9 +105,9 @@ def _node(words: tuple[str, ...]) -> Typed | None:
         script = words[at] if words[at : at + 1] and not is_own_runner else ""
         whole = script if script in SCRIPTS else _VARIANT.split(script)[0]
         if whole in SCRIPTS:
-            return Typed("node", SCRIPTS[whole], 0, at + 1, (), is_variant=whole != script)
+            return CommandIntent("node", SCRIPTS[whole], 0, at + 1, (), is_variant=whole != script)
     for start in NPX:
         for tool, action in NODE_TOOLS:
             if words[: len(start) + len(tool)] == (*start, *tool):
-                return Typed("node", action, 0, len(start) + len(tool), ())
+                return CommandIntent("node", action, 0, len(start) + len(tool), ())
     return None

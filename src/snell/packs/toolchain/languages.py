@@ -2,23 +2,23 @@
 
 import re
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 # Interpreters are no sign: `python dev.py test` may test anything.
 _SIGNS = {
-    "python": late(r"\b(?:pytest|py\.test|unittest|tox|nox|hatch|ruff|mypy|pyright|flake8|pylint|black|twine)\b"),
-    "node": late(
+    "python": lazy_regex(r"\b(?:pytest|py\.test|unittest|tox|nox|hatch|ruff|mypy|pyright|flake8|pylint|black|twine)\b"),
+    "node": lazy_regex(
         r"\b(?:npm|npx|yarn|pnpm|bunx?|deno|vitest|jest|mocha|tsc|eslint|biome|playwright|cypress|webpack|vite|turbo)\b"
     ),
-    "rust": late(r"\b(?:cargo|rustc)\b", re.IGNORECASE),
-    "go": late(
+    "rust": lazy_regex(r"\b(?:cargo|rustc)\b", re.IGNORECASE),
+    "go": lazy_regex(
         r"\bgo[)}]?\s+(?:test|build|vet|run|tool|install|generate)\b|\b(?:golangci-lint|gotestsum|staticcheck)\b",
         re.IGNORECASE,
     ),
-    "java": late(r"\b(?:gradlew?|mvnw?)\b"),
-    "elixir": late(r"\bmix\s+\w"),
-    "dotnet": late(r"\bdotnet\b"),
-    "c": late(r"\b(?:ctest|cmake)\b|\$[({](?:CC|CXX)[)}]"),
+    "java": lazy_regex(r"\b(?:gradlew?|mvnw?)\b"),
+    "elixir": lazy_regex(r"\bmix\s+\w"),
+    "dotnet": lazy_regex(r"\bdotnet\b"),
+    "c": lazy_regex(r"\b(?:ctest|cmake)\b|\$[({](?:CC|CXX)[)}]"),
 }
 
 

@@ -9,7 +9,7 @@ from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS
 KEYS = ("files", "family", "commands", "before")
 
 
-def complaints(options: Mapping[str, Any]) -> list[str]:
+def option_problems(options: Mapping[str, Any]) -> list[str]:
     given = options.get("toolchains", {})
     return [f"`toolchains`: `{name[:80]}`: {each}" for name, entry in given.items() for each in _of_entry(entry)]
 

@@ -12,19 +12,19 @@ from typing import Any
 
 from snell.model.effects import Allow, Rewrite
 from snell.model.events import Event
-from snell.packs.toolchain.rewrite_line import redirected_by
+from snell.packs.toolchain.rewrite_line import redirect_command
 from snell.sdk.decorators import judges, rewrites
-from snell.sdk.pack_context import Here
+from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import ShellCall
 
 
 @rewrites("PreToolUse", kind="shell")
-def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
+def redirect(call: ShellCall, event: Event, here: PackContext) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
     # A list stays as it is, and what the tool of an MCP server runs may run on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
-    came = redirected_by(here.options, call.command, _folder(call.cwd))
+    came = redirect_command(here.options, call.command, _folder(call.cwd))
     if came.command is None:
         return None
     if here.options.get("mode") == "seed":
@@ -33,7 +33,7 @@ def redirect(call: ShellCall, event: Event, here: Here) -> Rewrite | None:
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
-def approve_redirected(call: ShellCall, event: Event, here: Here) -> Allow | None:
+def approve_redirected(call: ShellCall, event: Event, here: PackContext) -> Allow | None:
     """In `seed` mode, which drops arguments and knows no languages: approve what was redirected."""
     scope = f"session:{event.session_id}"
     made: Any = here.marks.get(scope, _mark(event))

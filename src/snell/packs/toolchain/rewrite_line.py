@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.packs.toolchain.command_intent import TOOLS, Typed, typed
+from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
-from snell.packs.toolchain.runner_words import made_for, seen_from
+from snell.packs.toolchain.runner_words import command_for, seen_from
 from snell.packs.toolchain.targets import MAKEFILES
 from snell.packs.toolchain.toolchains import Answer, Toolchain, answer_for, toolchains_from
 from snell.packs.toolchain.whole_command import action_of, project_command
 from snell.packs.toolchain.working_folders import with_folders
-from snell.shell.reader import Command, CommandLine, escaped, read, without_escape
+from snell.shell.reader import Command, CommandLine, is_escaped, read, without_escape
 
 
 class Redirected(Struct, frozen=True):
@@ -36,19 +36,19 @@ class Part(Struct, frozen=True):
     why: str
 
 
-def redirected_by(options: Mapping[str, Any], line: str, cwd: str, ceiling: str = "") -> Redirected:
+def redirect_command(options: Mapping[str, Any], line: str, cwd: str, ceiling: str = "") -> Redirected:
     """The line as this project would have it run, by the options of the pack."""
     if options.get("mode") != "seed":
-        return redirected(line, cwd, ceiling, toolchains_from(options.get("toolchains", {})))
+        return redirect_line(line, cwd, ceiling, toolchains_from(options.get("toolchains", {})))
     action = action_of(line)
     command = project_command(action, Project(cwd)) if action else ""
     changes = command not in ("", line)
     return Redirected(command, f"Redirected: {action}") if changes else Redirected(None, "passed through")
 
 
-def redirected(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = ()) -> Redirected:
+def redirect_line(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = ()) -> Redirected:
     """The line as this project would have it run."""
-    if escaped(line):
+    if is_escaped(line):
         return Redirected(without_escape(line), "`!` asks to run it as typed")
     if not line.strip():
         return Redirected(None, "there is nothing to run")
@@ -84,7 +84,7 @@ def _parts(line: CommandLine, cwd: str, ceiling: str, more: tuple[Toolchain, ...
 
 def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ...], *, has_moved: bool) -> Part | str:
     """New text for one command, or why there is none."""
-    inner = command.unwrapped
+    inner = command.inner_command
     asked = _asked(command, inner)
     if not asked:
         return ""
@@ -97,7 +97,7 @@ def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ..
         return f"`{shown}` is for {asked.family}, and `{answer.command or name}` is for something else{unread}"
     if has_moved and project.folder != folder and answer.toolchain.family != asked.family:
         return f"it runs in a part of the project, and `{answer.command or name}` is for all of it{unread}"
-    made = made_for(asked, inner, answer, project)
+    made = command_for(asked, inner, answer, project)
     if made is None:
         return f"`{shown}` asks for something in particular, which `{answer.command or name}` could not do{unread}"
     if not made.text:
@@ -111,17 +111,19 @@ def _part(command: Command, folder: str, ceiling: str, more: tuple[Toolchain, ..
     return Part(inner.start + start, inner.start + end, text, f"{asked.action}: {name}{unread}")
 
 
-def _asked(command: Command, inner: Command) -> Typed | None:
+def _asked(command: Command, inner: Command) -> CommandIntent | None:
     """What a command asks for, if other text may take its place."""
     if not command.replaceable or command.negated or not inner.words:
         return None
     # What run time decides is a selection, whatever it looks like; so is what `xargs` adds.
     words = [word if sure else "$" for word, sure in zip(inner.words, inner.literal, strict=True)]
     programs = [layer.program for layer in command.layers][:-1]
-    return typed([*words, "$"] if "xargs" in programs else words)
+    return command_intent([*words, "$"] if "xargs" in programs else words)
 
 
-def _answer(asked: Typed, folder: str, ceiling: str, more: tuple[Toolchain, ...]) -> tuple[Project, Answer | None]:
+def _answer(
+    asked: CommandIntent, folder: str, ceiling: str, more: tuple[Toolchain, ...]
+) -> tuple[Project, Answer | None]:
     """The nearest folder with a toolchain answers; those above it are other projects."""
     folders = folders_above(folder, ceiling)
     unread: list[str] = []

@@ -5,7 +5,7 @@ import shlex
 
 from msgspec import Struct
 
-from snell.packs.toolchain.command_intent import MANAGERS, Typed
+from snell.packs.toolchain.command_intent import MANAGERS, CommandIntent
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.toolchains import Answer, Toolchain
 from snell.shell.reader import Command
@@ -25,7 +25,7 @@ class Made(Struct, frozen=True):
     words: int  # how many words of the command it takes the place of
 
 
-def made_for(asked: Typed, command: Command, answer: Answer, project: Project) -> Made | None:
+def command_for(asked: CommandIntent, command: Command, answer: Answer, project: Project) -> Made | None:
     """What takes the place of a command; None when something that was asked for would be lost."""
     chain, program = answer.toolchain, command.words[0].lower()
     if not chain.runs_targets:
@@ -74,7 +74,7 @@ def _as_it_is(command: Command, words: int) -> Made:
     return Made(" ".join(command.words[:words]), words)
 
 
-def _python(asked: Typed, command: Command, chain: Toolchain) -> Made:
+def _python(asked: CommandIntent, command: Command, chain: Toolchain) -> Made:
     """The same tool with the same arguments, started the way this project starts its tools."""
     if chain.runner == "python -m":
         return _as_it_is(command, asked.arguments_at)  # by name or as a module: nothing to be gained
@@ -82,7 +82,7 @@ def _python(asked: Typed, command: Command, chain: Toolchain) -> Made:
     return Made(f"{chain.runner} {tool}", asked.arguments_at)
 
 
-def _node(asked: Typed, command: Command, manager: str) -> Made | None:
+def _node(asked: CommandIntent, command: Command, manager: str) -> Made | None:
     """The same script. Only npm wants `--` before the script's arguments, and keeps others for itself."""
     old, script = command.words[0].lower(), command.words[asked.arguments_at - 1]
     if old == manager and command.words[1] != "run":
@@ -97,7 +97,7 @@ def _node(asked: Typed, command: Command, manager: str) -> Made | None:
     return Made(f"{text} --", asked.arguments_at + separated) if manager == "npm" else Made(text, asked.arguments_at)
 
 
-def _wrapped(asked: Typed, command: Command, answer: Answer) -> Made:
+def _wrapped(asked: CommandIntent, command: Command, answer: Answer) -> Made:
     """The same goals with the same arguments, by the project's wrapper."""
     wrapper = answer.command.split()[0]
     is_wrapped = command.words[0].startswith("./")

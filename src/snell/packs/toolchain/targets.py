@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from snell.packs.toolchain.projects import Project
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
 JUSTFILES = ("justfile", ".justfile", "Justfile", "JUSTFILE")
@@ -18,13 +18,13 @@ MOST_INCLUDES = 20
 MOST_NEEDED = 50
 MOST_LINES = 10_000  # a longer one was generated, and somebody waits
 
-_RULE = late(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
-_INCLUDE = late(r"\s*(?:-|s)?include\s+(.+)")
-_DEFINE = late(r"\s*(?:override\s+|export\s+)*define\b")
-_ENDEF = late(r"\s*endef\b")
-_RECIPE = late(r"@?([A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)(.*)")
-_ALIAS = late(r"alias\s+([A-Za-z_][\w-]*)\s*:=\s*([\w-]+)")
-_TASK = late(r"(\s+)(['\"]?)([\w:.-]+)\2\s*:(?:\s|$)")
+_RULE = lazy_regex(r"(?!\t)\s*([^\s#:=][^#:=]*?)\s*::?(?![:=])(.*)")
+_INCLUDE = lazy_regex(r"\s*(?:-|s)?include\s+(.+)")
+_DEFINE = lazy_regex(r"\s*(?:override\s+|export\s+)*define\b")
+_ENDEF = lazy_regex(r"\s*endef\b")
+_RECIPE = lazy_regex(r"@?([A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)(.*)")
+_ALIAS = lazy_regex(r"alias\s+([A-Za-z_][\w-]*)\s*:=\s*([\w-]+)")
+_TASK = lazy_regex(r"(\s+)(['\"]?)([\w:.-]+)\2\s*:(?:\s|$)")
 
 
 class Target(Struct):

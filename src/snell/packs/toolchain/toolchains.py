@@ -27,7 +27,7 @@ from snell.packs.toolchain.targets import (
     task_names,
     what_runs,
 )
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 ACTIONS = ("test", "build", "lint", "e2e", "smoke")
 
@@ -215,7 +215,7 @@ def _wrapper(project: Project, name: str) -> str:
 
 
 _LOCKFILES = ("pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lockb", "bun.lock")
-_PACKAGE_MANAGER = late(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
+_PACKAGE_MANAGER = lazy_regex(r'"packageManager"\s*:\s*"(pnpm|yarn|npm|bun)@')
 
 TOOLCHAINS: tuple[Toolchain, ...] = (
     _runner("make", MAKEFILES, make_targets),

@@ -3,7 +3,7 @@
 import re
 
 from snell.packs.toolchain.projects import Project
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 DETECTORS: tuple[tuple[str, str], ...] = (
     (r"(npm|yarn|pnpm)\s+(run\s+)?test\b", "test"),
@@ -26,7 +26,7 @@ DETECTORS: tuple[tuple[str, str], ...] = (
     (r".*\bcypress\b", "e2e"),
     (r".*\bsmoke\b", "smoke"),
 )
-_DETECTORS = tuple((late(pattern, re.IGNORECASE | re.DOTALL), action) for pattern, action in DETECTORS)
+_DETECTORS = tuple((lazy_regex(pattern, re.IGNORECASE | re.DOTALL), action) for pattern, action in DETECTORS)
 
 _CARGO = {"test": "cargo test", "build": "cargo build", "lint": "cargo clippy", "e2e": "cargo test --test '*'"}
 _GO = {"test": "go test ./...", "build": "go build ./...", "lint": "go vet ./...", "e2e": "go test -tags=e2e ./..."}

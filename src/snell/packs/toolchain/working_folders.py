@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 from snell.shell.reader import Command, CommandLine
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MOVES = ("cd", "pushd", "popd")
-_JOINTS = late(r"(?:[\s;&|(){}!]|then|else|do|done|fi|if|while|until)*")
+_JOINTS = lazy_regex(r"(?:[\s;&|(){}!]|then|else|do|done|fi|if|while|until)*")
 _ELSEWHERE = ("-C", "--chdir", "-D")  # with these `env` and `sudo` run a command in another folder
 
 _FOUND = {"-execdir", "-okdir"}
@@ -79,7 +79,7 @@ def _move(command: Command, stack: Stack) -> None:
 
 def _runs_elsewhere(command: Command, line: CommandLine) -> bool:
     """Does what wraps a command, or the `find` that runs it, change its folder?"""
-    wrapping = command.words[: len(command.words) - len(command.unwrapped.words)]
-    finds = (each for each in line.commands if command.depth and "find" in (each.program, each.unwrapped.program))
+    wrapping = command.words[: len(command.words) - len(command.inner_command.words)]
+    finds = (each for each in line.commands if command.depth and "find" in (each.program, each.inner_command.program))
     is_found = any(each.start < command.start and command.end <= each.end and _FOUND & {*each.words} for each in finds)
     return is_found or any(word.startswith(_ELSEWHERE) for word in wrapping)

@@ -14,7 +14,7 @@ REMEMBERED_MS = 30 * 24 * 3_600_000  # how long it is known what an agent worked
 _TOLD = ("id", "status", "statusAt", "parent", "manages")
 
 
-def own(tx: Transaction, host: str) -> list[Record]:
+def own_agents(tx: Transaction, host: str) -> list[Record]:
     """The agents of this machine, with what they work on in a word, and its name everywhere."""
     rows = [row for row in agents.fleet(tx) if row["holder"] in ("", host)]
     names = _effort_names(tx)
@@ -22,7 +22,7 @@ def own(tx: Transaction, host: str) -> list[Record]:
     return [{**each, "effort": names.get(row["effortId"])} for each, row in zip(told, rows, strict=True)]
 
 
-def tell(tx: Transaction, row: Record, host: str) -> bool:
+def publish_agent(tx: Transaction, row: Record, host: str) -> bool:
     """Keep an agent on the server; False while another machine has its lease."""
     agents.register(tx, row["id"], label=row["label"], parent=row["parent"], manages=row["manages"])
     try:
@@ -36,14 +36,14 @@ def tell(tx: Transaction, row: Record, host: str) -> bool:
     return True
 
 
-def others(tx: Transaction, host: str) -> list[Record]:
+def other_agents(tx: Transaction, host: str) -> list[Record]:
     """The agents that other machines told of; those whose lease has ended may go on anywhere."""
     names, since = _effort_names(tx), now_ms() - REMEMBERED_MS
     found = [row for row in agents.list_(tx) if row["holder"] not in ("", host) and row["heldUntil"] > since]
     return [{**row, "effort": names.get(row["effortId"])} for row in found]
 
 
-def keep(tx: Transaction, heard: list[Record], host: str) -> None:
+def store_other_agents(tx: Transaction, heard: list[Record], host: str) -> None:
     """What was heard of others, beside our own. One of ours stays ours until its lease is somebody else's."""
     names, now = [row["id"] for row in heard], now_ms()
     ours = {row["id"] for row in agents.list_(tx) if row["holder"] in ("", host)}
@@ -61,7 +61,7 @@ def keep(tx: Transaction, heard: list[Record], host: str) -> None:
         )
 
 
-def leave(tx: Transaction, host: str) -> None:
+def release_agents(tx: Transaction, host: str) -> None:
     """This machine goes: its agents may go on elsewhere at once."""
     tx.do("UPDATE agents SET held_until = ? WHERE holder = ? AND held_until > ?", now_ms(), host, now_ms())
 

@@ -17,7 +17,7 @@ from typing import Protocol
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.store.replication import agent_rows
-from snell.store.replication.work import WorkShare
+from snell.store.replication.work import WorkReplicator
 from snell.store.sqlite import SqliteDatabase
 from snell.work.agents import LEASE_MS
 from snell.work.rows import Record
@@ -36,12 +36,12 @@ def host_name(state: Path) -> str:
     return f"{os.uname().nodename}:{hashlib.blake2b(bytes(state), digest_size=3).hexdigest()}"
 
 
-class FleetShare:
+class AgentReplicator:
     def __init__(self, local: SqliteDatabase, server: Server, host: str, every: float = EVERY) -> None:
         self.problem = ""
         self.has_met = False
         self.taken: list[str] = []  # agents of ours that another machine has the lease of
-        self.work = WorkShare(local, server, host)
+        self.work = WorkReplicator(local, server, host)
         self._local, self._server, self._host = local, server, host
         self._every = every
         self._told: list[Record] = []
@@ -61,7 +61,7 @@ class FleetShare:
         if is_due:
             self.work.look_alive()
         has_told = self.work.exchange(hears=hears)
-        mine = self._local.run(lambda tx: agent_rows.own(tx, self._host), only_reads=True)
+        mine = self._local.run(lambda tx: agent_rows.own_agents(tx, self._host), only_reads=True)
         if mine and (mine != self._told or is_due):
             self._server.run(lambda tx: self._tell(tx, mine))
             self._told, has_told, hears = mine, True, True
@@ -70,9 +70,9 @@ class FleetShare:
         if has_told:
             self._server.run(self._notify)
         if hears:
-            heard = self._server.run(lambda tx: agent_rows.others(tx, self._host))
+            heard = self._server.run(lambda tx: agent_rows.other_agents(tx, self._host))
             if heard != self._kept:  # whoever answers events should not have to wait for nothing
-                self._local.run(lambda tx: agent_rows.keep(tx, heard, self._host))
+                self._local.run(lambda tx: agent_rows.store_other_agents(tx, heard, self._host))
                 self._kept = heard
 
     def catch_up(self, seconds: float) -> bool:
@@ -144,11 +144,11 @@ class FleetShare:
             each.set()
 
     def _leave(self, tx: Transaction) -> None:
-        agent_rows.leave(tx, self._host)
+        agent_rows.release_agents(tx, self._host)
         self._notify(tx)
 
     def _notify(self, tx: Transaction) -> None:
         tx.rows("SELECT pg_notify(?, ?)", agent_rows.CHANNEL, self._host)
 
     def _tell(self, tx: Transaction, mine: list[Record]) -> None:
-        self.taken = [row["id"] for row in mine if not agent_rows.tell(tx, row, self._host)]
+        self.taken = [row["id"] for row in mine if not agent_rows.publish_agent(tx, row, self._host)]

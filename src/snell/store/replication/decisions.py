@@ -23,7 +23,7 @@ ROWS, TRACES = 500, 50  # in one transaction
 SCOPE, SERVER = "spool", "server"  # the mark that says how far it is
 
 
-class Fed(Struct, frozen=True):
+class ReplicationPosition(Struct, frozen=True):
     """How far the server is: the last `seq` of each table that it has."""
 
     decisions: int = 0
@@ -34,8 +34,8 @@ class Batch(Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     traces: tuple[Trace, ...] = ()
 
-    def after(self, fed: Fed) -> Fed:
-        return Fed(
+    def after(self, fed: ReplicationPosition) -> ReplicationPosition:
+        return ReplicationPosition(
             decisions=self.rows[-1].seq if self.rows else fed.decisions,
             traces=self.traces[-1].seq if self.traces else fed.traces,
         )
@@ -49,12 +49,12 @@ class Batch(Struct, frozen=True):
         return [Batch(rows=(row,)) for row in self.rows] + [Batch(traces=(trace,)) for trace in self.traces]
 
 
-def position(tx: Transaction, name: str = SERVER) -> Fed:
+def position(tx: Transaction, name: str = SERVER) -> ReplicationPosition:
     """How far that server is."""
-    return Fed(*(marks.get(tx, SCOPE, name) or ()))
+    return ReplicationPosition(*(marks.get(tx, SCOPE, name) or ()))
 
 
-class Spool:
+class DecisionReplicator:
     """Feeds one server from one local database. `start` does so in a thread; `feed` does it once, here and now."""
 
     def __init__(self, local: SqliteDatabase, server: Database, name: str = SERVER) -> None:
@@ -79,7 +79,7 @@ class Spool:
             self._remember(batch.after(fed))
             sent += len(batch.rows) + len(batch.traces)
 
-    def fed(self) -> Fed:
+    def position(self) -> ReplicationPosition:
         """How far the server is. Retention must leave what comes after that."""
         return self._local.run(lambda tx: position(tx, self._name), only_reads=True)
 
@@ -128,14 +128,14 @@ class Spool:
         self.problem = f"{self.refused} rows were refused by the server" if self.refused else ""
         return EVERY
 
-    def _next(self, tx: Transaction) -> tuple[Fed, Batch]:
+    def _next(self, tx: Transaction) -> tuple[ReplicationPosition, Batch]:
         fed = position(tx, self._name)
-        rows = tuple(decisions.after(tx, fed.decisions, ROWS))
+        rows = tuple(decisions.rows_after(tx, fed.decisions, ROWS))
         # A trace follows its decision, so traces go only with the last rows there are.
         traces = decisions.traces_after(tx, fed.traces, TRACES) if len(rows) < ROWS else ()
         return fed, Batch(rows, tuple(traces))
 
-    def _remember(self, fed: Fed) -> None:
+    def _remember(self, fed: ReplicationPosition) -> None:
         self._local.run(lambda tx: marks.put(tx, SCOPE, self._name, [fed.decisions, fed.traces]))
 
     def _deliver(self, batch: Batch) -> None:

@@ -12,7 +12,7 @@ EVERY = 10.0  # seconds
 LONGEST_WAIT = 120.0  # before the next attempt to reach a server that is away
 
 
-class MemoryShare:
+class MemoryReplicator:
     def __init__(self, local: SqliteDatabase, server: Database, every: float = EVERY) -> None:
         self.problem = ""
         self._local, self._server = local, server
@@ -44,7 +44,7 @@ class MemoryShare:
 
     def _send(self) -> int:
         """INVARIANT: the position moves on after the server has kept it, so a crash in between sends twice."""
-        gone = self._local.run(shared_rows.forgotten, only_reads=True)
+        gone = self._local.run(shared_rows.list_forgotten, only_reads=True)
         memories, reached = self._local.run(shared_rows.unsent, only_reads=True)
         if not gone and not memories:
             return 0
@@ -52,9 +52,9 @@ class MemoryShare:
 
         def note(tx: Transaction) -> None:
             if memories:
-                shared_rows.sent(tx, reached)
+                shared_rows.mark_sent(tx, reached)
             if gone:
-                shared_rows.told(tx, gone[-1].seq)
+                shared_rows.mark_forgotten_sent(tx, gone[-1].seq)
 
         self._local.run(note)
         return len(memories) + len(gone)
@@ -65,7 +65,7 @@ class MemoryShare:
         if not news.forgotten and news.known == positions[0]:
             return 0
         # A colleague's machine may be older or less careful than ours, so what comes is looked at like everything else.
-        return self._memories.run(lambda tx: shared_rows.bring_in(tx, project, news, self._memories.redacted))
+        return self._memories.run(lambda tx: shared_rows.bring_in(tx, project, news, self._memories.redact_draft))
 
     def _keep_exchanging(self) -> None:
         pause = 0.0

@@ -18,7 +18,7 @@ END = ("ended_at", "end_reason")
 COUNTED = ("heartbeat_counter", "last_heartbeat", "context_usage")  # by the machine where the session is, at any time
 
 
-def merged(here: Shared, there: Shared, base: Mapping[str, Any], *, is_ours: bool) -> Shared:
+def merge_rows(here: Shared, there: Shared, base: Mapping[str, Any], *, is_ours: bool) -> Shared:
     """The row after both changes; `base` is how it was before this machine changed it, as far as that is known."""
     result = {**here, "rev": there["rev"]}
     for name, theirs in there.items():

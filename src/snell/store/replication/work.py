@@ -23,7 +23,7 @@ KEPT_AT_ONCE = 50  # rows of others in one transaction: whoever answers events w
 IN_VAIN = 3  # attempts of which the server took nothing; what is left then goes the next time
 
 
-class WorkShare:
+class WorkReplicator:
     def __init__(self, local: SqliteDatabase, server: Database, host: str) -> None:
         self.heard_something: Callable[[], None] = lambda: None
         self.refused = 0  # rows that the server will not have
@@ -55,7 +55,7 @@ class WorkShare:
             cursors = {}
         for kind in KINDS:
             while newest[kind.table] > (at := cursors.get(kind.table, 0)):
-                rows = self._server.run(lambda tx, kind=kind, at=at: work_server.changed(tx, kind, at))  # type: ignore[misc] # its defaults
+                rows = self._server.run(lambda tx, kind=kind, at=at: work_server.changes_after(tx, kind, at))  # type: ignore[misc] # its defaults
                 if not rows:
                     break
                 cursors[kind.table] = self._keep(kind, rows)
@@ -67,7 +67,7 @@ class WorkShare:
     def _keep(self, kind: Kind, rows: list[Shared]) -> int:
         for first in range(0, len(rows), KEPT_AT_ONCE):
             part = rows[first : first + KEPT_AT_ONCE]
-            self._local.run(lambda tx, part=part: work_rows.keep(tx, kind, part, self._host))  # type: ignore[misc] # its default
+            self._local.run(lambda tx, part=part: work_rows.store_remote_changes(tx, kind, part, self._host))  # type: ignore[misc] # its default
         last: int = max(row["rev"] for row in rows)
         self._local.run(lambda tx: work_rows.put_cursor(tx, kind, last))
         self.heard_something()
@@ -106,8 +106,8 @@ class WorkShare:
     def _write(self, waiting: list[Waiting], answers: list[Answer]) -> None:
         def write(tx: Transaction) -> None:
             for each, answer in zip(waiting, answers, strict=True):
-                work_rows.accepted(tx, each, answer.revs)
-                work_rows.keep(tx, each.kind, answer.newer, self._host)
+                work_rows.mark_accepted(tx, each, answer.revs)
+                work_rows.store_remote_changes(tx, each.kind, answer.newer, self._host)
 
         self._local.run(write)
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.protocols import Transaction
-from snell.store.replication.merge_rows import merged
+from snell.store.replication.merge_rows import merge_rows
 from snell.store.replication.work_tables import KINDS, Kind, Shared, blanks, read
 from snell.work import artefacts, efforts
 from snell.work.rows import json_of
@@ -78,7 +78,7 @@ def waiting(tx: Transaction, host: str) -> list[Waiting]:
     return found
 
 
-def accepted(tx: Transaction, told: Waiting, revs: Mapping[str, int]) -> None:
+def mark_accepted(tx: Transaction, told: Waiting, revs: Mapping[str, int]) -> None:
     """The server has these now. What changed again meanwhile still waits, on top of what was told."""
     for key, times, row in told.rows:
         if row["uid"] not in revs:
@@ -104,7 +104,7 @@ def look_alive(tx: Transaction, since: int) -> None:
     )
 
 
-def keep(tx: Transaction, kind: Kind, heard: Sequence[Shared], host: str) -> None:
+def store_remote_changes(tx: Transaction, kind: Kind, heard: Sequence[Shared], host: str) -> None:
     """What others changed, written here. What changed here as well is joined with it."""
     tx.do("UPDATE sharing SET is_applying = 1")
     for row in heard:
@@ -125,7 +125,7 @@ def _keep_one(tx: Transaction, kind: Kind, row: Shared) -> None:
     key, known = found[0]
     base = tx.rows("SELECT base FROM unshared WHERE kind = ? AND key = ?", kind.table, key)
     if base:
-        row = merged(known, row, msgspec.json.decode(base[0][0]), is_ours=known.get("host") == "")
+        row = merge_rows(known, row, msgspec.json.decode(base[0][0]), is_ours=known.get("host") == "")
         tx.do("UPDATE unshared SET base = ? WHERE kind = ? AND key = ?", json_of(row), kind.table, key)
         local = _with_names_here(tx, kind, row)
     if kind.table == "tasks":

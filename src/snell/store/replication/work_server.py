@@ -43,7 +43,7 @@ def newest(tx: Transaction) -> dict[str, int]:
     return dict(tx.rows(each))
 
 
-def changed(tx: Transaction, kind: Kind, after: int) -> list[Shared]:
+def changes_after(tx: Transaction, kind: Kind, after: int) -> list[Shared]:
     """
     What changed after this number.
 

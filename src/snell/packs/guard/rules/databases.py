@@ -10,7 +10,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import Step
 from snell.packs.guard.shell.unknown_parts import is_unset
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="databases",
@@ -52,8 +52,8 @@ _CLIENTS = names(
     "bq snowsql cqlsh influx turso wrangler pgcli mycli litecli usql clickhouse surreal neo4j cypher-shell "
     "trino sqlplus isql osql oc mssql-cli"
 )
-_COMMENT = late(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_DROPS = late(
+_COMMENT = lazy_regex(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_DROPS = lazy_regex(
     (
         r"\b(?:drop\s+(?:table|database|schema|keyspace|collection|index|view|user|role|type|sequence|"
         r"tablespace|owned)|truncate(?:\s+table)?\s+[\w\"`.\[]|alter\s+table\s+\S+\s+drop\b|delete\s+from"
@@ -63,12 +63,14 @@ _DROPS = late(
     ),
     re.IGNORECASE,
 )
-_READS_ONLY = late(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
-_BETWEEN = late(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
-_QUOTED = late(r"'(?:[^']|'')*'")
-_MONGO = late(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
-_REDIS = late(r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE)
-_TOOLS = late(
+_READS_ONLY = lazy_regex(r"\s*(?:select|with|explain|show|insert|values|table)\b", re.IGNORECASE)
+_BETWEEN = lazy_regex(r"(?:'[^']*'|[^;])+")  # a semicolon inside quotes ends nothing
+_QUOTED = lazy_regex(r"'(?:[^']|'')*'")
+_MONGO = lazy_regex(r"\.(?:dropDatabase|drop)\(\s*\)|\.(?:deleteMany|remove)\(\s*(?:\{\s*\})?\s*\)|\.dropUser\(")
+_REDIS = lazy_regex(
+    r"\b(?:flushall|flushdb|debug\s+segfault|shutdown|script\s+flush|config\s+set\s+dir)\b", re.IGNORECASE
+)
+_TOOLS = lazy_regex(
     r"^(?:dropdb|dropuser|mysqladmin (?:.* )?(?:drop|shutdown)|pg_dropcluster|pg_resetwal|dotnet ef database drop|"
     r"flask db downgrade base|sqitch revert|hasura metadata clear|db2 drop |"
     r"prisma (?:migrate reset|db push .*--(?:force-reset|"
@@ -127,7 +129,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.ask("the database client is given a file whose name says that it deletes")
 
 
-_SAYS_SO = late(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
+_SAYS_SO = lazy_regex(r"(?:^|[/_.-])(?:drop|wipe|purge|truncate|destroy|nuke)(?:[_-]?\w+)?\.sql$", re.IGNORECASE)
 
 
 def _is_unknown(step: Step) -> bool:
@@ -138,8 +140,8 @@ def _is_unknown(step: Step) -> bool:
     return any(map(is_unset, given))
 
 
-_SAYS = late(r"-[ce]|--(?:command|execute|eval|query)")
-_SAYS_LONG = late(r"--(?:command|execute|eval|query)=")
+_SAYS = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")
+_SAYS_LONG = lazy_regex(r"--(?:command|execute|eval|query)=")
 
 
 def _deletes_listed(step: Step) -> bool:

@@ -23,7 +23,7 @@ from snell.packs.guard.path_classes import (
 )
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="delete-found",
@@ -41,7 +41,7 @@ RULE = Rule(
 )
 
 _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
-_NAMES = late(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
+_NAMES = lazy_regex(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

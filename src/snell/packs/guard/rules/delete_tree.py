@@ -36,7 +36,7 @@ from snell.packs.guard.sensitive_files import runs_by_itself
 from snell.packs.guard.shell.known_values import MOVED, UNKNOWN
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.packs.guard.shell.unknown_parts import is_unset
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="delete-tree",
@@ -115,8 +115,10 @@ REMOVERS = frozenset(
 )
 _HARMLESS = frozenset((BUILD, TEMP, PROJECT))
 _DENIED = frozenset((ROOT, SYSTEM, HOME, HOME_PART, ABOVE, GIT, TEMP_ROOT, PROJECT_ROOT, DEVICE, OUTSIDE))
-_ALL_SOURCES = late(r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)")
-_WINDOWS = late(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
+_ALL_SOURCES = lazy_regex(
+    r"(?:/(?:src|lib|app))?/\*\.(?:py|tsx?|jsx|go|rs|java|kt|swift|c|cc|cpp|rb|php|cs|sql|ex|scala)"
+)
+_WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.shell.shell_state import Step
 from snell.packs.guard.shell.unknown_parts import is_unset
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="disks",
@@ -42,7 +42,7 @@ RULE = Rule(
 )
 
 # Every device is one with data on it, but for these.
-_DEVICE = late(
+_DEVICE = lazy_regex(
     r"^/dev/(?!(?:null|zero|full|u?random|stdin|stdout|stderr|tty\w*|console|ptmx|log|kmsg|kvm|fuse)$"
     r"|(?:fd|pts|shm|tcp|udp|net|dri|snd|input|bus|cpu|hugepages|mqueue|video\d*|cu\.\w+|tty\.\w+)(?:/|$)).+"
 )
@@ -56,7 +56,7 @@ _WRITERS = (
     | {"ddrescue", "flashcp", "mtd", "hdiutil", "debugfs", "flash_erase", "bmaptool", "asr"}
     | {"wipefs", "cp", "tee", "mv", "truncate", "shred", "diskutil"}
 )
-_DESTROYS = late(
+_DESTROYS = lazy_regex(
     r"^(?:lvremove|vgremove|pvremove|lvreduce|vgreduce|blkdiscard|mkswap .*/dev/|newfs|diskpart|cfdisk|gdisk|"
     r"zpool (?:destroy|labelclear|create)|zfs (?:destroy|rollback)"
     r"|mdadm .*(?:--zero-superblock|--stop|-S|--remove|--create)|cryptsetup (?:luksFormat|erase|"
@@ -115,7 +115,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.deny("it erases or divides a disk")
 
 
-_FILE = late(r"FILE|IMG|IMAGE|ISO|OUT|PATH|TMP|TEMP|SWAP", re.IGNORECASE)  # said by the name of the variable
+_FILE = lazy_regex(r"FILE|IMG|IMAGE|ISO|OUT|PATH|TMP|TEMP|SWAP", re.IGNORECASE)  # said by the name of the variable
 _MAKERS = ("mkfs", "mke2fs", "mkdosfs", "mkntfs", "mkswap")
 
 

@@ -8,7 +8,7 @@ from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.known_values import ENVIRONMENT
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="environment",
@@ -27,7 +27,7 @@ RULE = Rule(
 )
 
 _SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
-_SECRET = late(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
+_SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from snell.model.tool_names import names
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="exposure",
@@ -41,7 +41,7 @@ _PROGRAMS = names(
     "aws gcloud gsutil az bq gh npm restic certbot pulumi kubectl doctl hcloud linode-cli oci openstack scw ibmcloud "
     "heroku fly flyctl ansible nomad"
 )
-_LOOSENS = late(
+_LOOSENS = lazy_regex(
     r"aws (?:\S+ ){0,5}?(?:stop-logging|stop-configuration-recorder|leave-organization|deactivate-mfa-device|"
     r"update-detector\b.*--no-enable|put-bucket-versioning\b.*Suspended|modify-\S+.*--no-disable-api-termination|"
     r"modify-\S+.*--no-deletion-protection|put-bucket-lifecycle-configuration|update-account-password-policy)|"
@@ -53,7 +53,7 @@ _LOOSENS = late(
     r"kubectl (?:\S+ ){0,5}?apply\b.*--prune\b.*--all",
     re.IGNORECASE,
 )
-_STOPS = late(
+_STOPS = lazy_regex(
     r"aws (?:\S+ ){0,5}?(?:stop-\S+|reboot-\S+|release-\S+|send-command|reset-\S+)|"
     r"(?:gcloud|az|doctl|hcloud|linode-cli|oci|openstack|scw|ibmcloud) (?:[\w-]+ ){1,4}?(?:stop|reset|deallocate|"
     r"restart|power-off|poweroff|shutdown|suspend|failover)(?=\s|$)|"
@@ -63,7 +63,7 @@ _STOPS = late(
     r"ansible (?:\S+ )*?-m (?:\S+\.)?(?:reboot|shutdown)(?=\s|$)|nomad (?:node drain|system gc)",
     re.IGNORECASE,
 )
-_DRY = late(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
+_DRY = lazy_regex(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_arguments import git_words
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="git-discard",
@@ -43,7 +43,7 @@ RULE = Rule(
     ),
 )
 
-_PATHS = late(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
+_PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_arguments import git_words
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="git-history",
@@ -50,17 +50,17 @@ RULE = Rule(
 )
 
 
-_REPOSITORY = late(r"(?:^|/)[^/]*\.git/(?:HEAD$|config$|packed-refs$|refs/|objects/|logs/)")
+_REPOSITORY = lazy_regex(r"(?:^|/)[^/]*\.git/(?:HEAD$|config$|packed-refs$|refs/|objects/|logs/)")
 _OTHERS = {
-    "svn": late(r"revert\b.*(?:-R|--recursive|--depth)|(?:delete|rm|remove) \S+://"),
-    "hg": late(
+    "svn": lazy_regex(r"revert\b.*(?:-R|--recursive|--depth)|(?:delete|rm|remove) \S+://"),
+    "hg": lazy_regex(
         r"(?:update|up|checkout|co)\b.*(?:-C|--clean)|purge|strip|rollback|revert\b.*--all|"
         "push\b.*(?:-f|--force)"
     ),
-    "jj": late(r"abandon|restore|op(?:eration)? (?:abandon|restore)|git push\b.*(?:--force|--deleted|--all)"),
-    "bfg": late(r".*--(?:delete|strip|replace)"),
-    "git-filter-repo": late(r".*--"),
-    "git": late(r"lfs prune\b.*(?:-f|--force)"),
+    "jj": lazy_regex(r"abandon|restore|op(?:eration)? (?:abandon|restore)|git push\b.*(?:--force|--deleted|--all)"),
+    "bfg": lazy_regex(r".*--(?:delete|strip|replace)"),
+    "git-filter-repo": lazy_regex(r".*--"),
+    "git": lazy_regex(r"lfs prune\b.*(?:-f|--force)"),
 }
 
 
@@ -78,11 +78,11 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 
 
 # Branches that a build fills; nobody works on them.
-_GENERATED = late(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
+_GENERATED = lazy_regex(r"^(?!:).*(?:^|[:/+])(?:gh-pages|pages-preview|deploy-preview)$")
 
 
 # Branches that others work from.
-_SHARED = late(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable)$")
+_SHARED = lazy_regex(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable)$")
 
 
 def _push(words: list[str]) -> str:
@@ -116,7 +116,9 @@ def _branch(words: list[str]) -> str:
     return ""
 
 
-_PASSING = late(r"(?:^|[\d._/-])(?:rc|alpha|beta|dev|pre|preview|snapshot|test|tmp|temp|wip|nightly)(?:$|[\d._/-])")
+_PASSING = lazy_regex(
+    r"(?:^|[\d._/-])(?:rc|alpha|beta|dev|pre|preview|snapshot|test|tmp|temp|wip|nightly)(?:$|[\d._/-])"
+)
 
 
 def _tag(words: list[str]) -> str:

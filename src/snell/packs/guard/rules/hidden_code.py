@@ -13,7 +13,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.shell.unknown_parts import is_unset
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="hidden-code",
@@ -91,9 +91,9 @@ def _unknown_program(step: Step) -> Iterator[Finding]:
 
 
 _HARMLESS = frozenset(("--help", "-h", "--version", "-V", "version", "help"))
-_DANGEROUS = late(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
+_DANGEROUS = lazy_regex(r"-\w*[rR]\w*f\w*|-\w*f\w*[rR]\w*|--no-preserve-root|--hard|--force")
 # `$PYTHON`, `${CC}`, `$VENV_PYTHON`, `$KUBECTL_BIN`: a tool is where it is written which one.
-_TOOL = late(
+_TOOL = lazy_regex(
     r"(?:variable (?:\w+_)?(?:PYTHON\d*|PIP\d*|CC|CXX|CPP|LD|AR|NM|STRIP|MAKE|NINJA|CMAKE|CTEST|GO|GOLANG|NODE|NPM|"
     r"NPX|YARN"
     r"|PNPM|BUN|DENO|CARGO|RUSTC|RUSTUP|JAVAC?|MVN|GRADLEW?|DOTNET|PHP|RUBY|PERL|SHELL|EDITOR|VISUAL|PAGER|BROWSER|"

@@ -12,7 +12,7 @@ from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="infrastructure",
@@ -57,7 +57,9 @@ RULE = Rule(
     ),
 )
 
-_DRY = late(r"(?:^|\s)(?:--dry-?run(?:=(?:client|server|true))?|--dryrun|--help|-h|--what-if|--check|plan)(?:\s|$)")
+_DRY = lazy_regex(
+    r"(?:^|\s)(?:--dry-?run(?:=(?:client|server|true))?|--dryrun|--help|-h|--what-if|--check|plan)(?:\s|$)"
+)
 _DENIED = (
     (
         r"(?:terraform|tofu|terragrunt|cdktf|cdk|pulumi|sls|serverless|sst|eksctl|kops|copilot) (?:\S"
@@ -182,7 +184,7 @@ _DENIED = (
 _RULES = dict[str, list[re.Pattern[str]]]()  # by the words in them: most programs are in none
 for _pattern in _DENIED:
     for _word in set(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
-        _RULES.setdefault(_word, []).append(late(rf"^(?:{_pattern})", re.IGNORECASE))
+        _RULES.setdefault(_word, []).append(lazy_regex(rf"^(?:{_pattern})", re.IGNORECASE))
 # Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
@@ -207,7 +209,7 @@ _MANAGERS = names(
     "zerotier-cli "
     "bq cbt datastore dataproc kafka-delete-records nsupdate route53 haproxy nginx-ingress databricks snow snowsql dbt"
 )
-_VERB = late(
+_VERB = lazy_regex(
     r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
     r"unpublish|teardown|"
     r"undeploy|uninstall|deprovision|decommission|repo-delete|wipe|nuke|flush|truncate|removenode|drop|remove-all|"
@@ -225,12 +227,12 @@ def _takes_value(option: str) -> bool:
     return option in _VALUE_OF or (is_long and not _SWITCH.match(option))
 
 
-_SWITCH = late(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
+_SWITCH = lazy_regex(r"--(?:yes|quiet|force|debug|verbose|no-|non-interactive|all|recursive|delete|remove|json)")
 
 
 # What comes first says what is done: the rest names what is looked at.
 _LOOKERS = names("kubectl oc k helm gh glab aws gcloud az terraform tofu docker podman")
-_LOOKS = late(
+_LOOKS = lazy_regex(
     r"\S+ (?:--?\S+[= ]\S+ )*?(?:auth can-i|explain|get|describe|logs|top|wait|diff|help|completion|"
     r"(?:pr|issue|repo|run|release|workflow) (?:list|view|status|diff|checks|comment|create)|search|"
     r"(?:(?!delete|destroy|remove|rm|purge|terminate|drain|prune)[a-z][\w-]* ){1,3}?"
@@ -302,7 +304,7 @@ def _is_one_pod(args: tuple[str, ...]) -> bool:
     )
 
 
-_LIVE = late(r"prod|live|kube-system", re.IGNORECASE)
+_LIVE = lazy_regex(r"prod|live|kube-system", re.IGNORECASE)
 
 
 def _is_small(text: str) -> bool:
@@ -313,7 +315,7 @@ def _is_small(text: str) -> bool:
 
 
 # Ports behind which a data store, a secret store or a cluster listens, on this machine or another.
-_STORES = late(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
+_STORES = lazy_regex(r":(?:9200|9300|5984|8086|8500|8200|2375|2376|2379|6443|8001|6333|8108|7700|9000|15672|4646)\b")
 
 
 def _is_own_service(text: str) -> bool:
@@ -321,6 +323,6 @@ def _is_own_service(text: str) -> bool:
     return _LOCAL_REQUEST.match(text) is not None and _STORES.search(text) is None
 
 
-_LOCAL_REQUEST = late(
+_LOCAL_REQUEST = lazy_regex(
     r"(?:curl|http|https|xh|wget) (?:.*[\s/@])?(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/\s]|$)"
 )

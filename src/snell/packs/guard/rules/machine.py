@@ -7,7 +7,7 @@ from snell.model.tool_names import names
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="machine",
@@ -29,15 +29,15 @@ RULE = Rule(
 )
 
 _POWER = frozenset(("shutdown", "reboot", "poweroff", "halt", "init", "telinit"))
-_GUARDS = late(
+_GUARDS = lazy_regex(
     r"(?:sshd?|auditd|firewalld|ufw|apparmor|fail2ban|falcon\S*|clamav\S*|rsyslog|systemd-\S+|dbus|network\S*)(?:\.|$)",
     re.IGNORECASE,
 )
-_ESSENTIAL = late(
+_ESSENTIAL = lazy_regex(
     r"^(?:libc6|libc-bin|glibc|bash|coreutils|systemd|kernel\S*|linux-image\S*|sudo|openssh-server|python3|dpkg|"
     r"apt|init|udev|\.?\*)$"
 )
-_REMOVES = late(
+_REMOVES = lazy_regex(
     r"(?:apt(?:-get)?|dnf|yum|zypper|apk|pacman|dpkg|rpm|snap|brew) .*?(?:\b(?:remove|purge|erase|del|uninstall)\b|"
     r"-R\w*|-e\b|-r\b)"
 )
@@ -45,7 +45,7 @@ _KERNEL = frozenset(("rmmod", "insmod", "modprobe", "kexec", "dmsetup"))
 _SERVICE_VERBS = frozenset(
     ("stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "emergency", "rescue", "suspend")
 )
-_TEXTS = late(
+_TEXTS = lazy_regex(
     r"^(?:iptables .*(?:-F|--flush|-X|-P \w+ ACCEPT)|ip6tables .*-F|nft (?:flush|delete)|"
     r"ufw (?:disable|reset)|pfctl .*-[dF]|setenforce 0|sysctl (?:.*-w )?kernel\.(?:panic|core_pattern|"
     r"modules|kexec|sysrq|randomize)"

@@ -28,7 +28,7 @@ from snell.packs.guard.path_classes import (
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="overwrite",
@@ -61,8 +61,10 @@ RULE = Rule(
     ),
 )
 
-_SYSTEM = late(r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)")
-_FINE = late(
+_SYSTEM = lazy_regex(
+    r"^/(?:etc|bin|sbin|boot|usr/(?:s?bin|lib)|lib\w*|System|sys|proc/(?!self/)\w[\w-]*|private/etc)(?:/|$)"
+)
+_FINE = lazy_regex(
     r"^/etc/(?:apt/|udev/rules\.d/|docker/daemon\.json|fuse\.conf|gai\.conf|profile\.d/\w+-ci)|"
     r"^/usr/share/keyrings/|^/sys/fs/cgroup|^/proc/sys/(?:vm/|fs/inotify/|kernel/(?:apparmor_restrict|"
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
@@ -94,7 +96,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
 
 
 # Names from which programs, updates and answers come.
-_PUBLIC_NAME = late(
+_PUBLIC_NAME = lazy_regex(
     r"[\s.](?:github|githubusercontent|gitlab|google|googleapis|apple|microsoft|windowsupdate|ubuntu|debian|fedoraproject|"
     r"amazonaws|cloudflare|docker|mozilla|anthropic|openai)\.\w+(?:\s|$)",
     re.IGNORECASE,
@@ -105,7 +107,7 @@ def _added(step: Step) -> str:
     return step.stdin.text if step.program in ("tee", "sponge") and step.stdin is not None else step.output.text
 
 
-_NOTHING = late(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
+_NOTHING = lazy_regex(r"(?:if=)?/dev/(?:zero|u?random|null|full)$")
 
 
 def _says_nothing(step: Step) -> bool:

@@ -24,7 +24,7 @@ from snell.packs.guard.sensitive_files import is_own_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-code",
@@ -64,7 +64,7 @@ _HARMLESS |= names(
 _PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")
 FILE, GONE, INTO = "a file", "gone with all below it", "a folder into which something is written"
 OVER = "a folder that another one is laid over"
-_TAKES_RIGHTS = late(
+_TAKES_RIGHTS = lazy_regex(
     r"0*[0-3]?[0-4]\d\d|0*\d{0,2}"
     r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
 )

@@ -16,7 +16,7 @@ from snell.packs.guard.rules.git_arguments import CHANGE_FILES, git_words
 from snell.packs.guard.sensitive_files import is_client_hook, is_own
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-files",
@@ -86,14 +86,16 @@ _LOOSENS_BEHIND = {
 }
 _OFF = frozenset(("off", "false", "disable", "disabled", "none", "kill", "restart", "reset", "remove", "unhook"))
 _ASKING = frozenset(("check", "test", "fire", "why", "log", "memory", "effort", "task", "phase", "run", "runs", "loop"))
-_VARIABLES = late(r"^SNELL_(?!IDLE$)")
-_OTHER_HOME = late(r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$")
+_VARIABLES = lazy_regex(r"^SNELL_(?!IDLE$)")
+_OTHER_HOME = lazy_regex(
+    r"^(?:SNELL_(?!IDLE$)\w+|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|XDG_CONFIG_HOME)$"
+)
 _CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cursor-agent droid grok kimi")
-_CLIENT_FOLDER = late(
+_CLIENT_FOLDER = lazy_regex(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
 _TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
-_UNASKED = late(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
+_UNASKED = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

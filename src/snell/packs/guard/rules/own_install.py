@@ -20,7 +20,7 @@ from snell.packs.guard.shell.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_in
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-install",
@@ -59,16 +59,16 @@ RULE = Rule(
     ),
 )
 
-_PIP = late(r"pip[\d.]*$")
-_PYTHON = late(r"(?:python|pypy|py)[\d.]*$")
-_REQUIREMENT = late(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
-_PLACE = late(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
-_NAMED = late(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
-_NAMED_SO = late(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
+_PIP = lazy_regex(r"pip[\d.]*$")
+_PYTHON = lazy_regex(r"(?:python|pypy|py)[\d.]*$")
+_REQUIREMENT = lazy_regex(r"snell\s*(?:\[[^\]]*\])?\s*($|[=<>!~@;].*)", re.IGNORECASE)
+_PLACE = lazy_regex(r"(?<![A-Za-z])snell(?![A-Za-z])[^/]*/?$")
+_NAMED = lazy_regex(r"(?<![A-Za-z0-9-])snell(?:-hook|-daemon)?(?![A-Za-z0-9-])")
+_NAMED_SO = lazy_regex(r"^name\s*=\s*[\"']snell[\"']", re.MULTILINE)
 _OTHERS = names(
     "systemctl launchctl brew npm apt apt-get dnf yum conda mamba micromamba snap rye service poetry pdm hatch"
 )
-_OTHERS_VERBS = late(
+_OTHERS_VERBS = lazy_regex(
     r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
 )
 _FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
@@ -80,9 +80,9 @@ _VALUED = (
 )
 _TARGETS = ("--target", "-t", "--prefix", "--root")
 _LISTS = frozenset(("-r", "--requirement", "--requirements"))
-_LOADS_PIP = late(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
-_LIST = late(r"[\[(](?:\s*[\"'][^\"'\n]*[\"']\s*,?)+[\])]")
-_STRING = late(r"([\"'])([^\"'\n]*)\1")
+_LOADS_PIP = lazy_regex(r"\b(?:import|from)\s+(?:[\w., ]*\b)?pip\b|run_module\(\s*[\"']pip|import_module\(\s*[\"']pip")
+_LIST = lazy_regex(r"[\[(](?:\s*[\"'][^\"'\n]*[\"']\s*,?)+[\])]")
+_STRING = lazy_regex(r"([\"'])([^\"'\n]*)\1")
 _LARGEST = 65_536
 
 

@@ -15,7 +15,7 @@ from snell.packs.guard.shell.known_values import PROCESS
 from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_processes import is_own_process
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="own-processes",
@@ -48,8 +48,8 @@ RULE = Rule(
 
 _BY_NAME = frozenset(("pkill", "killall", "skill"))
 _ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
-_WHOLE = late(r"-\w*f\w*|--full")
-_HARMLESS = late(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
+_WHOLE = lazy_regex(r"-\w*f\w*|--full")
+_HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

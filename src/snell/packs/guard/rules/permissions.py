@@ -12,7 +12,7 @@ from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.sensitive_files import secret_in
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="permissions",
@@ -40,9 +40,9 @@ RULE = Rule(
 
 CHANGERS = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl", "icacls", "setcap"))
 
-_SETUID = late(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
-_OPEN = late(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
-_SHOWS = late(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
+_SETUID = lazy_regex(r"^0?[4-7][0-7]{3}$|^[ugoa]*\+[rwx]*s")
+_OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?:a|o)[+=]\w*w")
+_SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 

@@ -7,7 +7,7 @@ from snell.model.tool_names import names
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="privileges",
@@ -29,11 +29,11 @@ _ACCOUNTS = names(
     "sysadminctl groupmod groupdel newusers useradd adduser usermod userdel deluser groupadd gpasswd chpasswd "
     "passwd visudo chsh dscl vipw"
 )
-_FILES = late(
+_FILES = lazy_regex(
     r"^/etc/(?:sudoers|passwd|shadow|group|gshadow|pam\.d|security)|/\.ssh/authorized_keys$|"
     r"/etc/ssh/sshd_config|/etc/ld\.so\.preload"
 )
-_HOST_ROOT = late(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
+_HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:

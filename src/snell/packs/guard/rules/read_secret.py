@@ -16,7 +16,7 @@ from snell.packs.guard.rules.git_arguments import git_words
 from snell.packs.guard.sensitive_files import secret_in
 from snell.packs.guard.shell.known_values import ENVIRONMENT, PRIVATE, SECRET
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="read-secret",
@@ -63,7 +63,7 @@ _WRITERS = frozenset(
     ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
 )
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
-_PUBLIC_ONLY = late(r"^(?:-y|-l|-lf|-e)$")
+_PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:
@@ -190,12 +190,12 @@ def _copied(step: Step) -> Iterator[Finding]:
 
 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
-_HUNTED = late(
+_HUNTED = lazy_regex(
     r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
     re.IGNORECASE,
 )
-_KEPT_LINES = late(r"/\.\w+_history$")
+_KEPT_LINES = lazy_regex(r"/\.\w+_history$")
 
 
 def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:

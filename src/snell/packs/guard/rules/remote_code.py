@@ -15,7 +15,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.known_values import NETWORK, Value
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="remote-code",
@@ -61,7 +61,7 @@ RULE = Rule(
 )
 
 # Makers of tool chains whose own installer is run this way, by everybody, for the user alone.
-_PUBLISHER = late(
+_PUBLISHER = lazy_regex(
     r"https://(?:sh\.rustup\.rs|astral\.sh/(?:uv|ruff)/|bun\.(?:sh|com)/install|deno\.land/(?:x/)?install|"
     r"get\.pnpm\.io/|"
     r"install\.python-poetry\.org|claude\.ai/install\.sh|opencode\.ai/install|cursor\.com/install|"
@@ -76,8 +76,8 @@ _PUBLISHER = late(
     r"golangci/golangci-lint|helm/helm|aquasecurity/trivy|anchore/(?:syft|grype)|leanprover/elan|reviewdog/reviewdog)/)"
     r"[^@]*$"
 )
-_SHELL = late(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECASE)
-_DEV_TCP = late(r"^/dev/(?:tcp|udp)/")
+_SHELL = lazy_regex(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECASE)
+_DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
@@ -120,7 +120,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 
 
 # `go run host/path@version`, where the host is none from which everybody's tools come.
-_STRANGE = late(
+_STRANGE = lazy_regex(
     r"(?!(?:(?:[\w-]+\.)*(?:github|gitlab|bitbucket|golang|google|googlesource|codeberg|gopkg|k8s|uber|sr|go|x|cuelang|"
     r"opentelemetry|etcd|helm|istio|rsc|honnef|mvdan|gotest|kythe|buf|goa|entgo|modernc|gitea|filippo|ariga|dagger|knative|fyne|wails|tailscale)"
     r"\.(?:com|org|dev|io|in|ht|co|cc|tools|build|design))/)(?:[\w-]+\.)+[a-z]{2,}/[^@\s]+@\S+"
@@ -151,7 +151,7 @@ def _runs_input(step: Step) -> bool:
     return applies or loads or jar or (step.program in _INPUT_IS_RUN and not {"-c", "-e", "--eval"} & set(args))
 
 
-_STRAIGHT = late(r"^(?:--(?:from|spec|package|git)=?)?(?:git\+|hg\+)?(?:https?|git|ssh)://(?P<rest>\S+)")
+_STRAIGHT = lazy_regex(r"^(?:--(?:from|spec|package|git)=?)?(?:git\+|hg\+)?(?:https?|git|ssh)://(?P<rest>\S+)")
 
 
 def _is_straight(step: Step) -> bool:
@@ -173,14 +173,16 @@ def _is_straight(step: Step) -> bool:
 
 
 # Publishers that hand out packages by address.
-_PACKAGES = late(r"pytorch\.org/|/releases/|githubusercontent\.com/|/simple/|storage\.googleapis\.com/|\.github\.io/")
+_PACKAGES = lazy_regex(
+    r"pytorch\.org/|/releases/|githubusercontent\.com/|/simple/|storage\.googleapis\.com/|\.github\.io/"
+)
 
 
-_PROGRAMS = late(r"/s?bin/[^/]+$")
+_PROGRAMS = lazy_regex(r"/s?bin/[^/]+$")
 _INSTALLERS = names(
     "pip pip3 pipx uv npm npx pnpm yarn bun bunx gem go cargo poetry conda composer helm kubectl apt apt-get"
 )
-_UNPROTECTED = late(
+_UNPROTECTED = lazy_regex(
     r"(?:--[\w-]+=)?(?:\w+\+)?http://(?!localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+(?:[:/]|$))"
 )
 

@@ -10,7 +10,7 @@ from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.secret_commands import prints_secret
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="secret-stores",
@@ -28,7 +28,7 @@ RULE = Rule(
     fine=("gh auth status", "kubectl get pods", "aws s3 ls", "security list-keychains", "op run -- make deploy"),
 )
 
-_METADATA = late(
+_METADATA = lazy_regex(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )

@@ -17,7 +17,7 @@ from snell.packs.guard.sensitive_files import secret_in
 from snell.packs.guard.shell.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.shell.network_transfers import is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="send-project",
@@ -43,9 +43,9 @@ RULE = Rule(
     ),
 )
 
-_ADDRESS = late(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w.-]+@[\w.-]+:)")
+_ADDRESS = lazy_regex(r"^(?:\w[\w+]*://|(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:(?!\\)|[\w.-]+@[\w.-]+:)")
 _CLOUDS = names("aws gsutil gcloud rclone mc s3cmd s5cmd azcopy b2")
-_STORED = late(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
+_STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
 _SERVERS = names("serve http-server httpd miniserve darkhttpd live-server static-server webfs caddy twistd superhttp")
 
 

@@ -15,7 +15,7 @@ from snell.packs.guard.sensitive_files import is_private, secret_folder, secret_
 from snell.packs.guard.shell.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="send-secret",
@@ -61,8 +61,8 @@ _PIPES = names(
 _COPIES = names("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
 _LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "ping", "getent"))
 _ENVELOPE = ("TAR_OPTIONS", "TAPE")
-_REMOTE = late(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
-_HEADER = late(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
+_REMOTE = lazy_regex(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
+_HEADER = lazy_regex(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
 
 
 def find(step: Step, ground: Ground) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import runs_by_itself
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="startup",
@@ -42,14 +42,14 @@ RULE = Rule(
     ),
 )
 
-_EXPORTS = late(
+_EXPORTS = lazy_regex(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
 )
 _LOADERS = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )
-_HARMLESS_PRELOAD = late(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
+_HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 
 def find(step: Step, _ground: Ground) -> Iterator[Finding]:
@@ -75,11 +75,11 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
 
 
 # Programs that everybody calls by name; one of that name in a folder that is searched first takes their place.
-_EVERYDAY = late(
+_EVERYDAY = lazy_regex(
     r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
     r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
 )
-_UNSAFE_FOLDER = late(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
+_UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
 _LOADS = names(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
 )
@@ -97,7 +97,7 @@ def _searched_first(step: Step) -> Iterator[Finding]:
             yield RULE.ask(f"{name} puts programs from `{value.partition(':')[0]}` in the place of the usual ones")
 
 
-_TEMPORARY = late(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
+_TEMPORARY = lazy_regex(r"(?:^|[\s=:]|-[rM])(?:/tmp|/var/tmp|/dev/shm)/")
 
 
 def _timers(step: Step) -> Iterator[Finding]:

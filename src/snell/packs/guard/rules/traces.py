@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="traces",
@@ -30,9 +30,9 @@ RULE = Rule(
     ),
 )
 
-_HISTORY = late(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
-_LOGS = late(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
-_WHO = late(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
+_HISTORY = lazy_regex(r"/\.(?:bash|zsh|sh|python|psql|mysql|node_repl|sqlite|rediscli|lesshst|fish)_?(?:history|hst)$")
+_LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
+_WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 

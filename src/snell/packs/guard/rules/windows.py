@@ -9,7 +9,7 @@ from snell.model.tool_names import names
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
     name="windows",
@@ -28,7 +28,7 @@ RULE = Rule(
     fine=("reg query HKLM/Software", "net use", "Get-Process", "schtasks /query", "sc query", "taskkill /im node.exe"),
 )
 
-_DENIED = late(
+_DENIED = lazy_regex(
     r"(?:reg (?:delete|add .*/run\b|add .*\\run\b|save|unload|import)|vssadmin (?:delete|resize)|"
     r"wmic (?:.* )?(?:delete|uninstall)"
     r"|wbadmin (?:delete|disable)|bcdedit .*(?:/set|/delete|-set)|(?:set|add)-mppreference .*-(?:disable|exclusion)"
@@ -51,7 +51,7 @@ _DENIED = late(
     r"winlogon|-name \*))",
     re.IGNORECASE,
 )
-_ASKED = late(
+_ASKED = lazy_regex(
     r"(?:set-executionpolicy|stop-service|set-service .*disabled|reg add|set-itemproperty .*hk(?:lm|cu)|"
     r"start-process .*runas"
     r"|new-itemproperty .*hk(?:lm|cu)|clear-content|dism .*/(?:disable|remove)|enable-psremoting|attrib .*[+-][shr])",
@@ -87,7 +87,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         yield RULE.ask(f"`{step.text[:80]}` changes the machine for everybody")
 
 
-_FETCHES_AND_RUNS = late(
+_FETCHES_AND_RUNS = lazy_regex(
     r"^\s*(?:iex|invoke-expression)\b.*(?:downloadstring|downloadfile|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
     r"|^\s*\(?(?:new-object|iwr|irm|invoke-webrequest|invoke-restmethod)\b.*\|\s*(?:iex|invoke-expression)\b",
     re.IGNORECASE,

@@ -1,14 +1,14 @@
 """Brace expansion: `{a,b}` and `{1..9}`."""
 
 from snell.packs.guard.shell.tree import Part, Text, Word
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MOST_WORDS = 64
-_INNER = late(r"\{([^{}]*(?:,[^{}]*)+|-?\d+\.\.-?\d+(?:\.\.-?\d+)?|\w\.\.\w)\}")
+_INNER = lazy_regex(r"\{([^{}]*(?:,[^{}]*)+|-?\d+\.\.-?\d+(?:\.\.-?\d+)?|\w\.\.\w)\}")
 _PLACE = 0xE100
 
 
-def braced(word: Word) -> list[Word]:
+def expand_braces(word: Word) -> list[Word]:
     """The words that this one becomes; itself when there is nothing to expand."""
     if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in word.parts):
         return [word]

@@ -11,12 +11,12 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_TARGET = late(r"^(?!\t|\s*#)([^\s:=#][^:=#\n]*?)\s*::?(?!=)\s*([^;#\n=]*)(?:;(.*))?$")
-_JUST = late(r"^@?([\w-]+)[^:=\n]*:(?!=)\s*([^#\n]*)$")
-_SCRIPT = late(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
-_TASK_LINE = late(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+)\]?\s*$")
+_TARGET = lazy_regex(r"^(?!\t|\s*#)([^\s:=#][^:=#\n]*?)\s*::?(?!=)\s*([^;#\n=]*)(?:;(.*))?$")
+_JUST = lazy_regex(r"^@?([\w-]+)[^:=\n]*:(?!=)\s*([^#\n]*)$")
+_SCRIPT = lazy_regex(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
+_TASK_LINE = lazy_regex(r"^\s+-\s+(?:cmd:\s*)?(.+)$|^\s+cmds?:\s*\[?([^\[\]\n|]+)\]?\s*$")
 _MOST_TARGETS = 50
 
 _INSTALLING = ("preinstall", "install", "postinstall", "prepublish", "prepare")
@@ -69,7 +69,7 @@ def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> I
             yield language, here[name]
 
 
-_TEST = late(r"conftest\.py|test_\w+\.py|\w+_test\.py")
+_TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")
 
 
 def _is_tested(path: str, args: list[str], cwd: str) -> bool:

@@ -8,16 +8,16 @@ from msgspec.structs import replace
 
 from snell.packs.guard.shell import interpreters
 from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.program_output import formatted
+from snell.packs.guard.shell.program_output import printf_output
 from snell.packs.guard.shell.run_command import Performer
-from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.shell_state import ShellState
 from snell.packs.guard.shell.unknown_parts import is_unset
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
 
-def _cd(_walk: Walk, call: Call, scene: Scene) -> Value:
+def _cd(_walk: Walk, call: Call, scene: ShellState) -> Value:
     targets = [word.text for word in call.words[1:] if not word.text.startswith("-") or word.text == "-"]
     if call.words[0].text == "popd":
         scene.cwd = scene.folders.pop() if scene.folders else UNKNOWN
@@ -37,7 +37,7 @@ def _cd(_walk: Walk, call: Call, scene: Scene) -> Value:
     return EMPTY
 
 
-def _declare(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _declare(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     options = [word.text for word in call.words[1:] if word.text.startswith("-")]
     names = [word for word in call.words[1:] if not word.text.startswith("-")]
     if not names and not call.env:
@@ -58,7 +58,7 @@ def _declare(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return EMPTY
 
 
-def _unset(walk: Walk, call: Call, scene: Scene) -> Value:
+def _unset(walk: Walk, call: Call, scene: ShellState) -> Value:
     walk.record(call, scene, EMPTY)
     if any(word.text == "-f" for word in call.words[1:]):
         return EMPTY
@@ -69,7 +69,7 @@ def _unset(walk: Walk, call: Call, scene: Scene) -> Value:
     return EMPTY
 
 
-def _alias(_walk: Walk, call: Call, scene: Scene) -> Value:
+def _alias(_walk: Walk, call: Call, scene: ShellState) -> Value:
     for word in call.words[1:]:
         name, equals, text = word.text.partition("=")
         if equals:
@@ -77,14 +77,14 @@ def _alias(_walk: Walk, call: Call, scene: Scene) -> Value:
     return EMPTY
 
 
-def _hash(_walk: Walk, call: Call, scene: Scene) -> Value:
+def _hash(_walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words[1:]]
     if len(args) == 3 and args[0] == "-p":
         scene.aliases[args[2]] = args[1]
     return EMPTY
 
 
-def _eval(walk: Walk, call: Call, scene: Scene) -> Value:
+def _eval(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word for word in call.words[1:] if word.text != "--"]
     labels = frozenset(label for word in words for label in word.labels)
     code = Value(" ".join(word.text for word in words), labels)
@@ -93,7 +93,7 @@ def _eval(walk: Walk, call: Call, scene: Scene) -> Value:
     return interpreters.run_code(walk, replace(call, words=call.words[:1]), scene, code, scene)
 
 
-def _source(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _source(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     words = [word for word in call.words[1:] if word.text != "--"]
     if not words:
         return EMPTY
@@ -111,14 +111,14 @@ def _source(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return EMPTY
 
 
-def _may_have_changed(scene: Scene) -> None:
+def _may_have_changed(scene: ShellState) -> None:
     """What the line set before a file that nobody has seen was read in may be something else now."""
     for name, values in scene.variables.items():
         if name in scene.own and SOMETHING not in values:
             scene.variables[name] = (*values, SOMETHING)
 
 
-def _exec(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _exec(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     words = list(call.words[1:])
     while words and words[0].text.startswith("-"):
         option = words.pop(0).text
@@ -131,7 +131,7 @@ def _exec(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return walk.call(replace(call, words=tuple(words)), scene)
 
 
-def _read(_walk: Walk, call: Call, scene: Scene) -> Value:
+def _read(_walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words[1:]]
     names, option, stdin = list[str](), "", call.stdin or SOMETHING
     for arg in args:
@@ -154,22 +154,22 @@ def _read(_walk: Walk, call: Call, scene: Scene) -> Value:
 _READ_VALUED = ("dnOsuCc", "dinNptu")  # of `mapfile`, of `read`
 
 
-def _printf(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _printf(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     words = call.words[1:]
     if len(words) > 2 and words[0].text == "-v":
-        scene.assign(words[1].text, (formatted(words[2:]),))
+        scene.assign(words[1].text, (printf_output(words[2:]),))
         return EMPTY
     return None
 
 
-def _trap(walk: Walk, call: Call, scene: Scene) -> Value:
+def _trap(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word for word in call.words[1:] if word.text != "--"]
     if len(words) > 1 and not words[0].text.startswith("-"):
         interpreters.run_code(walk, call, scene, words[0], scene)
     return EMPTY
 
 
-def _set(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _set(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     args = [word.text for word in call.words[1:]]
     if not args:
         printed = Value(UNKNOWN, frozenset(("environment all variables",)))
@@ -183,7 +183,7 @@ def _set(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return EMPTY
 
 
-def _shift(walk: Walk, _call: Call, scene: Scene) -> Value:
+def _shift(walk: Walk, _call: Call, scene: ShellState) -> Value:
     given = scene.lookup("@")
     if given:
         rest = given[0].text.split("\ue001")[1:]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.known_values import SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.shell_state import ShellState
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -26,7 +26,7 @@ _RUNNERS = ("java", "swift", "kotlin", "scala", "tcc", "dotnet-script", "rust-sc
 _COMPILERS = ("gcc", "cc", "clang", "g++", "c++", "clang++", "rustc", "tcc", "zig", "nim", "crystal", "ldc2", "swiftc")
 
 
-def _compiled(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _compiled(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """A source whose text is known: followed where it is run, kept in what is made of it."""
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
@@ -44,7 +44,7 @@ def _compiled(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return printed
 
 
-def _sources(args: list[str], call: Call, scene: Scene) -> list[tuple[str, Value]]:
+def _sources(args: list[str], call: Call, scene: ShellState) -> list[tuple[str, Value]]:
     named = [(arg, scene.content(arg)) for arg in args if re.search(r"\.\w+$", arg)] if scene.files else []
     known = [(arg, content) for arg, content in named if content is not None and content.text]
     if not known and call.stdin is not None and call.stdin.is_known and {"-", "/dev/stdin"} & set(args):

@@ -13,8 +13,8 @@ from snell.packs.guard.shell.build_recipes import of_make
 from snell.packs.guard.shell.known_values import EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -66,19 +66,19 @@ _CODE = {
 _CODE["scp"] = _CODE["sftp"] = _CODE["ssh-keyscan"] = _CODE["autossh"] = _CODE["mosh"] = _CODE["ssh"]
 _CODE["ncat"] = _CODE["nc"] = _CODE["netcat"] = r"(?:^|\x1f)(?:-\w*c\x1f|-\w*e\x1f|--(?:sh-)?exec[=\x1f])([^\x1f]+)"
 _CODE["gvim"] = _CODE["vi"] = _CODE["nvim"] = _CODE["ex"] = _CODE["vim"]
-_PATTERNS = {name: late(pattern, re.DOTALL) for name, pattern in _CODE.items()}
+_PATTERNS = {name: lazy_regex(pattern, re.DOTALL) for name, pattern in _CODE.items()}
 # Variables that name the program which another one starts.
 _PROGRAM_VARIABLES = frozenset(("PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "SUDO_ASKPASS"))
 # Programs whose input has commands in it.
 _FED = {
-    "ed": late(r"^!(.+)", re.MULTILINE),
-    "ex": late(r"^:?!(.+)", re.MULTILINE),
-    "make": late(r"^\t[@-]?(.+)", re.MULTILINE),
-    "tclsh": late(r"\bexec (.+)", re.MULTILINE),
-    "gdb": late(r"^(?:shell |!)(.+)", re.MULTILINE),
-    "psql": late(r"^\\! ?(.+)", re.MULTILINE),
-    "sqlite3": late(r"^\.(?:shell|system) (.+)", re.MULTILINE),
-    "mysql": late(r"^(?:\\!|system) (.+)", re.MULTILINE),
+    "ed": lazy_regex(r"^!(.+)", re.MULTILINE),
+    "ex": lazy_regex(r"^:?!(.+)", re.MULTILINE),
+    "make": lazy_regex(r"^\t[@-]?(.+)", re.MULTILINE),
+    "tclsh": lazy_regex(r"\bexec (.+)", re.MULTILINE),
+    "gdb": lazy_regex(r"^(?:shell |!)(.+)", re.MULTILINE),
+    "psql": lazy_regex(r"^\\! ?(.+)", re.MULTILINE),
+    "sqlite3": lazy_regex(r"^\.(?:shell|system) (.+)", re.MULTILINE),
+    "mysql": lazy_regex(r"^(?:\\!|system) (.+)", re.MULTILINE),
 }
 _SHELL_WORDS = frozenset(("adb", "wsl", "xterm", "nix"))
 
@@ -98,16 +98,18 @@ _LANGUAGE_CODE = {
 _LANGUAGE_CODE["python3"] = _LANGUAGE_CODE["python"]
 _LANGUAGE_CODE["django-admin"] = _LANGUAGE_CODE["manage.py"]
 _LANGUAGE_CODE["nvim"] = _LANGUAGE_CODE["vi"] = _LANGUAGE_CODE["ex"] = _LANGUAGE_CODE["vim"]
-_LANGUAGE_PATTERNS = {name: (language, late(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()}
+_LANGUAGE_PATTERNS = {
+    name: (language, lazy_regex(text, re.DOTALL)) for name, (language, text) in _LANGUAGE_CODE.items()
+}
 
 
-def _look_for_code(walk: Walk, call: Call, scene: Scene, program: str, text: str) -> None:
+def _look_for_code(walk: Walk, call: Call, scene: ShellState, program: str, text: str) -> None:
     language, pattern = _LANGUAGE_PATTERNS[program]
     for found in pattern.finditer(text):
         program_code.follow(walk, call, scene, language, found[1])
 
 
-def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
+def look_inside(walk: Walk, call: Call, scene: ShellState) -> None:
     """Walk through the commands that are written in the words of another program."""
     program = program_of(call.words[0].text)
     for name, value in call.env:
@@ -129,7 +131,7 @@ def look_inside(walk: Walk, call: Call, scene: Scene) -> None:
         walk.line(code.replace("\\ ", " ") if program == "socat" else code, scene.fork(), call.stdin)
 
 
-_GIT_RUNS = late(
+_GIT_RUNS = lazy_regex(
     r"core\.(?:editor|pager|sshcommand|fsmonitor|askpass)|sequence\.editor|diff\.external|gpg\.program|"
     r"(?:diff|merge|filter)\..+\.(?:textconv|command|driver|clean|smudge|process)|(?:diff|merge)tool\..+\.cmd",
     re.IGNORECASE,
@@ -144,7 +146,7 @@ _GIT_VARIABLES = frozenset(
 )
 
 
-def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _git(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """Aliases given by `-c`, commands given to `rebase -x`, `bisect run`, `submodule foreach`, `filter-branch`."""
     args = [word.text for word in call.words[1:]]
     aliases = {match[1]: match[2] for arg in args if (match := re.fullmatch(r"alias\.([\w-]+)=(.*)", arg, re.DOTALL))}
@@ -192,7 +194,7 @@ def _git(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return None
 
 
-def _note_remote(args: list[str], scene: Scene) -> None:
+def _note_remote(args: list[str], scene: ShellState) -> None:
     """An address that a remote gets, kept where git itself once kept them."""
     words = [arg for arg in args if not arg.startswith("-")]
     setting = re.fullmatch(r"remote\.([\w.-]+)\.(?:push)?url", words[-2]) if len(words) > 2 else None
@@ -205,7 +207,7 @@ def _note_remote(args: list[str], scene: Scene) -> None:
     scene.write(f".git/remotes/{name}", Value(words[-1], frozenset((f"{REMOTE} {how}",))))
 
 
-def _note_clone(args: list[str], scene: Scene) -> None:
+def _note_clone(args: list[str], scene: ShellState) -> None:
     """What is cloned from a place that nobody knows is from the network, all of it."""
     words = [arg for arg in args if not arg.startswith("-")]
     address = next((word for word in words if re.match(r"\w+://|[\w.-]+@[\w.-]+:", word)), "")
@@ -215,14 +217,14 @@ def _note_clone(args: list[str], scene: Scene) -> None:
     scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {CLONE}{address}",))))
 
 
-def _push_there(walk: Walk, call: Call, scene: Scene, args: list[str]) -> None:
+def _push_there(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
     words = [arg for arg in args[args.index("push") + 1 :] if not arg.startswith("-")]
     address = scene.content(f".git/remotes/{words[0] if words else 'origin'}")
     if address is not None and address.has(REMOTE):
         walk.record(call.with_words("git", "push", address), scene, EMPTY)
 
 
-def _database(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """`psql -f FILE`, where the line or the session wrote the file: it says what `psql` is told."""
     args = [word.text for word in call.words[1:]]
     named = [after for arg, after in itertools.pairwise(args) if arg in ("-f", "--file", "-i", "--init-file")]

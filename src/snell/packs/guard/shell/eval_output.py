@@ -1,7 +1,7 @@
 """Programs whose output is made to be run by the shell that started them: `eval "$(ssh-agent)"`."""
 
 from snell.model.tool_names import names
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 # Always, and only when a word says so.
 _INITS = names(
@@ -16,7 +16,7 @@ _INITS_BY_WORD = names(
     "stack "
     "rustc tmux hub deno bun aws gcloud terraform vault eksctl flux argocd git hatch pdm just task"
 )
-_INIT_WORD = late(
+_INIT_WORD = lazy_regex(
     r"(?:completions?|shellenv|init|hook|env|docker-env|podman-env|print-dev-env|activate|"
     r"generate-shell-completion|alias"
     r"|show-environment|-Mlocal::lib.*|-I.*|export-credentials|--completion.*|shell-hook)$"

@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
-from snell.packs.guard.shell.brace_expansion import braced
+from snell.packs.guard.shell.brace_expansion import expand_braces
 from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, Scene
+from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 MOST_COMBINATIONS = 12
-Capture = Callable[[Scene, Node, str], Value]
+Capture = Callable[[ShellState, Node, str], Value]
 
 _SECRET_NAME = (
     "SECRET",
@@ -30,15 +30,15 @@ _SECRET_NAME = (
 )
 
 
-def fields(words: Iterable[Word], scene: Scene, capture: Capture) -> list[list[Value]]:
+def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
     """The argument lists that these words may become."""
-    choices = [choice for word in words for choice in (_choices(part, scene, capture) for part in braced(word))]
+    choices = [choice for word in words for choice in (_choices(part, scene, capture) for part in expand_braces(word))]
     if all(len(choice) == 1 for choice in choices):
         return [[value for choice in choices for value in choice[0]]]
     return [[value for row in rows for value in row] for rows in islice(product(*choices), MOST_COMBINATIONS)]
 
 
-def single(word: Word, scene: Scene, capture: Capture) -> list[Value]:
+def single(word: Word, scene: ShellState, capture: Capture) -> list[Value]:
     """What the word may become where it is not split, as on the right of `=`."""
     plain = word.plain
     if plain is not None:
@@ -46,7 +46,7 @@ def single(word: Word, scene: Scene, capture: Capture) -> list[Value]:
     return _texts(word, scene, capture)
 
 
-def _choices(word: Word, scene: Scene, capture: Capture) -> list[list[Value]]:
+def _choices(word: Word, scene: ShellState, capture: Capture) -> list[list[Value]]:
     if len(word.parts) == 1 and isinstance(word.parts[0], Text):
         return [[Value(_home(word.parts[0].text, word, scene))]]
     keeps = word.is_quoted
@@ -59,7 +59,7 @@ def _choices(word: Word, scene: Scene, capture: Capture) -> list[list[Value]]:
     return rows
 
 
-def _texts(word: Word, scene: Scene, capture: Capture) -> list[Value]:
+def _texts(word: Word, scene: ShellState, capture: Capture) -> list[Value]:
     values = [EMPTY]
     for index, part in enumerate(word.parts):
         options = _part(part, scene, capture)
@@ -69,11 +69,11 @@ def _texts(word: Word, scene: Scene, capture: Capture) -> list[Value]:
     return values
 
 
-def _home(text: str, word: Word, scene: Scene) -> str:
+def _home(text: str, word: Word, scene: ShellState) -> str:
     return _tilde(text, scene) if text[:1] == "~" and not word.is_quoted else text
 
 
-def _tilde(text: str, scene: Scene) -> str:
+def _tilde(text: str, scene: ShellState) -> str:
     if text == "~" or text.startswith("~/"):
         return (scene.lookup("HOME") or (Value(scene.home),))[0].text + text[1:]
     if text.startswith("~root"):
@@ -86,7 +86,7 @@ def _tilde(text: str, scene: Scene) -> str:
     return text
 
 
-def _part(part: Part, scene: Scene, capture: Capture) -> list[Value]:
+def _part(part: Part, scene: ShellState, capture: Capture) -> list[Value]:
     if isinstance(part, Text):
         return [Value(part.text)]
     if isinstance(part, Variable):
@@ -99,7 +99,7 @@ def _part(part: Part, scene: Scene, capture: Capture) -> list[Value]:
     return [_substitution(part, scene, capture)]
 
 
-def _substitution(part: Substitution, scene: Scene, capture: Capture) -> Value:
+def _substitution(part: Substitution, scene: ShellState, capture: Capture) -> Value:
     output = capture(scene, part.body, part.process)
     if part.process:
         path = f"/dev/fd/p{len(scene.files)}"
@@ -111,7 +111,7 @@ def _substitution(part: Substitution, scene: Scene, capture: Capture) -> Value:
     return output if part.quoted else _split(output, scene)
 
 
-def _split(value: Value, scene: Scene) -> Value:
+def _split(value: Value, scene: ShellState) -> Value:
     marks = scene.variables["IFS"][0].text if "IFS" in scene.variables else " \t\n"
     if not marks or not any(mark in value.text for mark in marks):
         return value
@@ -124,7 +124,7 @@ def _split(value: Value, scene: Scene) -> Value:
     return Value(head + text + tail, value.labels)
 
 
-def _variable(part: Variable, scene: Scene, capture: Capture) -> list[Value]:
+def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value]:
     if part.name in ("$", "!"):
         return [Value("4321")]
     if part.name in ("?", "#", "-") or part.operator == "length":
@@ -152,10 +152,10 @@ def _unset(name: str) -> Value:
     return Value(UNKNOWN, frozenset((f"variable {name}",)))
 
 
-_TEMPORARY = late(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root|home)(?:ectory)?)?", re.IGNORECASE)
+_TEMPORARY = lazy_regex(r"(?:\w+_)?(?:tmp|temp)(?:_?(?:dir|path|folder|file|root|home)(?:ectory)?)?", re.IGNORECASE)
 
 
-def _lookup(name: str, scene: Scene) -> tuple[Value, ...] | None:
+def _lookup(name: str, scene: ShellState) -> tuple[Value, ...] | None:
     if name.endswith("]"):
         name, _, index = name[:-1].partition("[")
         values = scene.lookup(name)
@@ -169,7 +169,7 @@ def _lookup(name: str, scene: Scene) -> tuple[Value, ...] | None:
     return scene.lookup(name)
 
 
-_KEYED = late(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")
+_KEYED = lazy_regex(rf"(^|{BREAK})\[[^\]{BREAK}]*\]=")
 
 
 def _element(text: str, index: str) -> str:
@@ -182,7 +182,7 @@ def _element(text: str, index: str) -> str:
     return UNKNOWN if len(items) > 1 else text
 
 
-def _with_default(part: Variable, known: tuple[Value, ...] | None, scene: Scene, capture: Capture) -> list[Value]:
+def _with_default(part: Variable, known: tuple[Value, ...] | None, scene: ShellState, capture: Capture) -> list[Value]:
     argument = _texts(part.argument or Word(), scene, capture)
     is_set = known is not None and any(value.text for value in known)
     if part.operator[-1] == "+":

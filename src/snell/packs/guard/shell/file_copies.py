@@ -12,8 +12,8 @@ from snell.packs.guard.sensitive_files import secret_folder, secret_in
 from snell.packs.guard.shell import run_command
 from snell.packs.guard.shell.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
@@ -22,11 +22,11 @@ MOST_LINKS = 32
 
 _FETCHERS = frozenset(("rsync", "scp", "sftp", "aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
 _STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_PROGRAM = late(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
-_ELSEWHERE = late(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
+_PROGRAM = lazy_regex(r"(?:/usr)?(?:/local)?/s?bin/[\w.+-]+")
+_ELSEWHERE = lazy_regex(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|\w+://")
 
 
-def copied(program: str, args: list[str], scene: Scene, stdin: Value | None = None) -> None:
+def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | None = None) -> None:
     target = next((after for arg, after in itertools.pairwise(args) if arg in ("-t", "--target-directory")), "")
     valued = [after for arg, after in itertools.pairwise(args) if program == "install" and arg in ("-m", "-o", "-g")]
     paths = [arg for arg in args if not arg.startswith("-") and arg != target and arg not in valued]
@@ -54,16 +54,16 @@ def copied(program: str, args: list[str], scene: Scene, stdin: Value | None = No
                 scene.write(f"{target}/{posixpath.basename(source.rstrip('/')).rpartition(':')[2]}", value)
 
 
-def _link(target: str, source: str, scene: Scene) -> str:
+def _link(target: str, source: str, scene: ShellState) -> str:
     name = posixpath.basename(source.rstrip("/"))
     return scene.absolute(f"{target}/{name}" if not target or target.endswith(("/", ".")) else target)
 
 
-def _ground(scene: Scene) -> Ground:
+def _ground(scene: ShellState) -> Ground:
     return Ground(scene.cwd, scene.home, scene.project)
 
 
-def unpacked(program: str, call: Call, args: list[str], scene: Scene) -> None:
+def unpack_archive(program: str, call: Call, args: list[str], scene: ShellState) -> None:
     """What an archive from an address that cannot be checked leaves is from there, too."""
     if program in ("tar", "bsdtar") and not re.search(r"^-?[a-zA-Z]*x|--extract", " ".join(args[:3])):
         return
@@ -75,7 +75,7 @@ def unpacked(program: str, call: Call, args: list[str], scene: Scene) -> None:
         scene.write(f"{folder}/{UNKNOWN}", Value(UNKNOWN, frozenset((f"{NETWORK} {unsafe[0]}",))))
 
 
-def packed(call: Call, args: list[str], scene: Scene) -> Value:
+def pack_archive(call: Call, args: list[str], scene: ShellState) -> Value:
     """An archive carries the labels of everything in it."""
     labels = {ARCHIVE}
     names = [arg for arg in args if not arg.startswith("-")]

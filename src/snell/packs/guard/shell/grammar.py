@@ -21,27 +21,27 @@ from snell.packs.guard.shell.tree import (
     Word,
 )
 from snell.packs.guard.shell.words import WordReader
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_RESERVED = late(
+_RESERVED = lazy_regex(
     r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|\[\[|[{}!])"
     r"(?=[ \t\n\r;&|()<>]|\Z)"
 )
 _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 _CASE_ENDS = frozenset((";;", ";&", ";;&", "esac"))
-_CASE_BREAK = late(";;&|;;|;&")
-_SEPARATOR = late(r"&&|\|\||;(?![;&])|&(?![&>])|\n")
-_PIPE = late(r"\|&|\|(?!\|)")
-_FUNCTION = late(r"""([^ \t\n\r|&;<>()$`'"\\=]+)[ \t]*\([ \t]*\)""")
-_FUNCTION_WORD = late(r"""function[ \t]+([^ \t\n\r|&;<>()$`'"\\]+)(?:[ \t]*\([ \t]*\))?""")
-_REDIRECT = late(r"([0-9]+(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
-_ASSIGNMENT = late(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
-_ENDLESS = late(r"\(\([^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
-_ARITHMETIC = late(r"\(\((?:[^()]|\([^()]*\))*\)\)")
-_TEST_END = late(r"\]\](?=[ \t\n\r;&|)]|\Z)")
-_NAME = late(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)")
-_ODD = late(r"[|&;)]+|.", re.DOTALL)
-_COPROC_NAME = late(r"[A-Za-z_]\w*[ \t]+(?=[({]|while|until|for|if|case)")
+_CASE_BREAK = lazy_regex(";;&|;;|;&")
+_SEPARATOR = lazy_regex(r"&&|\|\||;(?![;&])|&(?![&>])|\n")
+_PIPE = lazy_regex(r"\|&|\|(?!\|)")
+_FUNCTION = lazy_regex(r"""([^ \t\n\r|&;<>()$`'"\\=]+)[ \t]*\([ \t]*\)""")
+_FUNCTION_WORD = lazy_regex(r"""function[ \t]+([^ \t\n\r|&;<>()$`'"\\]+)(?:[ \t]*\([ \t]*\))?""")
+_REDIRECT = lazy_regex(r"([0-9]+(?=[<>])|\{[A-Za-z_]\w*\}(?=[<>]))?(<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|&>>|&>)")
+_ASSIGNMENT = lazy_regex(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
+_ENDLESS = lazy_regex(r"\(\([^;()]*;\s*(?:1|true)?\s*;[^;()]*\)\)")
+_ARITHMETIC = lazy_regex(r"\(\((?:[^()]|\([^()]*\))*\)\)")
+_TEST_END = lazy_regex(r"\]\](?=[ \t\n\r;&|)]|\Z)")
+_NAME = lazy_regex(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)")
+_ODD = lazy_regex(r"[|&;)]+|.", re.DOTALL)
+_COPROC_NAME = lazy_regex(r"[A-Za-z_]\w*[ \t]+(?=[({]|while|until|for|if|case)")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 
 

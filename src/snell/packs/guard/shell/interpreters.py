@@ -14,8 +14,8 @@ from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
 from snell.packs.guard.shell.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -47,7 +47,7 @@ LANGUAGES = {
     "elixir": "-e",
     "groovy": "-e",
 }
-_VERSIONED = late(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
+_VERSIONED = lazy_regex(r"^(python|pypy|ruby|perl|php|lua|node|py)[\d.]*w?$")
 _SAME = {"py": "python", "r": "rscript", "irb": "ruby", "ts-node": "node", "tsx": "node", "jruby": "ruby"}
 _ATTACHED = {
     "python": r"-[a-zA-Z]*?c(.+)",
@@ -60,7 +60,7 @@ _ATTACHED = {
 _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f", "-d", "--import", "--loader"))
 
 
-def run_code(walk: Walk, call: Call, scene: Scene, code: Value, inner: Scene) -> Value:
+def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: ShellState) -> Value:
     """A shell is given this text to run."""
     walk.record(replace(call, stdin=None), scene, SOMETHING, code=code)
     if not code.text.strip(UNKNOWN).strip():
@@ -84,7 +84,7 @@ _BUILDS = {
 }
 
 
-def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """A program that is named by its path, when this line or this session wrote it."""
     name = call.words[0].text
     if "/" in name:
@@ -104,7 +104,7 @@ def run_file(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return _follow(walk, call, scene, content)
 
 
-def _run_recipes(walk: Walk, call: Call, scene: Scene) -> None:
+def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
     if program.startswith("python") and args[:1] == ["-m"] and len(args) > 1:
@@ -126,7 +126,7 @@ def _is_just_made(content: Value) -> bool:
     )
 
 
-def _follow(walk: Walk, call: Call, scene: Scene, content: Value) -> Value:
+def _follow(walk: Walk, call: Call, scene: ShellState, content: Value) -> Value:
     first = content.text.split("\n", 1)[0]
     language = next((name for name in LANGUAGES if name in first), "") if first.startswith("#!") else ""
     language = content.detail(SOURCE) or language
@@ -139,7 +139,7 @@ def _follow(walk: Walk, call: Call, scene: Scene, content: Value) -> Value:
     return run_code(walk, call, scene, content, inner)
 
 
-def _shell(walk: Walk, call: Call, scene: Scene) -> Value:
+def _shell(walk: Walk, call: Call, scene: ShellState) -> Value:
     words, letters = list(call.words[1:]), ""
     while words and words[0].text[:1] in ("-", "+") and len(words[0].text) > 1:
         option = words.pop(0).text
@@ -171,7 +171,7 @@ def _shell(walk: Walk, call: Call, scene: Scene) -> Value:
     return run_code(walk, call, scene, call.stdin, inner)
 
 
-def _start_files(walk: Walk, call: Call, scene: Scene, inner: Scene) -> None:
+def _start_files(walk: Walk, call: Call, scene: ShellState, inner: ShellState) -> None:
     """`BASH_ENV=file` and `--rcfile file` are read before anything else."""
     args = [word.text for word in call.words]
     named = [after for arg, after in itertools.pairwise(args) if arg in ("--rcfile", "--init-file")]
@@ -182,7 +182,7 @@ def _start_files(walk: Walk, call: Call, scene: Scene, inner: Scene) -> None:
             run_code(walk, call, scene, content, inner)
 
 
-def _script(walk: Walk, call: Call, scene: Scene, words: list[Value], inner: Scene) -> Value:
+def _script(walk: Walk, call: Call, scene: ShellState, words: list[Value], inner: ShellState) -> Value:
     content = scene.content(words[0].text)
     if content is None and words[0].labels:
         content = Value(UNKNOWN, words[0].labels)
@@ -193,7 +193,7 @@ def _script(walk: Walk, call: Call, scene: Scene, words: list[Value], inner: Sce
     return run_code(walk, call, scene, content, inner)
 
 
-def _exported_only(scene: Scene, env: tuple[tuple[str, str], ...]) -> Scene:
+def _exported_only(scene: ShellState, env: tuple[tuple[str, str], ...]) -> ShellState:
     inner = scene.fork()
     kept = scene.exported | {"IFS", "HOME", "PWD", "TMPDIR", "0"}
     inner.variables = {name: values for name, values in scene.variables.items() if name in kept}
@@ -204,7 +204,7 @@ def _exported_only(scene: Scene, env: tuple[tuple[str, str], ...]) -> Scene:
     return inner
 
 
-def _language(walk: Walk, call: Call, scene: Scene) -> Value:
+def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
     program = program_of(call.words[0].text)
     name = _VERSIONED.sub(r"\1", program)
     name = _SAME.get(name, name)
@@ -222,7 +222,9 @@ def _language(walk: Walk, call: Call, scene: Scene) -> Value:
             codes.append(Value(found[1], words[index].labels))
         elif text == "-m" and name == "python":
             module = True
-            codes += loaded_modules.known("python", words[index + 1].text, scene) if index + 1 < len(words) else []
+            codes += (
+                loaded_modules.module_files("python", words[index + 1].text, scene) if index + 1 < len(words) else []
+            )
             break
         elif text in _VALUED and index + 1 < len(words):
             index += 1
@@ -234,13 +236,13 @@ def _language(walk: Walk, call: Call, scene: Scene) -> Value:
 
 
 def _given_code(
-    walk: Walk, call: Call, scene: Scene, name: str, codes: list[Value], script: Value | None, *, module: bool
+    walk: Walk, call: Call, scene: ShellState, name: str, codes: list[Value], script: Value | None, *, module: bool
 ) -> Value:
-    from snell.packs.guard.shell.program_output import printed
+    from snell.packs.guard.shell.program_output import output_of
 
     if name in ("awk", "gawk", "mawk", "nawk"):
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
-        output = printed("awk", call, scene)
+        output = output_of("awk", call, scene)
     else:
         output = Value(UNKNOWN, frozenset((f"output {name}",)))
     if not codes and not module:
@@ -273,18 +275,18 @@ def is_versioned(program: str) -> bool:
     return _VERSIONED.match(program) is not None
 
 
-def run_versioned(walk: Walk, call: Call, scene: Scene) -> Value:
+def run_versioned(walk: Walk, call: Call, scene: ShellState) -> Value:
     return _language(walk, call, scene)
 
 
 # awk, and one-liners of other languages, that run the lines that they read.
-_RUNS_INPUT = late(
+_RUNS_INPUT = lazy_regex(
     r"system\s*\(\s*\$|system\s*[( ]\$_|print\s*\|\s*\"(?:ba)?sh|\|\s*\"(?:ba)?sh\"|exec\(.*(?:stdin|input\(\))|"
     r"eval\(.*STDIN"
 )
 
 
-def _powershell(walk: Walk, call: Call, scene: Scene) -> Value:
+def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = call.words[1:]
     for index, word in enumerate(words):
         option = word.text.lower()
@@ -304,7 +306,7 @@ def _powershell(walk: Walk, call: Call, scene: Scene) -> Value:
     return SOMETHING
 
 
-def _of_powershell(text: str, scene: Scene) -> Value:
+def _of_powershell(text: str, scene: ShellState) -> Value:
     fetches = re.search(
         r"\b(?:irm|iwr|invoke-(?:webrequest|restmethod)|downloadstring|webclient)\b", text, re.IGNORECASE
     )
@@ -320,7 +322,7 @@ def _decoded(text: str) -> str:
         return UNKNOWN
 
 
-def _cmd(walk: Walk, call: Call, scene: Scene) -> Value:
+def _cmd(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = [word.text for word in call.words[1:] if word.text.lower() not in ("/c", "/k", "/s", "/q")]
     if len(words) < len(call.words) - 1:
         return run_code(walk, call, scene, Value(" ".join(words).replace("\\", "/")), scene.fork())

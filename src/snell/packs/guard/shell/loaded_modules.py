@@ -9,22 +9,22 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from snell.packs.guard.shell.known_values import UNKNOWN, Value
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 MOST_LOADED = 20
 
 _ENDS = {"node": (".js", ".mjs", ".cjs", ".ts", "/index.js"), "ruby": (".rb",), "perl": (".pm",), "php": (".php",)}
 _IMPORTED = {
-    "python": late(
+    "python": lazy_regex(
         r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w., \t]+))|;[ \t]*import[ \t]+([\w.]+)", re.MULTILINE
     ),
-    "node": late(r"(?:\brequire\(|\bimport\(?|\bfrom)\s*['\"](\.{1,2}/[\w./-]+)['\"]"),
-    "ruby": late(r"\b(?:require_relative|load)\s*\(?\s*['\"]([\w./-]+)['\"]"),
+    "node": lazy_regex(r"(?:\brequire\(|\bimport\(?|\bfrom)\s*['\"](\.{1,2}/[\w./-]+)['\"]"),
+    "ruby": lazy_regex(r"\b(?:require_relative|load)\s*\(?\s*['\"]([\w./-]+)['\"]"),
 }
 
 
-def loaded(language: str, code: str, scene: Scene) -> Iterator[Value]:
+def loaded_files(language: str, code: str, scene: ShellState) -> Iterator[Value]:
     """The files that the code loads."""
     pattern = _IMPORTED.get(language)
     if pattern is None or not scene.files:
@@ -32,10 +32,10 @@ def loaded(language: str, code: str, scene: Scene) -> Iterator[Value]:
     for found in list(pattern.finditer(code))[:MOST_LOADED]:
         names = [name.split()[0] for group in found.groups() if group for name in group.split(",") if name.strip()]
         for name in names:
-            yield from known(language, name, scene)
+            yield from module_files(language, name, scene)
 
 
-def known(language: str, name: str, scene: Scene) -> list[Value]:
+def module_files(language: str, name: str, scene: ShellState) -> list[Value]:
     """The file of a module, as far as it is known."""
     if language == "python":
         path = name.replace(".", "/")
@@ -59,20 +59,20 @@ def module_run(args: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return "", ()
 
 
-def content(language: str, name: str, scene: Scene) -> Value | None:
+def content(language: str, name: str, scene: ShellState) -> Value | None:
     """A script by its name, which may lack its ending."""
     found = scene.content(name)
-    return found if found is not None else next(iter(known(language, name, scene)), None)
+    return found if found is not None else next(iter(module_files(language, name, scene)), None)
 
 
 _PACKAGES = f"{UNKNOWN}/site-packages"
-_LOADS_SNELL = late(r"\b(?:import|from)\s+(?:\w+\s*,\s*)*snell\b|find_spec\(")
-_FILE_OF = late(
+_LOADS_SNELL = lazy_regex(r"\b(?:import|from)\s+(?:\w+\s*,\s*)*snell\b|find_spec\(")
+_FILE_OF = lazy_regex(
     r"[A-Za-z_][\w.]*\.__(?:file__|path__\[0\])|(?:inspect\.)?get(?:source)?file\(\s*[\w.]+\s*\)"
     r"|[\w.]*find_spec\([^()]{0,80}\)\.(?:origin|submodule_search_locations\[0\])"
 )
-_PACKAGES_OF = late(r"getsitepackages\(\)(?:\[0\])?|get_paths?\([^()]{0,40}\)(?:\[[^\]]{0,20}\])?")
-_FOLDER_OF = late(r"dirname|\.parent|__path__|locations")
+_PACKAGES_OF = lazy_regex(r"getsitepackages\(\)(?:\[0\])?|get_paths?\([^()]{0,40}\)(?:\[[^\]]{0,20}\])?")
+_FOLDER_OF = lazy_regex(r"dirname|\.parent|__path__|locations")
 
 
 def with_own_files(masked: str, keep: Callable[[str], str]) -> str:

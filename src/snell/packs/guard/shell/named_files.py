@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.shell_state import ShellState
 
 
-def behind(path: str, scene: Scene) -> str:
+def named_file(path: str, scene: ShellState) -> str:
     """What an open descriptor that is named as a file stands for."""
     found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path)
     return scene.fds.get(found[1], path) if found else path
 
 
-def touched(args: tuple[str, ...], scene: Scene) -> frozenset[str]:
+def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset[str]:
     """The labels of the files that these words name."""
     labels = frozenset[str]()
     for arg in args:

@@ -11,29 +11,29 @@ from msgspec import Struct
 from snell.model.tool_names import names
 from snell.packs.guard.sensitive_files import secret_in
 from snell.packs.guard.shell.known_values import NETWORK, SECRET, UNKNOWN, Value
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 DOWNLOADERS = names(
     "curl wget wget2 nc ncat netcat socat fetch aria2c http https xh lwp-request websocat wscat telnet lynx "
     "w3m links axel tftp ftp sftp invoke-webrequest iwr irm invoke-restmethod curlie grpcurl gsutil dig "
     "nslookup host drill"
 )
-_LOCAL = late(
+_LOCAL = lazy_regex(
     r"^(?:\w+://)?(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal)(?:[:/?]|$)"
 )
-_SENDS = late(
+_SENDS = lazy_regex(
     r"^(?:-d|--data(?:-[a-z]+)?|--json|-F|--form(?:-string)?|-T|--upl[a-z-]*|--post-[a-z]+|--body-[a-z]+|-H|"
     r"--header|-b|--cookie|-K|--config|-u|--user|-A|--url-query)(?:=(.*))?$",
     re.DOTALL,
 )
-_ATTACHED = late(r"^-([dFTbHu])(.+)$", re.DOTALL)
-_CLUSTER = late(r"^-[a-zA-Z]*([dFTbHuA])$")
-_FIELD_FILE = late(r"^[\w.-]*=?@(.+)")
-_URL_FILE = late(r"^file://(?:localhost)?(/.*)")
+_ATTACHED = lazy_regex(r"^-([dFTbHu])(.+)$", re.DOTALL)
+_CLUSTER = lazy_regex(r"^-[a-zA-Z]*([dFTbHuA])$")
+_FIELD_FILE = lazy_regex(r"^[\w.-]*=?@(.+)")
+_URL_FILE = lazy_regex(r"^file://(?:localhost)?(/.*)")
 
 # Where repositories are kept; whose they are cannot be told from the name.
-_FORGE = late(
+_FORGE = lazy_regex(
     r"(?:^|[@/.])(?:github\.com|gitlab\.(?:com|[\w.-]+)|bitbucket\.org|codeberg\.org|dev\.azure\.com|visualstudio\.com|"
     r"git\.sr\.ht|gitea\.[\w.-]+|git-codecommit\.[\w.-]+|heroku\.com|huggingface\.co|localhost|127\.0\.0\.1)(?=[:/]|$)",
     re.IGNORECASE,
@@ -59,7 +59,7 @@ def is_forge(address: str) -> bool:
     return _FORGE.search(address) is not None
 
 
-def downloaded(program: str, args: list[str], scene: Scene) -> Value:
+def download_output(program: str, args: list[str], scene: ShellState) -> Value:
     """What the program prints; what it saves becomes a file that came from the network."""
     url = _url(args)
     local = _URL_FILE.match(url)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 # How they show up in a list of processes.
 _LINES = ("from snell.daemon.main import main; raise SystemExit(main())", "-m snell hook", "snell-hook")
 _NAMES = ("snell", "snell-hook")
-_NAME = late(r"snell(?:\.runtime|-hook)?")
-_ENDS = late(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
-_KILLED = late(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
-_AWK_PATTERN = late(r"/((?:[^/\\\n]|\\.)+)/")
+_NAME = lazy_regex(r"snell(?:\.runtime|-hook)?")
+_ENDS = lazy_regex(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
+_KILLED = lazy_regex(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
+_AWK_PATTERN = lazy_regex(r"/((?:[^/\\\n]|\\.)+)/")
 SECONDS = 0.05
 ITSELF, WITH_OTHERS = "itself", "with others"
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.packs.guard.shell.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.loaded_modules import loaded, with_own_files
+from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk
-from snell.packs.guard.shell.program_constants import folded, plain_text
+from snell.packs.guard.shell.program_constants import fold_constants, plain_text
 from snell.packs.guard.shell.program_services import service_commands
 from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -34,56 +34,56 @@ _TOKENS = (
     r"""|(?P<word>%[xwW]\(([^)]*)\)|qx(?:\{[^}]*\}|\([^)]*\)|/[^/]*/))"""
 )
 _FLAGS = re.DOTALL | re.MULTILINE
-_HASH = late(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
-_SLASHES = late(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
-_DASHES = late(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
+_HASH = lazy_regex(_TOKENS + r"|(?P<comment>(?:(?<=\s)|^)\#[^\n]*)", _FLAGS)
+_SLASHES = lazy_regex(_TOKENS + r"|(?P<comment>(?<!:)//[^\n]*)", _FLAGS)
+_DASHES = lazy_regex(r"(?P<comment>--\[\[.{0,500}?\]\]|--[^\n]*)|(?P<long>\[\[.{0,500}?\]\])|" + _TOKENS, _FLAGS)
 _SLASHED = frozenset(("node", "nodejs", "deno", "bun", "go", "c", "rust", "java", "groovy", "swift", "kotlin", "php"))
 _S = r"«(\d+)»"
-_ASSIGNED = late(
+_ASSIGNED = lazy_regex(
     rf"(?:^|[\s;,({{])(?:my |our |let |const |var |local )?\$?(\w+)\s*(?::\s*\w+\s*)?=\s*{_S}\s*(?=[;\n)]|$)"
 )
-_USED = late(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
-_USED_WITH_SIGN = late(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
-_JOINED = late(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
-_WRAPPED = late(
+_USED = lazy_regex(r"(?<![\w.«'\"])([A-Za-z_]\w*)\b(?!\s*[=(])")
+_USED_WITH_SIGN = lazy_regex(r"(?<![\w.«'\"])\$([A-Za-z_]\w*)\b(?!\s*[=(])")
+_JOINED = lazy_regex(rf"{_S}\s*(?:\+|\.\.?|/)\s*{_S}")
+_WRAPPED = lazy_regex(
     rf"(?:os\.path\.(?:expanduser|abspath|realpath|expandvars)|(?:pathlib\.)?Path|Pathname\.new|File\."
     rf"expand_path|str|String|path\.resolve|(?:new )?File|Paths\.get|Path\.of|Path::new|filesystem::path)"
     rf"\(\s*{_S}\s*\)"
     rf"(?:\.expanduser\(\)|\.resolve\(\)|\.absolute\(\))*"
 )
-_PATH_JOIN = late(r"(?:(?:os\.path|path|File)\.join|(?:pathlib\.)?Path)\(\s*(«\d+»(?:\s*,\s*«\d+»)+)\s*\)")
-_GLOBBED = late(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
-_LOOPED = late(rf"\bfor\s*\(?\s*(?:const |let |var |my )?\$?(\w+)\s+(?:in|of)\s*{_S}")
-_ITERATED = late(
+_PATH_JOIN = lazy_regex(r"(?:(?:os\.path|path|File)\.join|(?:pathlib\.)?Path)\(\s*(«\d+»(?:\s*,\s*«\d+»)+)\s*\)")
+_GLOBBED = lazy_regex(rf"(?<![.\w])(?:glob\.i?glob|Dir\.glob|bsd_glob|glob)\s*\(?\s*{_S}\s*\)?|\bDir\[\s*{_S}\s*\]")
+_LOOPED = lazy_regex(rf"\bfor\s*\(?\s*(?:const |let |var |my )?\$?(\w+)\s+(?:in|of)\s*{_S}")
+_ITERATED = lazy_regex(
     rf"{_S}\.(?:r?glob|iterdir|each)\b|\b(?:listdir|scandir|walk|readdirSync|Dir\.(?:children|entries))\(\s*{_S}"
     rf"|\b(?:finddepth|find)\s*\(?\s*(?:sub\s*\{{[^}}]{{0,500}}\}}|\\&\w+)\s*,\s*{_S}"
 )
-_DELETES_EACH = late(
+_DELETES_EACH = lazy_regex(
     r"(?:\bunlink|\bremove|rmtree|rm_rf|rmSync|unlinkSync|\brmdir|FileUtils\.rm\w*|File\.delete)\s*\(?\s*[a-z_$]|"
     r"\w\.(?:unlink|rmdir)\("
 )
-_ANGLED = late(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
-_DELETION = late(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
-_CALLS_OUT = late(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
-_FORKS = late(r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
-_MAPPED = late(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s*\[?\s*{_S}")
-_SHELL_LIKE = late(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
-_SOCKET = late(
+_ANGLED = lazy_regex(r"\b(?:unlink|rmtree|remove_tree)\s*\(?\s*<([^<>]+)>")
+_DELETION = lazy_regex(r"\s*(?:sudo )?rm\s+-\w*[rRf]")
+_CALLS_OUT = lazy_regex(r"\b(?:child_process|subprocess|os|system|exec\w*|spawn\w*|popen|shell|sh)\b|«\d+»\)\(")
+_FORKS = lazy_regex(r"\bfork\b.*\bwhile\b|\b(?:while|for|loop)\b.*\bfork\b|fork\(\)\s*\}?\s*while", re.DOTALL)
+_MAPPED = lazy_regex(rf"\b(?:array_map|array_walk|call_user_func)\(\s*{_S}\s*,\s*\[?\s*{_S}")
+_SHELL_LIKE = lazy_regex(r"\s*(?:sudo )?(?:rm|dd|mkfs\S*|shred|chmod|chown|curl|wget|git) +[-\w/]")
+_SOCKET = lazy_regex(
     r"TCPSocket|socket\.(?:socket|tcp|connect|create_connection)|\bsocket\s*\(|use Socket|IO::Socket|fsockopen|"
     r"\.tcp\(\)|stream_socket_client|net\.(?:connect|createConnection|Socket)|TCPServer|socket\.AF_INET"
 )
-_SPAWNS = late(
+_SPAWNS = lazy_regex(
     r"dup2|pty\.spawn|popen|Popen|subprocess|spawn|\bexec\b|\bsystem\b|os\.execute|proc_open|child_process|`"
 )
-_ANY_SHELL = late(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
-_HOME = late(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
-_VARIABLE = late(
+_ANY_SHELL = lazy_regex(r"(?:^|[/\s])(?:ba|da|z|k|a)?sh(?:\s|$|\d|<)|cmd(?:\.exe)?$|powershell")
+_HOME = lazy_regex(r"(?:pathlib\.)?Path\.home\(\)|(?:\bos|require\(«\d+»\))\.homedir\(\)|Dir\.home|UserHomeDir\(\)")
+_VARIABLE = lazy_regex(
     rf"(?:os\.environ(?:\[|\.get\()|\b(?:os\.)?getenv\(|(?:Deno|Bun)\.env\.get\(|\bENV(?:\[|\.fetch\()|os\.Getenv\(|"
     rf"System\.get(?:env|Property)\(|process\.env\[|\$ENV\{{|env::var\()\s*(?:{_S}|(\w+))\s*(?:,[^)\]}}]{{0,80}})?[)\]}}]"
     r"|\bprocess\.env\.(\w+)"
 )
 
-_SHELL = late(
+_SHELL = lazy_regex(
     rf"\b(?:os\.system|os\.popen|getoutput|getstatusoutput|system|popen2?|shell_exec|passthru|"
     rf"proc_open|execSync|exec|spawnSync|spawn|os\.exec\w+|os\.spawn\w+|posix_spawnp?"
     rf"|execFileSync|execFile|check_output|check_call|subprocess\.call|subprocess\.run|run|Popen|IO\."
@@ -92,7 +92,7 @@ _SHELL = late(
     rf"CommandSync)?|shelljs\.exec)\s*\(?\s*"
     rf"(\[[^\]]*\]|{_S}(?:\s*,\s*\[[^\]]*\]|(?:\s*,\s*«\d+»)*))"
 )
-_DELETES = late(
+_DELETES = lazy_regex(
     rf"\b(?:rmtree|os\.remove|os\.unlink|os\.rmdir|removedirs|(?:fs|fse|fsp|promises|fs\.promises|require\(«\d+»\)(?:\.promises)?)\."
     rf"(?:rm|rmSync|unlink|unlinkSync|rmdir|rmdirSync|remove|removeSync|emptyDirSync?)"
     rf"|rmSync|rmdirSync|unlinkSync|rimraf(?:\.sync)?|rm_rf|rm_r|FileUtils\.rm(?:_f)?|remove_dir|remove_entry\w*"
@@ -102,37 +102,37 @@ _DELETES = late(
     rf"|call delete|(?<![\w.])rm(?=\())"
     rf"\s*\(?\s*\[?\s*{_S}"
 )
-_METHOD_DELETES = late(rf"{_S}\.(?:unlink|rmdir|rmtree|delete|deleteDir|deleteRecursively|deleteOnExit)\(")
-_BUILT = late(rf"Command::new\(\s*{_S}\s*\)((?:\s*\.args?\(&?[^)]*\))+)")
-_OPENED = late(
+_METHOD_DELETES = lazy_regex(rf"{_S}\.(?:unlink|rmdir|rmtree|delete|deleteDir|deleteRecursively|deleteOnExit)\(")
+_BUILT = lazy_regex(rf"Command::new\(\s*{_S}\s*\)((?:\s*\.args?\(&?[^)]*\))+)")
+_OPENED = lazy_regex(
     rf"\b(?:open|fopen|File\.open|File\.new|io\.open)\s*\(\s*(?:\w+\s*,\s*)?{_S}(?:\s*,\s*(?:mode\s*=\s*)?{_S})?"
 )
-_PERL_OPENED = late(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S})?")
-_WRITES = late(
+_PERL_OPENED = lazy_regex(rf"\bopen\s*\(?\s*(?:my\s+)?[$*]?\w+\s*,\s*{_S}(?:\s*,\s*{_S})?")
+_WRITES = lazy_regex(
     rf"\b(?:writeFile(?:Sync)?|appendFile(?:Sync)?|createWriteStream|File\.write|IO\.write|"
     rf"file_put_contents|Deno\.writeTextFile(?:Sync)?|os\.truncate|truncateSync)\s*\(\s*{_S}"
     rf"|{_S}\.(?:write_text|write_bytes|touch|symlink_to|hardlink_to)\("
     rf"|\bfileinput\.\w+\(\s*(?:files\s*=\s*)?\[?\s*{_S}[^)]{{0,80}}inplace"
     rf"|\bwriteLines\(\s*(?:«\d+»|\w+)\s*,\s*(?:con\s*=\s*)?{_S}|\bwrite\.\w+\(\s*\w+\s*,\s*{_S}"
 )
-_MOVES = late(
+_MOVES = lazy_regex(
     rf"\b(?:os\.(?:renames?|replace|symlink|link)|symlinkSync|shutil\.(?:move|copy\w*)|renameSync|copyFileSync|FileUtils\.(?:mv|"
     rf"cp|cp_r)|rename|copy)\s*\(\s*{_S}\s*,\s*{_S}"
 )
-_READS = late(
+_READS = lazy_regex(
     rf"\b(?:readFile(?:Sync)?|File\.read(?:lines)?|IO\.read(?:lines)?|file_get_contents|readfile|Deno"
     rf"\.readTextFile(?:Sync)?|createReadStream|slurp|loadtxt|read_csv)\s*\(\s*{_S}"
     rf"|{_S}\.(?:read_text|read_bytes)\("
 )
-_MODES = late(
+_MODES = lazy_regex(
     rf"\b(?:os\.chmod|chmodSync|File\.chmod|FileUtils\.chmod\w*|chmod)\s*\(?\s*(?:{_S}\s*,\s*(0?o?\d+)"
     rf"|(0?o?\d+)\s*,\s*{_S})"
 )
-_RUNS_TEXT = late(
+_RUNS_TEXT = lazy_regex(
     rf"\b(?:eval|exec|load|loadstring|instance_eval|class_eval|Function|assert|runInThisContext|"
     rf"runInNewContext)\s*\(\s*(?:compile\(\s*)?{_S}"
 )
-_RUNS_DECODED = late(
+_RUNS_DECODED = lazy_regex(
     (
         rf"\b(?:eval|exec|(?:pickle|marshal|dill)\.loads|Function|assert|system|popen|run|execSync)\b\s*\(?.{{0,80}}?(?:b64decode|"
         rf"decode_base64|base64_decode|atob|Buffer\.from|decode64|fromhex|unhexlify|a2b_\w+)\s*\(\s*{_S}"
@@ -140,27 +140,27 @@ _RUNS_DECODED = late(
     ),
     re.DOTALL,
 )
-_NET = late(
+_NET = lazy_regex(
     r"\b(?:urlopen|urllib|requests\.\w+|httpx\.\w+|http\.client|fetch\s*\(|https?\.(?:request|get)|"
     r"socket\.\w+|net\.(?:connect|createConnection)"
     r"|Net::HTTP|URI\.open|open-uri|LWP|curl_exec|axios|aiohttp|TCPSocket|fsockopen|IO::Socket|"
     r"XMLHttpRequest|smtplib|ftplib)"
 )
-_FROM_ADDRESS = late(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
-_RUNS = late(
+_FROM_ADDRESS = lazy_regex(rf"\b(?:file_get_contents|fopen|readfile|include|require|open|get|source)\s*\(?\s*{_S}")
+_RUNS = lazy_regex(
     r"\b(?:exec|eval|Function|instance_eval|loadstring|assert)\s*\(|\beval\s+(?:get|\$|URI|Net|open|HTTP|Faraday)|\.then\(\s*eval|\bsystem\s*\(|os"
     r"\.system\(|\bload\s*\("
 )
-_ENVIRONMENT = late(
+_ENVIRONMENT = lazy_regex(
     r"os\.environ(?!\.get|\[|\.setdefault|\.copy|\.pop)|process\.env(?![.\[\w])|ENV\.(?:inspect|"
     r"to_[ah])|%ENV|getenv\(\)|\$_ENV\b"
 )
-_PARENT = late(rf"os\.path\.dirname\(\s*{_S}\s*\)|{_S}\.parent\b(?!s)")
-_GROUPED = late(rf"(?<![\w»\])])\(\s*{_S}\s*\)\.")
-_AWK = late(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
+_PARENT = lazy_regex(rf"os\.path\.dirname\(\s*{_S}\s*\)|{_S}\.parent\b(?!s)")
+_GROUPED = lazy_regex(rf"(?<![\w»\])])\(\s*{_S}\s*\)\.")
+_AWK = lazy_regex(rf"system\s*\(\s*{_S}|{_S}\s*\|\s*getline|\|\s*{_S}")
 
 
-def follow(walk: Walk, call: Call, scene: Scene, language: str, code: str, depth: int = 0) -> None:
+def follow(walk: Walk, call: Call, scene: ShellState, language: str, code: str, depth: int = 0) -> None:
     """Walk through what the code runs and does."""
     if depth > DEEPEST or not code.strip(UNKNOWN).strip():
         return
@@ -171,14 +171,14 @@ def follow(walk: Walk, call: Call, scene: Scene, language: str, code: str, depth
 
 
 class _Follower:
-    def __init__(self, walk: Walk, call: Call, scene: Scene, language: str, depth: int) -> None:
+    def __init__(self, walk: Walk, call: Call, scene: ShellState, language: str, depth: int) -> None:
         self.walk, self.call, self.scene, self.language, self.depth = walk, call, scene, language, depth
         self.strings: list[str] = []
         self.labels: set[str] = set()
 
     def go(self, code: str) -> None:
         written = self._masked(code)
-        for value in loaded(self.language, code, self.scene):
+        for value in loaded_files(self.language, code, self.scene):
             follow(self.walk, self.call, self.scene, self.language, value.text, self.depth + 1)
         for found in _RUNS_DECODED.finditer(written):
             self._decoded(self._string(found))
@@ -240,7 +240,7 @@ class _Follower:
         masked = with_own_files(masked, self._kept)
         for _ in range(6):
             before = masked
-            masked = folded(masked, self._at, self._kept)
+            masked = fold_constants(masked, self._at, self._kept)
             masked = _WRAPPED.sub(lambda found: f"«{found[1]}»", masked)
             masked = _PARENT.sub(lambda found: self._kept(posixpath.dirname(self._string(found))), masked)
             masked = _GROUPED.sub(r"«\1».", masked)

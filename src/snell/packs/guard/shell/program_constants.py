@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 
 from snell.packs.guard.shell.known_values import UNKNOWN
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 _S = r"«(\d+)»"
 _NUMBERS = r"((?:0x[0-9a-fA-F]+|\d+)(?:\s*,\s*(?:0x[0-9a-fA-F]+|\d+))*)\s*,?\s*"
@@ -40,14 +40,14 @@ _BACKWARDS = (
     rf"|(?:{_S}\.split\(\s*«\d+»\s*\)|\[\.\.\.\s*{_S}\s*\])\.reverse\(\)\.join\(\s*«\d+»\s*\)"
 )
 _SAME = rf"{_S}\.(?:decode|toString|to_s|strip|trim|encode|chomp|valueOf)\(\s*(?:«\d+»\s*)?\)|«\d+»\.join\(\s*{_S}\s*\)"
-_REPLACED = late(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
-_ANY = late(
+_REPLACED = lazy_regex(rf"{_S}\.(?:replace|replaceAll|gsub|tr)\(\s*{_S}\s*,\s*{_S}\s*\)")
+_ANY = lazy_regex(
     r"fromhex|unhexlify|a2b_|hex2bin|64|atob|Buffer\.from|codecs|pack|fromCharCode|bytes|bytearray|chr\b|\[::-1\]|"
     r"rev|\.replace|gsub|\.tr\("
 )
 
 
-def folded(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
+def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
     """The code with such expressions replaced by the strings that they stand for."""
     if "import" in masked:
         masked = _unaliased(masked)
@@ -60,8 +60,8 @@ def folded(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) ->
     return _REPLACED.sub(lambda found: keep(at(found[1]).replace(at(found[2]), at(found[3]))), masked)
 
 
-_LISTED = late(rf"{_S}\.join\(\s*[\[(]\s*((?:«\d+»\s*,?\s*){{1,200}})[\])]\s*\)")
-_ALIAS = late(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
+_LISTED = lazy_regex(rf"{_S}\.join\(\s*[\[(]\s*((?:«\d+»\s*,?\s*){{1,200}})[\])]\s*\)")
+_ALIAS = lazy_regex(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
 
 
 def _unaliased(masked: str) -> str:
@@ -133,7 +133,7 @@ def _first(given: list[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
-    (late(pattern), decode)
+    (lazy_regex(pattern), decode)
     for pattern, decode in (
         (_CODES, _of_codes),
         (_HEX, _of_hex),

@@ -14,7 +14,7 @@ from snell.packs.guard.path_classes import NO_PROJECT
 from snell.packs.guard.secret_commands import prints_personal, prints_secret
 from snell.packs.guard.shell import run_command
 from snell.packs.guard.shell.eval_output import is_init
-from snell.packs.guard.shell.file_copies import copied, packed, unpacked
+from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.known_values import (
     ARCHIVE,
     DECODED,
@@ -29,16 +29,16 @@ from snell.packs.guard.shell.known_values import (
     UNKNOWN,
     Value,
 )
-from snell.packs.guard.shell.network_transfers import DOWNLOADERS, downloaded
+from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
 from snell.packs.guard.shell.process_signals import finds_snell
-from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.shell_state import ShellState
 from snell.shell import ansi_quotes
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call
 
-_SPECIFIER = late(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
+_SPECIFIER = lazy_regex(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?[bqsdiouxXcfeg])")
 _FILTERS = names(
     "cat tac head tail grep egrep fgrep rg sed awk gawk mawk sort uniq cut tr jq yq gzip gunzip zcat bzip2 xz "
     "zstd openssl gpg base64 base32 xxd od hexdump tee fold nl strings column pv buffer iconv dos2unix less "
@@ -47,7 +47,7 @@ _FILTERS = names(
 _LISTERS = frozenset(("ps", "ss", "lsof", "netstat", "top", "pgrep", "pstree", "systemctl"))
 _COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync", "ditto", "scp", "sftp"))
 _CLOUDS = frozenset(("aws", "gsutil", "gcloud", "rclone", "mc", "s3cmd", "s5cmd"))
-_HIDES = late(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
+_HIDES = lazy_regex(r"\\(?:x[2-7][0-9a-fA-F]|0?(?:0[4-7]|1[0-7])[0-7]|u00[2-7][0-9a-fA-F])")
 _PACKERS = names("tar bsdtar zip 7z 7za cpio pax jar shar pg_dump pg_dumpall mysqldump mongodump")
 _SQUEEZERS = {
     "gzip": ".gz",
@@ -60,21 +60,21 @@ _SQUEEZERS = {
 }
 
 
-def printed(program: str, call: Call, scene: Scene) -> Value:
+def output_of(program: str, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words[1:]]
     if program in _PRINTERS:
         return _PRINTERS[program](call, args, scene)
     if program in _COPIERS or (program in _CLOUDS and {"cp", "copy", "copyto", "mv", "sync"} & set(args[:4])):
-        copied(program, args, scene, call.stdin)
+        copy_files(program, args, scene, call.stdin)
         return Value(UNKNOWN, frozenset((NETWORK,))) if args[-1:] == ["-"] else EMPTY
     if program in DOWNLOADERS:
-        return downloaded(program, args, scene)
+        return download_output(program, args, scene)
     if program == "openssl" and "s_client" in args:
         return Value(UNKNOWN, frozenset((f"{NETWORK} openssl",)))
     if program in ("tar", "bsdtar", "unzip", "7z", "cpio"):
-        unpacked(program, call, args, scene)
+        unpack_archive(program, call, args, scene)
     if program in _PACKERS:
-        return packed(call, args, scene)
+        return pack_archive(call, args, scene)
     if program in _FILTERS:
         return _filtered(program, call, args, scene)
     if program in ("locate", "plocate", "mlocate", "mdfind"):
@@ -92,7 +92,7 @@ def printed(program: str, call: Call, scene: Scene) -> Value:
     return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
 
 
-def leave_files(program: str, call: Call, scene: Scene, output: Value) -> None:
+def leave_files(program: str, call: Call, scene: ShellState, output: Value) -> None:
     """Files named by `-o` and the like get the labels of what went in."""
     args = [word.text for word in call.words[1:]]
     labels = _carried(program, call, scene) | output.labels
@@ -113,15 +113,15 @@ def leave_files(program: str, call: Call, scene: Scene, output: Value) -> None:
         scene.write(written, Value(UNKNOWN, labels))
 
 
-_OUTPUT = late(r"(?:--output|--out|of|--outfile)=.")
-_SED_WRITES = late(r"(?:\bw |> ?\"?)([\w./-]+)")
+_OUTPUT = lazy_regex(r"(?:--output|--out|of|--outfile)=.")
+_SED_WRITES = lazy_regex(r"(?:\bw |> ?\"?)([\w./-]+)")
 _REDUCERS = frozenset(
     ("wc", "md5sum", "sha256sum", "sha1sum", "cksum", "test", "[", "stat", "ls", "file", "du", "shasum", "cmp")
 )
 _CARRIED = (SECRET, ENVIRONMENT, PRIVATE, DECODED, NETWORK)
 
 
-def _carried(program: str, call: Call, scene: Scene) -> frozenset[str]:
+def _carried(program: str, call: Call, scene: ShellState) -> frozenset[str]:
     """The labels that go from what a program reads into what it prints."""
     if program in _REDUCERS:
         return frozenset()
@@ -133,7 +133,7 @@ def _carried(program: str, call: Call, scene: Scene) -> frozenset[str]:
     return frozenset(label for label in labels if label.partition(" ")[0] in _CARRIED)
 
 
-def formatted(words: tuple[Value, ...]) -> Value:
+def printf_output(words: tuple[Value, ...]) -> Value:
     """What `printf` makes of its words."""
     if not words:
         return EMPTY
@@ -165,10 +165,10 @@ def _argument(specifier: str, rest: list[str]) -> str:
 def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
-    return ansi_quotes.decoded(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text)) or text
+    return ansi_quotes.decode_ansi_quotes(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text)) or text
 
 
-def _echo(call: Call, args: list[str], _scene: Scene) -> Value:
+def _echo(call: Call, args: list[str], _scene: ShellState) -> Value:
     words, escapes, newline = list(call.words[1:]), False, True
     while words and re.fullmatch("-[neE]+", words[0].text):
         option = words.pop(0).text
@@ -181,26 +181,26 @@ def _echo(call: Call, args: list[str], _scene: Scene) -> Value:
     return Value((_unescaped(text) if escapes else text) + ("\n" if newline else ""), labels)
 
 
-def _printf(call: Call, _args: list[str], _scene: Scene) -> Value:
-    return formatted(call.words[1:])
+def _printf(call: Call, _args: list[str], _scene: ShellState) -> Value:
+    return printf_output(call.words[1:])
 
 
-def _environment(call: Call, args: list[str], scene: Scene) -> Value:
+def _environment(call: Call, args: list[str], scene: ShellState) -> Value:
     names = [arg for arg in args if not arg.startswith("-")]
     if names:
         return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} {names[0]}",)))
     return Value(UNKNOWN, frozenset((f"{ENVIRONMENT} all variables",)))
 
 
-def _mktemp(_call: Call, args: list[str], _scene: Scene) -> Value:
+def _mktemp(_call: Call, args: list[str], _scene: ShellState) -> Value:
     return Value("/tmp/tmp.made-here")
 
 
-def _pwd(_call: Call, _args: list[str], scene: Scene) -> Value:
+def _pwd(_call: Call, _args: list[str], scene: ShellState) -> Value:
     return Value(scene.cwd)
 
 
-def _names(call: Call, args: list[str], scene: Scene) -> Value:
+def _names(call: Call, args: list[str], scene: ShellState) -> Value:
     program = run_command.program_of(call.words[0].text)
     paths = [arg for arg in args if not arg.startswith("-")]
     if not paths:
@@ -212,7 +212,7 @@ def _names(call: Call, args: list[str], scene: Scene) -> Value:
     return Value(scene.absolute(paths[0]))
 
 
-def _git(call: Call, args: list[str], scene: Scene) -> Value:
+def _git(call: Call, args: list[str], scene: ShellState) -> Value:
     if args[:1] == ["rev-parse"] and "--show-toplevel" in args:
         return Value(scene.cwd if scene.project == NO_PROJECT else scene.project)
     if args[:1] in (["archive"], ["bundle"]):
@@ -223,27 +223,27 @@ def _git(call: Call, args: list[str], scene: Scene) -> Value:
     return Value(UNKNOWN, frozenset(("output git",)))
 
 
-def _which(_call: Call, args: list[str], _scene: Scene) -> Value:
+def _which(_call: Call, args: list[str], _scene: ShellState) -> Value:
     names = [arg for arg in args if not arg.startswith("-")]
     return Value(f"/usr/bin/{names[0]}" if names and "/" not in names[0] else (names[0] if names else UNKNOWN))
 
 
-def _ls(call: Call, args: list[str], scene: Scene) -> Value:
+def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
     """The names that it lists, where a pattern says which they are."""
     named = [arg for arg in args if "*" in arg.rpartition("/")[2]]
     labels = _carried("ls", call, scene) | {"output ls"}
     return Value(named[0] if len(named) == 1 == len([arg for arg in args if arg[:1] != "-"]) else UNKNOWN, labels)
 
 
-def _true(_call: Call, _args: list[str], _scene: Scene) -> Value:
+def _true(_call: Call, _args: list[str], _scene: ShellState) -> Value:
     return EMPTY
 
 
-def _yes(_call: Call, args: list[str], _scene: Scene) -> Value:
+def _yes(_call: Call, args: list[str], _scene: ShellState) -> Value:
     return Value((" ".join(args) or "y") + "\n")
 
 
-def _date(_call: Call, _args: list[str], _scene: Scene) -> Value:
+def _date(_call: Call, _args: list[str], _scene: ShellState) -> Value:
     return Value("2026-01-01")
 
 
@@ -268,7 +268,7 @@ _PRINTERS = {
 }
 
 
-def _filtered(program: str, call: Call, args: list[str], scene: Scene) -> Value:
+def _filtered(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     given = _given(program, call, args, scene)
     text = UNKNOWN
     if program in ("cat", "less", "more", "bat", "pv", "buffer", "head", "tail", "tee", "sponge"):
@@ -290,7 +290,7 @@ def _filtered(program: str, call: Call, args: list[str], scene: Scene) -> Value:
     return Value(text, given.labels)
 
 
-def _given(program: str, call: Call, args: list[str], scene: Scene) -> Value:
+def _given(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
     """What goes into a filter: its files, or its standard input."""
     paths = [arg for arg in args if arg and arg != "-" and not arg.startswith("-")]
     if program in ("grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "yq", "cut") and paths:
@@ -314,7 +314,7 @@ def _given(program: str, call: Call, args: list[str], scene: Scene) -> Value:
     return total
 
 
-def _decoded(program: str, args: list[str], given: Value, scene: Scene) -> Value:
+def _decoded(program: str, args: list[str], given: Value, scene: ShellState) -> Value:
     flags = " ".join(args)
     decodes = {
         "xxd": r"(?:^| )-\w*r",

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 
 from snell.packs.guard.shell.known_values import UNKNOWN
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_ESCAPE = late(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
+_ESCAPE = lazy_regex(r"\\(?:x\{?([0-9a-fA-F]{2,6})\}|x([0-9a-fA-F]{2})|u\{?([0-9a-fA-F]{4})\}?|(.))", re.DOTALL)
 # The home folder inside a string: of perl, ruby, node and python.
-_HOME = late(
+_HOME = lazy_regex(
     r"\$ENV\{['\"]?HOME['\"]?\}|#\{(?:ENV\[['\"]HOME['\"]\]|Dir\.home)\}|\$\{(?:process\.env\.HOME|os\.homedir\(\))\}"
     r"|\{(?:os\.environ\[['\"]HOME['\"]\]|(?:pathlib\.)?Path\.home\(\)|os\.path\.expanduser\(['\"]~['\"]\))\}"
 )
@@ -33,7 +33,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 _S = r"«(\d+)»"
-_WRITTEN = late(
+_WRITTEN = lazy_regex(
     rf"open\s*\(\s*{_S}[^()]{{0,80}}\)\.write\(\s*{_S}|{_S}\.write_text\(\s*{_S}|"
     rf"\b(?:writeFile(?:Sync)?|appendFileSync|File\.write|IO\.write|file_put_contents)\s*\(\s*{_S}\s*,\s*{_S}"
 )
@@ -50,9 +50,11 @@ _NAMED = (
     rf"(?:(?:os\.)?environ(?:\[|\.get\()|\bgetenv\(|\bENV(?:\[|\.fetch\()|process\.env\[)\s*{_S}|\bprocess\.env\.(\w+)"
 )
 # Behind an address or in a body; a header is how services are used.
-_TOLD = late(rf"{_S}\s*\+\s*(?:{_NAMED})|\b(?:data|params|json|body)\W{{1,3}}(?:[^()\n«]|«\d+»){{0,60}}?(?:{_NAMED})")
-_IN_ADDRESS = late(r"https?://[^\s{]*\{(?:(?:os\.)?environ(?:\[|\.get\()['\"]|process\.env\.)(\w+)")
-_SECRET = late(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL|_PAT$", re.IGNORECASE)
+_TOLD = lazy_regex(
+    rf"{_S}\s*\+\s*(?:{_NAMED})|\b(?:data|params|json|body)\W{{1,3}}(?:[^()\n«]|«\d+»){{0,60}}?(?:{_NAMED})"
+)
+_IN_ADDRESS = lazy_regex(r"https?://[^\s{]*\{(?:(?:os\.)?environ(?:\[|\.get\()['\"]|process\.env\.)(\w+)")
+_SECRET = lazy_regex(r"SECRET|TOKEN|PASSW|KEY|CREDENTIAL|_PAT$", re.IGNORECASE)
 
 
 def told_variables(masked: str, strings: list[str], at: Callable[[str], str]) -> set[str]:

@@ -13,9 +13,9 @@ from snell.packs.guard.secret_commands import prints_secret
 from snell.packs.guard.shell.eval_output import is_init
 from snell.packs.guard.shell.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Scene
+from snell.packs.guard.shell.shell_state import CONTAINER, HOST, ShellState
 from snell.packs.guard.shell.unknown_parts import is_unset
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -27,7 +27,7 @@ _FLAGS = names(
 )
 
 
-def _ssh(walk: Walk, call: Call, scene: Scene) -> Value:
+def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = list(call.words[1:])
     while words and words[0].text.startswith("-"):
         option = words.pop(0).text
@@ -52,10 +52,10 @@ def _unknown_command(words: list[Value]) -> Value | None:
     return words[1]
 
 
-_OPTIONS = late(r"OPT|ARG|FLAG|PARAM", re.IGNORECASE)
+_OPTIONS = lazy_regex(r"OPT|ARG|FLAG|PARAM", re.IGNORECASE)
 
 
-def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     walk.record(call, scene, SOMETHING)
     words = list(call.words[1:])
     _drop_options(words)
@@ -81,7 +81,7 @@ def _container(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return walk.call(replace(call, words=tuple(rest)), _remote(scene, CONTAINER))
 
 
-def _in_mounted_folder(walk: Walk, call: Call, scene: Scene, texts: list[str]) -> None:
+def _in_mounted_folder(walk: Walk, call: Call, scene: ShellState, texts: list[str]) -> None:
     """`-v ~:/x -w /x`: the command starts in a folder of this machine."""
     where = next((after for option, after in itertools.pairwise(texts) if option in ("-w", "--workdir")), "")
     for source, target in _mounts(texts):
@@ -126,7 +126,7 @@ def _mounts(texts: list[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
+def _kubectl(walk: Walk, call: Call, scene: ShellState) -> Value:
     walk.record(call, scene, SOMETHING)
     texts = [word.text for word in call.words]
     if "exec" in texts and "--" in texts:
@@ -136,7 +136,7 @@ def _kubectl(walk: Walk, call: Call, scene: Scene) -> Value:
     return _printed(texts)
 
 
-_LISTS = late(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
+_LISTS = lazy_regex(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(?:\s-\w*q\b|--quiet)")
 
 
 def _printed(texts: list[str]) -> Value:
@@ -158,7 +158,7 @@ def _drop_options(words: list[Value]) -> None:
             words.pop(0)
 
 
-def _remote(scene: Scene, where: str) -> Scene:
+def _remote(scene: ShellState, where: str) -> ShellState:
     inner = scene.fork()
     inner.where, inner.cwd, inner.project = where, "/workdir", "/workdir"
     inner.home = "/root" if where == CONTAINER else "/home/remote"

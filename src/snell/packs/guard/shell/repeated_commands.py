@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
 from snell.packs.guard.shell.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.run_command import Performer, file_value, program_of
-from snell.packs.guard.shell.shell_state import Scene
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.shell_state import ShellState
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
 _EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_FILTERS = late(
+_FILTERS = lazy_regex(
     r"-(?:i?name|i?path|i?regex|i?wholename|[acm]time|[acm]min|newer\w*|size|empty|user|group|perm|inum|lname)$"
 )
 _MOST_ITEMS = 20
@@ -27,7 +27,7 @@ _XARGS_VALUED = frozenset(
 )
 
 
-def _find(walk: Walk, call: Call, scene: Scene) -> Value:
+def _find(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = list(call.words[1:])
     while words and re.fullmatch(r"-[HLP]|-O\d?|-D", words[0].text):
         words.pop(0)
@@ -85,7 +85,7 @@ def _executed(words: list[Value]) -> list[list[Value]]:
     return commands
 
 
-def _fd(walk: Walk, call: Call, scene: Scene) -> Value:
+def _fd(walk: Walk, call: Call, scene: ShellState) -> Value:
     args = [word.text for word in call.words]
     walk.record(call, scene, SOMETHING)
     for option in ("-x", "-X", "--exec", "--exec-batch"):
@@ -113,7 +113,7 @@ def _items(stdin: Value | None) -> list[Value]:
     return [Value(text, stdin.labels) for text in stdin.text.replace("\0", "\n").split()[:_MOST_ITEMS]]
 
 
-def _xargs(walk: Walk, call: Call, scene: Scene) -> Value:
+def _xargs(walk: Walk, call: Call, scene: ShellState) -> Value:
     words, mark = list(call.words[1:]), ""
     given = call.stdin
     while words and words[0].text.startswith("-") and len(words[0].text) > 1:
@@ -134,7 +134,7 @@ def _xargs(walk: Walk, call: Call, scene: Scene) -> Value:
     return _each(walk, call, scene, words or [Value("echo")], mark, _items(given))
 
 
-def _each(walk: Walk, call: Call, scene: Scene, words: list[Value], mark: str, items: list[Value]) -> Value:
+def _each(walk: Walk, call: Call, scene: ShellState, words: list[Value], mark: str, items: list[Value]) -> Value:
     if not items:
         items = [EMPTY]
     if program_of(words[0].text) in SHELLS and words[-1].text in ("-c", mark) and "-c" in (word.text for word in words):
@@ -153,7 +153,7 @@ def _each(walk: Walk, call: Call, scene: Scene, words: list[Value], mark: str, i
     return walk.call(replace(call, words=(*words, *items), stdin=None), scene)
 
 
-def _parallel(walk: Walk, call: Call, scene: Scene) -> Value:
+def _parallel(walk: Walk, call: Call, scene: ShellState) -> Value:
     words = list(call.words[1:])
     while words and words[0].text.startswith("-") and len(words[0].text) > 1:
         option = words.pop(0).text

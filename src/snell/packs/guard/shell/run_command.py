@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN, is_own, is_private, secret_folder, secret_in
 from snell.packs.guard.shell.known_values import NETWORK, PRIVATE, PROCESS, SECRET, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.shell_state import HERE, Scene
+from snell.packs.guard.shell.shell_state import HERE, ShellState
 from snell.packs.guard.shell.symlinks import leads_to
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
 
-Performer = Callable[["Walk", "Call", Scene], Value | None]
+Performer = Callable[["Walk", "Call", ShellState], Value | None]
 
 
 def program_of(word: str) -> str:
@@ -25,7 +25,7 @@ def program_of(word: str) -> str:
     return name.removesuffix(".exe").removesuffix(".traditional").removesuffix(".openbsd")
 
 
-def file_value(path: str, scene: Scene) -> Value:
+def file_value(path: str, scene: ShellState) -> Value:
     """What reading this file yields."""
     secret = secret_in(path, scene.home) or secret_in(_led_to(path, scene), scene.home)
     if secret:
@@ -41,11 +41,11 @@ def file_value(path: str, scene: Scene) -> Value:
     return SOMETHING
 
 
-def _led_to(path: str, scene: Scene) -> str:
+def _led_to(path: str, scene: ShellState) -> str:
     return leads_to(path, scene.links, scene.home, scene.project) if scene.where == HERE else path
 
 
-def perform(walk: Walk, call: Call, scene: Scene) -> Value:
+def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     """Run one command: the first that knows it performs it; the rest are plain programs."""
     from snell.packs.guard.shell import builtins, compilers, embedded_commands, interpreters, program_output, wrappers
 
@@ -72,7 +72,7 @@ def perform(walk: Walk, call: Call, scene: Scene) -> Value:
             output = performer(walk, call, scene)
             if output is not None:
                 return output
-    printed = program_output.printed(program, call, scene)
+    printed = program_output.output_of(program, call, scene)
     program_output.leave_files(program, call, scene, printed)
     walk.record(call, scene, printed)
     return printed

@@ -41,7 +41,7 @@ class Step(Struct, frozen=True):
         return " ".join(word.text for word in self.words).replace(UNKNOWN, "?")[:200]
 
 
-class Scene:
+class ShellState:
     """The state of the shell at one point of the line."""
 
     def __init__(self, cwd: str, home: str, project: str, budget: Budget) -> None:
@@ -89,9 +89,9 @@ class Scene:
         self.variables.update((name, (Value(value),)) for name, value in env)
         self.exported.update(name for name, _value in env)
 
-    def fork(self) -> Scene:
+    def fork(self) -> ShellState:
         """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
-        child = Scene.__new__(Scene)
+        child = ShellState.__new__(ShellState)
         child.__dict__.update(self.__dict__)
         child.variables = dict(self.variables)
         child.exported = set(self.exported)

@@ -4,15 +4,15 @@ import re
 import time
 
 from snell.packs.guard.shell.tree import Redirect
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 LONGEST_LINE = 262_144
 DEEPEST_NESTING = 60
 MOST_COMMANDS = 6_000
 LONGEST_READING = 1.0  # seconds of processor time
 
-_BLANKS = late(r"(?:[ \t\r]|\\\r?\n)+")
-_COMMENT = late(r"#[^\n]*")
+_BLANKS = lazy_regex(r"(?:[ \t\r]|\\\r?\n)+")
+_COMMENT = lazy_regex(r"#[^\n]*")
 
 
 class TooMuchError(Exception):

@@ -30,7 +30,7 @@ _PROGRAMS = _DELETERS | names(
 _NEVER = ("/dev/", "/proc/", "/sys/")  # there, links lead to whoever asks
 
 
-def followed(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
+def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
     """The step with what its paths lead to in their place; None where no link is on the way."""
     if step.where != HERE or not (step.program in _PROGRAMS or step.reads or step.writes or step.appends):
         return None

@@ -6,20 +6,22 @@ both ways. A gap that is a whole part of a path or a value (`$DIR/build`, `name=
 """
 
 from snell.packs.guard.shell.known_values import UNKNOWN, Value
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_INSIDE = late(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
+_INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
 
 
-def closed(row: list[Value]) -> list[Value] | None:
+def without_unknown_parts(row: list[Value]) -> list[Value] | None:
     """The words as they are when the gaps in them hold nothing; None where that makes no difference."""
     if not any(UNKNOWN in value.text for value in row):
         return None
-    words = [Value(closed_text(value.text), value.labels) if UNKNOWN in value.text else value for value in row]
+    words = [
+        Value(text_without_unknown_parts(value.text), value.labels) if UNKNOWN in value.text else value for value in row
+    ]
     return words if words != row else None
 
 
-def closed_text(text: str) -> str:
+def text_without_unknown_parts(text: str) -> str:
     return _INSIDE.sub("", text)
 
 

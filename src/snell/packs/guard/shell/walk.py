@@ -16,8 +16,8 @@ from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.grammar import read
 from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
-from snell.packs.guard.shell.named_files import behind, touched
-from snell.packs.guard.shell.shell_state import Scene, Step
+from snell.packs.guard.shell.named_files import labels_of_named_files, named_file
+from snell.packs.guard.shell.shell_state import ShellState, Step
 from snell.packs.guard.shell.source_text import TooMuchError
 from snell.packs.guard.shell.tree import (
     Assignment,
@@ -33,16 +33,18 @@ from snell.packs.guard.shell.tree import (
     Simple,
     Word,
 )
-from snell.packs.guard.shell.unknown_parts import closed, closed_text
-from snell.packs.guard.shell.written_files import written
-from snell.system.lazy_regex import late
+from snell.packs.guard.shell.unknown_parts import text_without_unknown_parts, without_unknown_parts
+from snell.packs.guard.shell.written_files import written_files
+from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
 MOST_ROUNDS = 8
 DEEPEST_CALL = 24
 
-_PLAIN = late(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
-_ASSIGNS = late(r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b")
+_PLAIN = lazy_regex(r"[A-Za-z0-9_./:@%+,=-][A-Za-z0-9_./:@%+,= \t-]{0,4000}")
+_ASSIGNS = lazy_regex(
+    r"[A-Za-z_]\w*\+?=|(?:if|for|while|until|case|select|function|coproc|time|then|do|done|fi|esac)\b"
+)
 
 
 class Call(Struct, frozen=True):
@@ -70,7 +72,7 @@ class Walk:
         self._background = 0
         self._sinking = False
 
-    def line(self, text: str, scene: Scene, stdin: Value | None = None) -> Value:
+    def line(self, text: str, scene: ShellState, stdin: Value | None = None) -> Value:
         """Walk through a text that a shell is given."""
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
@@ -82,12 +84,12 @@ class Walk:
         scene.depth -= 1
         return output
 
-    def _plain(self, text: str, scene: Scene, stdin: Value | None) -> Value:
+    def _plain(self, text: str, scene: ShellState, stdin: Value | None) -> Value:
         """A line without anything that a shell would change needs no reader."""
         words = tuple(map(Value, text.split()))
         return self.call(Call(words, stdin), scene) if words else EMPTY
 
-    def run(self, node: Node, scene: Scene, stdin: Value | None) -> Value:
+    def run(self, node: Node, scene: ShellState, stdin: Value | None) -> Value:
         """Walk through one part of the tree; returns what it prints."""
         if isinstance(node, Simple):
             return self._simple(node, scene, stdin)
@@ -106,13 +108,13 @@ class Walk:
             return self._redirected(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
         return self._function(node, scene)
 
-    def _function(self, node: Function, scene: Scene) -> Value:
+    def _function(self, node: Function, scene: ShellState) -> Value:
         scene.functions[node.name] = node.body
         if node.name in _CALLED_BY_ITSELF:
             self._call_function(node.name, Call((Value(node.name),)), scene.fork())
         return EMPTY
 
-    def _chain(self, node: Chain, scene: Scene, stdin: Value | None) -> Value:
+    def _chain(self, node: Chain, scene: ShellState, stdin: Value | None) -> Value:
         output, before = EMPTY, ";"
         for item, joiner in zip(node.items, node.joiners, strict=True):
             scene.conditional += before in ("&&", "||")
@@ -123,7 +125,7 @@ class Walk:
             before = joiner
         return output
 
-    def _pipe(self, node: Pipe, scene: Scene, stdin: Value | None) -> Value:
+    def _pipe(self, node: Pipe, scene: ShellState, stdin: Value | None) -> Value:
         self._background += 1
         for stage in node.stages:
             inner = scene
@@ -134,19 +136,19 @@ class Walk:
         self._background -= 1
         return stdin or EMPTY
 
-    def _branches(self, node: Branches, scene: Scene, stdin: Value | None) -> Value:
+    def _branches(self, node: Branches, scene: ShellState, stdin: Value | None) -> Value:
         scene.conditional += 1
         output = any_of([self.run(part, scene, stdin) for part in node.nodes])
         scene.conditional -= 1
         return output
 
-    def _loop(self, node: Loop, scene: Scene, stdin: Value | None) -> Value:
+    def _loop(self, node: Loop, scene: ShellState, stdin: Value | None) -> Value:
         if is_bomb(node):
             self.bombs.append("a loop that never ends starts one process after the other in the background")
         self.run(node.condition, scene, stdin)
         return self.run(node.body, scene, stdin)
 
-    def _for(self, node: For, scene: Scene, stdin: Value | None) -> Value:
+    def _for(self, node: For, scene: ShellState, stdin: Value | None) -> Value:
         items = [SOMETHING]
         if node.items is not None:
             items = [value for row in fields(node.items, scene, self.capture) for value in row]
@@ -158,12 +160,14 @@ class Walk:
             output = output.joined(self.run(node.body, scene, stdin))
         return output
 
-    def capture(self, scene: Scene, node: Node, process: str) -> Value:
+    def capture(self, scene: ShellState, node: Node, process: str) -> Value:
         inner = scene.fork()
         inner.piped = True
         return self.run(node, inner, SOMETHING if process == ">" else None)
 
-    def _redirected(self, redirects: tuple[Redirect, ...], scene: Scene, stdin: Value | None, body: object) -> Value:
+    def _redirected(
+        self, redirects: tuple[Redirect, ...], scene: ShellState, stdin: Value | None, body: object
+    ) -> Value:
         call = self._streams(Call((), stdin), redirects, scene)
         output: Value = body(call.stdin)  # type: ignore[operator]  # a lambda of ours, see run
         if call.writes or call.appends or call.reads:
@@ -171,17 +175,17 @@ class Walk:
         self._keep(call, scene, output)
         return EMPTY if call.writes or call.appends else output
 
-    def _simple(self, node: Simple, scene: Scene, stdin: Value | None) -> Value:
+    def _simple(self, node: Simple, scene: ShellState, stdin: Value | None) -> Value:
         env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
-        for row in filter(None, map(closed, rows)):
+        for row in filter(None, map(without_unknown_parts, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
         return any_of(outputs).labelled(*labels) if outputs else EMPTY
 
-    def _one(self, call: Call, scene: Scene, redirects: tuple[Redirect, ...]) -> Value:
+    def _one(self, call: Call, scene: ShellState, redirects: tuple[Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
             self._keep_descriptors(redirects, scene)
         output = self.call(call, scene) if call.words else self._only_redirects(call, scene)
@@ -189,13 +193,13 @@ class Walk:
         goes_on = not (call.writes or call.appends)
         return output if goes_on else EMPTY
 
-    def _only_redirects(self, call: Call, scene: Scene) -> Value:
+    def _only_redirects(self, call: Call, scene: ShellState) -> Value:
         if call.writes or call.appends or call.reads:
             self.record(call.with_words(":"), scene, EMPTY)
         reads_only = call.reads and not (call.writes or call.appends)  # `$(<file)` is what the file holds
         return call.stdin or EMPTY if reads_only else EMPTY
 
-    def call(self, call: Call, scene: Scene) -> Value:
+    def call(self, call: Call, scene: ShellState) -> Value:
         """Run one command: a function, an alias, a wrapper, a shell or a plain program."""
         if not call.words:
             return EMPTY
@@ -211,7 +215,7 @@ class Walk:
         scene.depth -= 1
         return output
 
-    def _call_alias(self, name: str, call: Call, scene: Scene) -> Value:
+    def _call_alias(self, name: str, call: Call, scene: ShellState) -> Value:
         text = scene.aliases.pop(name)
         words = [Value(word) for word in text.split()]
         plain = not any(mark in text for mark in "'\"$;|&`<>(")
@@ -222,7 +226,7 @@ class Walk:
         scene.aliases[name] = text
         return output
 
-    def _call_function(self, name: str, call: Call, scene: Scene) -> Value:
+    def _call_function(self, name: str, call: Call, scene: ShellState) -> Value:
         if name in self._active:
             if self._background:
                 self.bombs.append(f"the function `{name}` starts itself over and over")
@@ -240,21 +244,21 @@ class Walk:
         self._active.pop()
         return output
 
-    def set_arguments(self, scene: Scene, words: tuple[Value, ...]) -> None:
+    def set_arguments(self, scene: ShellState, words: tuple[Value, ...]) -> None:
         for number in range(1, 10):
             scene.variables[str(number)] = (words[number - 1] if number <= len(words) else EMPTY,)
         labels = frozenset(label for word in words for label in word.labels)
         scene.variables["@"] = (Value(BREAK.join(word.text for word in words), labels),)
 
-    def record(self, call: Call, scene: Scene, output: Value, code: Value | None = None) -> None:
+    def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
         scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = run_command.program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
-        named = written(program, args, call.stdin.text if call.stdin else "")
-        writes = (*call.writes, *(behind(scene.absolute(path), scene) for path in named))
+        named = written_files(program, args, call.stdin.text if call.stdin else "")
+        writes = (*call.writes, *(named_file(scene.absolute(path), scene) for path in named))
         exported = tuple((name, scene.variables[name][0].text) for name in sorted(scene.exported & _TOLD))
         self.steps.append(
             Step(
@@ -274,7 +278,7 @@ class Walk:
                 scene.depth,
                 code,
                 scene.piped,
-                touched(args, scene) if scene.files else frozenset(),
+                labels_of_named_files(args, scene) if scene.files else frozenset(),
                 args,
             )
         )
@@ -285,7 +289,7 @@ class Walk:
                 self.run(scene.sinks[path], scene.fork(), output)
                 self._sinking = False
 
-    def _assigned(self, item: Assignment, scene: Scene, *, keeps: bool) -> tuple[str, str]:
+    def _assigned(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
         if item.items is not None:
             row = fields(item.items, scene, self.capture)[0]
             labels = frozenset(label for value in row for label in value.labels)
@@ -304,12 +308,12 @@ class Walk:
                 self.record(Call((Value("export"), Value(f"HISTFILE={values[0].text}"))), scene, EMPTY)
         return item.name, values[-1].text
 
-    def _streams(self, call: Call, redirects: tuple[Redirect, ...], scene: Scene) -> Call:
+    def _streams(self, call: Call, redirects: tuple[Redirect, ...], scene: ShellState) -> Call:
         for redirect in redirects:
             call = self._stream(call, redirect, scene)
         return call
 
-    def _stream(self, call: Call, redirect: Redirect, scene: Scene) -> Call:
+    def _stream(self, call: Call, redirect: Redirect, scene: ShellState) -> Call:
         operator = redirect.operator
         if redirect.body is not None:
             body = self._one_value(redirect.body, scene)
@@ -326,12 +330,16 @@ class Walk:
             return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
-        paths = (path, closed_text(path)) if UNKNOWN in path and closed_text(path) != path else (path,)
+        paths = (
+            (path, text_without_unknown_parts(path))
+            if UNKNOWN in path and text_without_unknown_parts(path) != path
+            else (path,)
+        )
         if operator in (">>", "&>>"):
             return replace(call, appends=(*call.appends, *paths))
         return replace(call, writes=(*call.writes, *paths))
 
-    def _fed(self, call: Call, redirect: Redirect, text: Value, scene: Scene) -> Call:
+    def _fed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
         """Text that stands in the line itself, on standard input or on another descriptor."""
         if redirect.fd in ("", "0"):
             return replace(call, stdin=text)
@@ -340,7 +348,7 @@ class Walk:
         scene.variables.setdefault(redirect.fd, (Value(redirect.fd),))
         return call
 
-    def _duplicated(self, call: Call, operator: str, target: str, scene: Scene) -> Call:
+    def _duplicated(self, call: Call, operator: str, target: str, scene: ShellState) -> Call:
         path = scene.fds.get(target.rstrip("-"), "")
         if operator == ">&":
             return replace(call, writes=(*call.writes, path)) if path else call
@@ -349,10 +357,10 @@ class Walk:
             return replace(call, stdin=any_of(held) if held else call.stdin)
         return replace(call, stdin=scene.files.get(path) or run_command.file_value(path, scene)) if path else call
 
-    def _one_value(self, word: Word, scene: Scene) -> Value:
+    def _one_value(self, word: Word, scene: ShellState) -> Value:
         return any_of(single(word, scene, self.capture))
 
-    def _keep(self, call: Call, scene: Scene, output: Value) -> None:
+    def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
         told = output.text.strip(UNKNOWN + " \n")
         if told and any(runs_by_itself(path) or is_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())
@@ -365,7 +373,7 @@ class Walk:
         for path in call.appends:
             scene.write(path, output, adds=True)
 
-    def _keep_descriptors(self, redirects: tuple[Redirect, ...], scene: Scene) -> None:
+    def _keep_descriptors(self, redirects: tuple[Redirect, ...], scene: ShellState) -> None:
         for redirect in redirects:
             if not redirect.fd or redirect.body is not None or redirect.operator == "<<<":
                 continue
@@ -385,6 +393,6 @@ _CALLED_BY_ITSELF = frozenset(
 )
 
 
-def _is_descriptor(target: str, scene: Scene) -> bool:
+def _is_descriptor(target: str, scene: ShellState) -> bool:
     name = target.rstrip("-")
     return not name or name.isdigit() or name in scene.fds or (target == UNKNOWN and bool(scene.fds))

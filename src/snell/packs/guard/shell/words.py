@@ -6,23 +6,23 @@ from collections.abc import Callable
 from snell.packs.guard.shell.source_text import Budget, Source
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.shell import ansi_quotes
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 Reader = Callable[[Source, frozenset[str]], Node]
 
-_PLAIN = late("[^ \t\n\r\\\\'\"$`|&;<>()]+")
-_PLAIN_QUOTED = late('[^\\\\"$`]+')
-_PLAIN_HEREDOC = late("[^\\\\$`]+")
-_PLAIN_BRACED = late("[^\\\\'\"$`}]+")
-_SINGLE = late("'([^']*)'")
-_ANSI = late(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_BACKTICKS = late(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_BACKTICK_ESCAPE = late(r"\\([$`\\])")
-_NAME = late(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-_BRACED_NAME = late(r"\$\{([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?")
-_BRACED_OPERATOR = late(r":[-=?+]|[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@|:")
-_EXTENDED = late(r"[?*+@!]\Z")
-_PARENTHESES = late(r"\([^()]*\)")
+_PLAIN = lazy_regex("[^ \t\n\r\\\\'\"$`|&;<>()]+")
+_PLAIN_QUOTED = lazy_regex('[^\\\\"$`]+')
+_PLAIN_HEREDOC = lazy_regex("[^\\\\$`]+")
+_PLAIN_BRACED = lazy_regex("[^\\\\'\"$`}]+")
+_SINGLE = lazy_regex("'([^']*)'")
+_ANSI = lazy_regex(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_BACKTICKS = lazy_regex(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_BACKTICK_ESCAPE = lazy_regex(r"\\([$`\\])")
+_NAME = lazy_regex(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+_BRACED_NAME = lazy_regex(r"\$\{([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?")
+_BRACED_OPERATOR = lazy_regex(r":[-=?+]|[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@|:")
+_EXTENDED = lazy_regex(r"[?*+@!]\Z")
+_PARENTHESES = lazy_regex(r"\([^()]*\)")
 
 
 class WordReader:
@@ -167,7 +167,7 @@ class WordReader:
             self.source.budget.trouble("a `$'` quote is never closed")
             self.source.at += 1
             return self._rest()
-        return ansi_quotes.decoded(quoted[1]) or quoted[1]
+        return ansi_quotes.decode_ansi_quotes(quoted[1]) or quoted[1]
 
     def _backticks(self) -> Node:
         source = self.source

@@ -14,9 +14,9 @@ from snell.packs.guard.shell.known_values import SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
 from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
 from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import Scene
+from snell.packs.guard.shell.shell_state import ShellState
 from snell.shell.wrappers import WRAPPERS
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk
@@ -125,7 +125,7 @@ SHAPES: dict[str, Shape] = {
 _FETCHERS = frozenset(("npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun", "uvx", "pipx"))
 
 
-def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _wrapped(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     program = program_of(call.words[0].text)
     shape = SHAPES.get(program) or _from_kit(program)
     words = list(call.words[1:])
@@ -173,10 +173,10 @@ def _wrapped(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return _go_on(walk, replace(call, words=tuple(words), env=tuple(env)), scene, elevates=shape.elevates)
 
 
-_VERSION = late(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
+_VERSION = lazy_regex(r"(?<=[\w-])@[\w.^~*-]+$")  # `rimraf@5`
 
 
-def _moved(words: list[Value], scene: Scene) -> Scene:
+def _moved(words: list[Value], scene: ShellState) -> ShellState:
     """`env -C DIR`, `sudo --chdir=DIR`: where the command runs."""
     name, _, target = words[0].text.partition("=")
     if name in ("-C", "--chdir", "-D") and not target and len(words) > 1:
@@ -214,13 +214,13 @@ def _from_kit(program: str) -> Shape:
     return Shape(frozenset(valued), wrapper.operands, (), wrapper.assigns, program in ("sudo", "doas"))
 
 
-def _bare_env(walk: Walk, call: Call, scene: Scene) -> Value:
+def _bare_env(walk: Walk, call: Call, scene: ShellState) -> Value:
     printed = Value(UNKNOWN, frozenset(("environment all variables",)))
     walk.record(call, scene, printed)
     return printed
 
 
-def _go_on(walk: Walk, call: Call, scene: Scene, *, elevates: bool) -> Value:
+def _go_on(walk: Walk, call: Call, scene: ShellState, *, elevates: bool) -> Value:
     inner = scene.fork()
     inner.elevated = scene.elevated or elevates
     if program_of(call.words[0].text) in inner.functions:
@@ -231,7 +231,7 @@ def _go_on(walk: Walk, call: Call, scene: Scene, *, elevates: bool) -> Value:
     return walk.call(call, inner)
 
 
-def _code_option(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _code_option(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """`su -c CODE`, `script -c CODE`, `flock FILE -c CODE`, and `flock FILE COMMAND`."""
     program = program_of(call.words[0].text)
     words = call.words[1:]
@@ -261,7 +261,7 @@ def _code_option(walk: Walk, call: Call, scene: Scene) -> Value | None:
     return None
 
 
-def _texts(walk: Walk, call: Call, scene: Scene) -> Value | None:
+def _texts(walk: Walk, call: Call, scene: ShellState) -> Value | None:
     """`watch 'CODE'`, `hyperfine 'CODE'`, `concurrently 'CODE' 'CODE'`, `tmux ... 'CODE'`, `at`, `batch`."""
     program = program_of(call.words[0].text)
     words = [word.text for word in call.words[1:]]

@@ -3,14 +3,14 @@
 import itertools
 import re
 
-from snell.packs.guard.patch_files import patched
+from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.shell.network_transfers import saved_as
-from snell.system.lazy_regex import late
+from snell.system.lazy_regex import lazy_regex
 
-_IN_PLACE = late(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
+_IN_PLACE = lazy_regex(r"-\w*i(?:\.\w+)?$|-i.*|--in-place.*")
 
 
-def written(program: str, args: tuple[str, ...], given: str = "") -> list[str]:
+def written_files(program: str, args: tuple[str, ...], given: str = "") -> list[str]:
     """The files, as they are named; `given` is what the program reads from its standard input."""
     plain = [arg for arg in args if not arg.startswith("-")]
     if program in ("tee", "sponge", "truncate", "touch"):
@@ -43,7 +43,7 @@ def written(program: str, args: tuple[str, ...], given: str = "") -> list[str]:
     if program == "patch":
         return plain[:1]
     if program in ("apply_patch", "applypatch"):
-        return list(patched(given or "\n".join(args)))
+        return list(text_by_file(given or "\n".join(args)))
     if program in ("ed", "ex", "fallocate"):
         return plain[-1:]
     if program in ("cpio", "pax") and any(re.fullmatch(r"-\w*[ir]\w*|--extract", arg) for arg in args):
