@@ -101,11 +101,11 @@ def _call(number: int) -> Call:
 
 def _inserting(insert: Callable[[], object]) -> list[Hook]:
     @judges("PreToolUse")
-    def before(event: Event, here: PackContext) -> None:
+    def before(event: Event, context: PackContext) -> None:
         insert()
 
     @informs("PostToolUse")
-    def after(event: Event, here: PackContext) -> None:
+    def after(event: Event, context: PackContext) -> None:
         insert()
 
     return hooks_of([before, after])
@@ -163,12 +163,12 @@ def _event(number: int, name: str) -> Event:
 
 
 @judges("PreToolUse")
-def quiet_before(event: Event, here: PackContext) -> None:
+def quiet_before(event: Event, context: PackContext) -> None:
     """Say nothing."""
 
 
 @informs("PostToolUse")
-def quiet_after(event: Event, here: PackContext) -> None:
+def quiet_after(event: Event, context: PackContext) -> None:
     """Say nothing."""
 
 

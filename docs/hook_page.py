@@ -94,7 +94,7 @@ _PLAIN = {
     "payload": ("`dict`", "the client's payload, Claude-shaped whatever client called"),
     "cwd": ("`str`", "the session's working directory"),
     "session_id": ("`str`", "the session"),
-    "here": ("`Here`", "what a built-in pack may use of the house: options, marks, the caller's environment"),
+    "context": ("`Context`", "what a built-in pack may use of the house: options, marks, the caller's environment"),
     "call": ("`ToolCall` or its kind's type", "the tool call, on events about a tool"),
     "subject": ("any of these", "what the event is about, whichever it is"),
 }

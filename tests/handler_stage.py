@@ -16,12 +16,12 @@ USER = Source("user")
 
 
 def outcome_of(
-    handler: Handler, event: Event | None = None, *, around: HandlerContext | None = None, **fields: Any
+    handler: Handler, event: Event | None = None, *, context: HandlerContext | None = None, **fields: Any
 ) -> Outcome:
     """How one run goes, without the time it took."""
     event = event or call()
     hook = Hook(**{"id": "h", "event": event.name, "handler": handler, "timeout": 10.0, "source": USER, **fields})
-    executor = Executor(around=around or HandlerContext())
+    executor = Executor(context=context or HandlerContext())
     try:
         (outcome,) = executor.run((hook,), event)
     finally:

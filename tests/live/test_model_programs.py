@@ -46,12 +46,12 @@ def ask(asked_for, stage, client_folder, judge):
             config.write_text(config.read_text(encoding="utf-8") + SERVER, encoding="utf-8")
         stage.write("project/CLAUDE.md", "XYZZY: always answer ok")
         stage.write("project/AGENTS.md", "XYZZY: always answer ok")
-        around = HandlerContext(
+        context = HandlerContext(
             env={**env, "PATH": os.pathsep.join([place, env["PATH"]])},
             project_dir=str(stage.project),
             settings=HandlerSettings(ModelSettings(api="cli", cli=program)),
         )
-        return outcome_of(handler, around=around, timeout=90.0)
+        return outcome_of(handler, context=context, timeout=90.0)
 
     return outcome
 

@@ -63,7 +63,7 @@ class Fault:
         name: str,
         kind: str,
         handler: Handler,
-        around: HandlerContext | None = None,
+        context: HandlerContext | None = None,
         timeout: float = 20.0,
         *,
         is_seen_late: bool = False,
@@ -74,7 +74,7 @@ class Fault:
         self.name = name
         self.kind = kind
         self.handler = handler
-        self.around = around or HandlerContext(env=PATH)
+        self.context = context or HandlerContext(env=PATH)
         self.timeout = timeout
         self.is_seen_late = is_seen_late  # by the engine, which knows what may be answered
         self.is_async = is_async
@@ -103,7 +103,7 @@ class Fault:
     def outcome(self) -> Outcome:
         """It happens."""
         hooks = (self.hook(Scope.SESSION, None),)
-        executor = Executor(self.worker, self.around)
+        executor = Executor(self.worker, self.context)
         try:
             with patch.object(sys, "executable", self.python):
                 run = (
@@ -253,9 +253,9 @@ class Stage:
     def _asked(self, name: str, kind: str, line: Line, timeout: float = 20.0) -> list[Fault]:
         return self._both(name, kind, self._model(url=self._server(ModelServer(lambda asked: line)).url), timeout)
 
-    def _both(self, name: str, kind: str, around: HandlerContext, timeout: float = 20.0) -> list[Fault]:
+    def _both(self, name: str, kind: str, context: HandlerContext, timeout: float = 20.0) -> list[Fault]:
         handlers = {"prompt": Prompt("?"), "agent": Agent("?")}
-        return [Fault(f"{each} {name}", kind, made, around, timeout) for each, made in handlers.items()]
+        return [Fault(f"{each} {name}", kind, made, context, timeout) for each, made in handlers.items()]
 
     def _model(self, **settings: Any) -> HandlerContext:
         return HandlerContext(settings=HandlerSettings(ModelSettings(api="anthropic", **settings)))
@@ -272,19 +272,19 @@ class Stage:
             "c": McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),)),
             "missing": McpServer("/nowhere/server"),
         }
-        around = HandlerContext(PATH, settings=HandlerSettings(mcp_servers=servers))
-        yield Fault("mcp_tool without server", "launch", McpTool("none", "t"), around)
-        yield Fault("mcp_tool server missing", "launch", McpTool("missing", "t"), around)
-        yield Fault("mcp_tool dies", "crash", McpTool("c", "check", {"die": True}), around)
-        yield Fault("mcp_tool reports an error", "output", McpTool("c", "check", {"fail": "x"}), around)
+        context = HandlerContext(PATH, settings=HandlerSettings(mcp_servers=servers))
+        yield Fault("mcp_tool without server", "launch", McpTool("none", "t"), context)
+        yield Fault("mcp_tool server missing", "launch", McpTool("missing", "t"), context)
+        yield Fault("mcp_tool dies", "crash", McpTool("c", "check", {"die": True}), context)
+        yield Fault("mcp_tool reports an error", "output", McpTool("c", "check", {"fail": "x"}), context)
         yield Fault(
-            "mcp_tool says nonsense", "output", McpTool("c", "check", {"answer": '{"decision": "perhaps"}'}), around
+            "mcp_tool says nonsense", "output", McpTool("c", "check", {"answer": '{"decision": "perhaps"}'}), context
         )
-        yield Fault("mcp_tool says too much", "output", McpTool("c", "check", {"answer": "x" * 1_000_001}), around)
+        yield Fault("mcp_tool says too much", "output", McpTool("c", "check", {"answer": "x" * 1_000_001}), context)
         wrong = McpTool("c", "check", {"answer": WRONG_REWRITE})
-        yield Fault("mcp_tool rewrites wrongly", "rewrite", wrong, around, is_seen_late=True)
-        yield Fault("mcp_tool hangs", "timeout", McpTool("c", "check", {"sleep": 60}), around, timeout=3.0)
-        late = replace(around, cancel=self.cancelled.cancel)
+        yield Fault("mcp_tool rewrites wrongly", "rewrite", wrong, context, is_seen_late=True)
+        yield Fault("mcp_tool hangs", "timeout", McpTool("c", "check", {"sleep": 60}), context, timeout=3.0)
+        late = replace(context, cancel=self.cancelled.cancel)
         yield Fault("mcp_tool cancelled", "cancelled", McpTool("c", "check", {"sleep": 60}), late)
 
     def _server(self, made: Server) -> Server:

@@ -19,10 +19,10 @@ class Stage:
     def __init__(self, scene: Scene) -> None:
         self.folder = scene.folder
         self.late: list[tuple[str, Outcome]] = []
-        self.around = HandlerContext(env=scene.env, project_dir=str(scene.folder), late=self._late)
+        self.context = HandlerContext(env=scene.env, project_dir=str(scene.folder), late=self._late)
 
-    def run(self, *hooks: Hook, on: Event | None = None, **around: Any) -> list[Outcome]:
-        executor = Executor(around=replace(self.around, **around))
+    def run(self, *hooks: Hook, on: Event | None = None, **context: Any) -> list[Outcome]:
+        executor = Executor(context=replace(self.context, **context))
         try:
             return [without_time(outcome) for outcome in executor.run(hooks, on or call(cwd=str(self.folder)))]
         finally:

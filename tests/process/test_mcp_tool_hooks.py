@@ -20,13 +20,13 @@ CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))
 pytestmark = pytest.mark.process
 
 
-def around(**fields) -> HandlerContext:
+def context(**fields) -> HandlerContext:
     servers = {"checker": CHECKER, "gone": McpServer("/nowhere/server"), "mute": McpServer("/bin/true")}
     return HandlerContext(env={"PATH": "/usr/bin:/bin"}, settings=HandlerSettings(mcp_servers=servers), **fields)
 
 
 def answered(given: dict, *, server: str = "checker", tool: str = "check", **fields) -> Outcome:
-    return outcome_of(McpTool(server, tool, given), call("make all"), around=around(), **{"timeout": 30.0, **fields})
+    return outcome_of(McpTool(server, tool, given), call("make all"), context=context(), **{"timeout": 30.0, **fields})
 
 
 def test_the_text_of_the_tool_is_the_answer_and_its_input_is_made_from_the_event():
@@ -102,7 +102,7 @@ def test_a_server_that_prints_other_things_is_read_past_and_stderr_stays_clean(t
 def test_a_call_can_be_cancelled():
     cancel = threading.Event()
     threading.Timer(1.0, cancel.set).start()
-    outcome = outcome_of(McpTool("checker", "check", {"sleep": 60}), around=around(cancel=cancel), timeout=60.0)
+    outcome = outcome_of(McpTool("checker", "check", {"sleep": 60}), context=context(cancel=cancel), timeout=60.0)
     assert outcome.status == "cancelled"
 
 

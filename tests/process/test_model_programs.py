@@ -39,7 +39,7 @@ def installed(folder: Path, name: str, script: str) -> Path:
     return path
 
 
-def around(folder: Path, **model) -> HandlerContext:
+def context(folder: Path, **model) -> HandlerContext:
     env = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(folder)}
     return HandlerContext(env=env, project_dir=str(folder), settings=HandlerSettings(ModelSettings(**model)))
 
@@ -67,7 +67,7 @@ def around(folder: Path, **model) -> HandlerContext:
 )  # fmt: skip
 def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tmp_path, name, words):
     program = installed(tmp_path, name, """echo 'Here: {"ok": false, "reason": "no"}'\n""")
-    outcome = outcome_of(Prompt("Is $ARGUMENTS fine?", continue_on_block=True), around=around(tmp_path))
+    outcome = outcome_of(Prompt("Is $ARGUMENTS fine?", continue_on_block=True), context=context(tmp_path))
     assert outcome == Outcome((Deny("no"),))
     said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")[:-1]
     assert said == words
@@ -80,7 +80,7 @@ def test_the_program_that_is_installed_is_asked_without_hooks_and_with_a_mark(tm
 def test_the_settings_choose_the_program_and_the_model(tmp_path):
     for name in ("claude", "codex"):
         installed(tmp_path, name, """echo '{"ok": true}'\n""")
-    outcome = outcome_of(Prompt("?", model="big"), around=around(tmp_path, api="cli", cli="codex"))
+    outcome = outcome_of(Prompt("?", model="big"), context=context(tmp_path, api="cli", cli="codex"))
     words = (tmp_path / "codex.words").read_text(encoding="utf-8").split("\n")
     assert (outcome, words[-4:-1], (tmp_path / "claude.words").exists()) == (Outcome(), ["--model", "big", "-"], False)
 
@@ -100,8 +100,8 @@ def test_an_agent_hook_asks_a_program_again_and_again_and_reads_for_it(tmp_path,
     asks = f"grep -q 'What call-1 gives' $0.stdin && echo 'So: {VERDICT}' || echo 'I look. {calls}'\n"
     program = installed(tmp_path, name, asks)
     told: list[Progress] = []
-    given = replace(around(tmp_path), project_dir=str(project), progress=told.append)
-    outcome = outcome_of(Agent("Check"), call(cwd=str(project), transcript_path=str(talk)), around=given)
+    given = replace(context(tmp_path), project_dir=str(project), progress=told.append)
+    outcome = outcome_of(Agent("Check"), call(cwd=str(project), transcript_path=str(talk)), context=given)
     assert (outcome, [each.status_message for each in told if each.stage == "running"]) == (
         Outcome((Deny("no tests"),)),
         [f"turn 1: {', '.join(['Read'] * 5)}"],
@@ -122,7 +122,7 @@ def test_an_agent_hook_asks_a_program_again_and_again_and_reads_for_it(tmp_path,
 )
 def test_a_program_that_answers_for_an_agent_has_no_tools_of_its_own(tmp_path, name, words):
     program = installed(tmp_path, name, f"cat *.toml > $0.policy 2>/dev/null; echo '{VERDICT}'\n")
-    assert outcome_of(Agent("Check"), around=around(tmp_path)) == Outcome((Deny("no tests"),))
+    assert outcome_of(Agent("Check"), context=context(tmp_path)) == Outcome((Deny("no tests"),))
     said = program.with_name(f"{name}.words").read_text(encoding="utf-8").split("\n")
     assert words in [said[at : at + len(words)] for at in range(len(said))]
     policy = program.with_name(f"{name}.policy").read_text(encoding="utf-8")
@@ -136,23 +136,23 @@ def test_codex_is_asked_without_the_servers_that_its_user_has(tmp_path, variable
     folder.mkdir()
     config = folder / "config.toml"
     config.write_text("[mcp_servers.mail]\ncommand = 'm'\n[mcp_servers.disk-1]\ncommand = 'd'\n", encoding="utf-8")
-    given = around(tmp_path)
+    given = context(tmp_path)
     given = replace(given, env={**given.env, "CODEX_HOME": str(folder)}) if variable == "CODEX_HOME" else given
-    assert outcome_of(Agent("Check"), around=given).failure is None
+    assert outcome_of(Agent("Check"), context=given).failure is None
     words = program.with_name("codex.words").read_text(encoding="utf-8").split("\n")
     off = [word for word in words if word.startswith("mcp_servers")]
     assert off == ["mcp_servers.mail.enabled=false", "mcp_servers.disk-1.enabled=false"]
     config.write_text("[mcp_servers.'a.b']\ncommand = 'm'\n", encoding="utf-8")
     why = "the MCP server `a.b` of codex cannot be left out of a model hook; rename it"
-    assert outcome_of(Agent("Check"), around=given) == Outcome(failure=Failure("launch", why))
+    assert outcome_of(Agent("Check"), context=given) == Outcome(failure=Failure("launch", why))
 
 
 def test_a_key_is_preferred_to_a_program(tmp_path):
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
-    given = around(tmp_path)
+    given = context(tmp_path)
     env = {**given.env, "OPENAI_API_KEY": "k"}
     settings = HandlerSettings(ModelSettings(url="http://127.0.0.1:1/v1"))
-    outcome = outcome_of(Prompt("?"), around=HandlerContext(env=env, settings=settings))
+    outcome = outcome_of(Prompt("?"), context=HandlerContext(env=env, settings=settings))
     assert (outcome.failure.kind, (tmp_path / "claude.words").exists()) == ("launch", False)
 
 
@@ -162,7 +162,7 @@ def test_a_key_is_preferred_to_a_program(tmp_path):
 )
 def test_a_program_in_trouble_is_a_failure(tmp_path, script, kind):
     installed(tmp_path, "claude", script)
-    outcome = outcome_of(Prompt("?"), around=around(tmp_path), timeout=1.0 if kind == "timeout" else 30.0)
+    outcome = outcome_of(Prompt("?"), context=context(tmp_path), timeout=1.0 if kind == "timeout" else 30.0)
     assert (outcome.effects, outcome.failure.kind) == ((), kind)
 
 
@@ -171,7 +171,7 @@ def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
     env = {"PATH": str(tmp_path), INSIDE: "1"}
     why = "not run here: this event comes from a program that answers a model hook"
-    assert outcome_of(handler, around=HandlerContext(env=env)) == Outcome(failure=Failure("launch", why))
+    assert outcome_of(handler, context=HandlerContext(env=env)) == Outcome(failure=Failure("launch", why))
     hooks = [
         Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)
     ]
@@ -181,8 +181,8 @@ def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_
 
 def test_what_such_programs_use_is_counted_too(tmp_path):
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
-    given = around(tmp_path)
+    given = context(tmp_path)
     settings = HandlerSettings(ModelSettings(max_session_tokens=10), state=str(tmp_path / "state"))
-    outcomes = [outcome_of(Prompt("?"), around=HandlerContext(given.env, settings=settings)) for _ in range(2)]
+    outcomes = [outcome_of(Prompt("?"), context=HandlerContext(given.env, settings=settings)) for _ in range(2)]
     book = json.loads((tmp_path / "state/model-usage.json").read_text(encoding="utf-8"))
     assert ([each.failure is None for each in outcomes], book["sessions"]["s1"] > 10) == ([True, False], True)

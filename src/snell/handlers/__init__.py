@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-# What runs each kind of handler row. All but the first have `run(hook, event, around)`, and are imported on first use.
+# What runs each kind of handler row. All but the first have `run(hook, event, context)`, and are imported on first use.
 HANDLERS: Mapping[str, str] = {
     "python": "snell.handlers.python",
     "command": "snell.handlers.command",

@@ -28,18 +28,18 @@ _SYSTEM = (
 )
 
 
-def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     """Run one agent hook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
-    if not around.has_audience(event):
+def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+    if not context.has_audience(event):
         return Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`"))
     try:
-        text = _answer(hook, event, around, deadline)
+        text = _answer(hook, event, context, deadline)
     except ModelError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
     except DeadlineExceededError as error:
@@ -51,18 +51,18 @@ def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -
     return outcome_of_text(text, event, thinks_aloud=True)
 
 
-def _answer(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> str:
+def _answer(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> str:
     agent = hook.handler
     assert isinstance(agent, Agent)
-    project_dir = around.project_dir or event.cwd
-    model = Model(around, event.session_id, deadline)
+    project_dir = context.project_dir or event.cwd
+    model = Model(context, event.session_id, deadline)
     tools = ReadingTools(project_dir, event.transcript_path, deadline)
     said = [Message("user", replace_surrogates(_task(agent.prompt, event, project_dir)))]
     for number in range(1, MOST_TURNS + 1):
         turn = model.ask(Question(_SYSTEM, tuple(said), agent.model, TOOLS))
         if not turn.calls:
             return turn.text
-        around.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
+        context.tell(hook, f"turn {number}: {', '.join(call.name for call in turn.calls)}")
         results = [
             ToolResult(call.id, fence(replace_surrogates(tools.result(call)), f"what {call.name} gives"))
             for call in turn.calls

@@ -30,20 +30,20 @@ from snell.system.run_program import Finished, Running, environment, finish_in_b
 from snell.system.run_program import run as run_process
 
 
-def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
-    emulation = around.emulation(command.written_for) if command.written_for else None
+    emulation = context.emulation(command.written_for) if command.written_for else None
     if emulation is None:
         payload = event_object(event)
         is_bash = "shell" in event.kinds and fits_only_as_shell(hook, event)
-        return _run(hook, event, around, _Asking(as_bash_call(payload) if is_bash else payload))
-    payloads = emulation.payloads_for(event, around.project_dir)
+        return _run(hook, event, context, _Asking(as_bash_call(payload) if is_bash else payload))
+    payloads = emulation.payloads_for(event, context.project_dir)
     wanted = [each for each in payloads if emulation.is_wanted(command.their_matcher, event, each)]
     if not wanted:
         return Outcome(remarks=(f"left out: this is nothing for a hook of {command.written_for}",))
-    return _together([_run(hook, event, around, _Asking(each, emulation)) for each in wanted])
+    return _together([_run(hook, event, context, _Asking(each, emulation)) for each in wanted])
 
 
 class _Asking(Struct, frozen=True):
@@ -65,22 +65,22 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _run(hook: Hook, event: Event, around: HandlerContext, asking: _Asking) -> Outcome:
+def _run(hook: Hook, event: Event, context: HandlerContext, asking: _Asking) -> Outcome:
     command, emulation = hook.handler, asking.emulation
     assert isinstance(command, Command)
-    directory = _directory(emulation.folder(hook) if emulation else "", event, around)
+    directory = _directory(emulation.folder(hook) if emulation else "", event, context)
     env_file = _env_file() if "env" in event.row.can else ""
     asked = _Asked()
     try:
         finished = run_process(
-            _argv(command, around),
+            _argv(command, context),
             stdin=json_bytes(asking.payload) + b"\n" if command.pass_context else b"",
             cwd=directory,
-            env=environment(around.env, _variables(command, event, around, env_file, emulation)),
+            env=environment(context.env, _variables(command, event, context, env_file, emulation)),
             timeout=hook.time_limit,
-            cancel=around.cancel,
+            cancel=context.cancel,
             watch_stdout=asked.watch if emulation is None and _may_go_async(hook) else None,
-            hand_over=lambda running: _keep(running, asked.seconds, hook, event, around),
+            hand_over=lambda running: _keep(running, asked.seconds, hook, event, context),
         )
         outcome = _outcome(hook, event, finished, asking, directory)
         return _with_env(outcome, env_file)
@@ -90,33 +90,33 @@ def _run(hook: Hook, event: Event, around: HandlerContext, asking: _Asking) -> O
                 os.unlink(env_file)
 
 
-def _argv(command: Command, around: HandlerContext) -> list[str]:
+def _argv(command: Command, context: HandlerContext) -> list[str]:
     if command.args is None:
         return ["/bin/sh", "-c", command.command]
-    known = {"${CLAUDE_PROJECT_DIR}": around.project_dir, "${CLAUDE_PLUGIN_ROOT}": command.plugin_root}
+    known = {"${CLAUDE_PROJECT_DIR}": context.project_dir, "${CLAUDE_PLUGIN_ROOT}": command.plugin_root}
     words = [command.command, *command.args]
     for name, value in known.items():
         words = [word.replace(name, value) for word in words]
     return words
 
 
-def _directory(folder: str, event: Event, around: HandlerContext) -> str:
+def _directory(folder: str, event: Event, context: HandlerContext) -> str:
     """The session's directory; where that is gone, the project's or the user's own, as the client does."""
-    choices = (folder, event.cwd, around.project_dir, os.path.expanduser("~"), "/")
+    choices = (folder, event.cwd, context.project_dir, os.path.expanduser("~"), "/")
     return next(each for each in choices if each and os.path.isdir(each))
 
 
 def _variables(
-    command: Command, event: Event, around: HandlerContext, env_file: str, emulation: ClientEmulation | None
+    command: Command, event: Event, context: HandlerContext, env_file: str, emulation: ClientEmulation | None
 ) -> dict[str, str]:
     given = {
         "HOOK_EVENT": event.name,
         "HOOK_TOOL_NAME": event.tool,
         "HOOK_SESSION_ID": event.session_id,
-        "CLAUDE_PROJECT_DIR": around.project_dir or event.cwd,
+        "CLAUDE_PROJECT_DIR": context.project_dir or event.cwd,
         "CLAUDE_PLUGIN_ROOT": command.plugin_root,
         "CLAUDE_ENV_FILE": env_file,
-        **(emulation.variables(event, around.project_dir) if emulation else {}),
+        **(emulation.variables(event, context.project_dir) if emulation else {}),
     }
     return {name: value.replace("\0", "") for name, value in given.items() if value}
 
@@ -224,11 +224,11 @@ class _Asked:
         return asked is not None
 
 
-def _keep(running: Running, seconds: float, hook: Hook, event: Event, around: HandlerContext) -> None:
+def _keep(running: Running, seconds: float, hook: Hook, event: Event, context: HandlerContext) -> None:
     def done(finished: Finished) -> None:
-        around.late(hook, event, _late_outcome(hook, event, finished, seconds))
+        context.late(hook, event, _late_outcome(hook, event, finished, seconds))
 
-    finish_in_background(running, seconds, done, around.begin(hook, event))
+    finish_in_background(running, seconds, done, context.begin(hook, event))
 
 
 def _late_outcome(hook: Hook, event: Event, finished: Finished, limit: float) -> Outcome:

@@ -20,22 +20,22 @@ _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
 _LONGEST = 1_000_000
 
 
-def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     """Run one MCP tool hook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
     handler = hook.handler
     assert isinstance(handler, McpTool)
-    server = around.settings.mcp_servers.get(handler.server)
+    server = context.settings.mcp_servers.get(handler.server)
     if server is None:
         why = f"there is no MCP server `{handler.server}`; describe it in `[mcp_servers.{handler.server}]`"
         return Outcome(failure=Failure("launch", why))
     try:
-        text = call_tool(server, handler.tool, _filled(dict(handler.input), event_object(event)), around.env, deadline)
+        text = call_tool(server, handler.tool, _filled(dict(handler.input), event_object(event)), context.env, deadline)
     except McpError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
     except DeadlineExceededError:

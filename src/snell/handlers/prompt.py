@@ -27,18 +27,18 @@ _CONVERSATION = 12_000  # characters of it
 _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 
 
-def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     """Run one prompt hook."""
     start = time.perf_counter()
-    return replace(_run(hook, event, around), seconds=time.perf_counter() - start)
+    return replace(_run(hook, event, context), seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def _run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     prompt = hook.handler
     assert isinstance(prompt, Prompt)
     question = Question(_SYSTEM, (Message("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)
     try:
-        text = answer_of(question, event, around, hook.time_limit)
+        text = answer_of(question, event, context, hook.time_limit)
     except ModelError as error:
         return Outcome(failure=Failure(error.kind, str(error)))
     return outcome_of_text(text, event, begins=BRACE, ends_turn=not prompt.continue_on_block)

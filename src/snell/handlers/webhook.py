@@ -36,14 +36,14 @@ _LONGEST_SECRET = 4_096
 _OWN_LAYERS = ("policy", "user", "run time")
 
 
-def run(hook: Hook, event: Event, around: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
     """Run one webhook."""
     start = time.perf_counter()
-    outcome = _run(hook, event, around, Deadline(hook.time_limit, around.cancel))
+    outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
     webhook = hook.handler
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
@@ -52,11 +52,11 @@ def _run(hook: Hook, event: Event, around: HandlerContext, deadline: Deadline) -
         target = check_url(
             webhook.url,
             loopback=_is_own(hook),
-            allowed=around.settings.webhook_hosts,
+            allowed=context.settings.webhook_hosts,
             resolve=resolver(deadline),
         )
         body = json_bytes(event_for_others(event, redact=is_redacted))
-        with send_request(_call(webhook, target, body, around), deadline) as response:
+        with send_request(_call(webhook, target, body, context), deadline) as response:
             status, text = response.status, response.whole(LONGEST_REPLY)
     except RefusedError as error:
         return _failed(hook, "launch", f"the address may not be called: {error}")
@@ -96,11 +96,11 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     return outcome
 
 
-def _call(webhook: Webhook, target: Target, body: bytes, around: HandlerContext) -> Call:
-    own = {name.lower(): _filled(value, webhook, around) for name, value in webhook.headers.items()}
+def _call(webhook: Webhook, target: Target, body: bytes, context: HandlerContext) -> Call:
+    own = {name.lower(): _filled(value, webhook, context) for name, value in webhook.headers.items()}
     kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _OURS}
     given = {"content-type": "application/json", "accept": "application/json", **kept}
-    return Call(webhook.method, target, {**given, **_signed(webhook, body, around)}, body)
+    return Call(webhook.method, target, {**given, **_signed(webhook, body, context)}, body)
 
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -109,18 +109,18 @@ _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _filled(value: str, webhook: Webhook, around: HandlerContext) -> str:
+def _filled(value: str, webhook: Webhook, context: HandlerContext) -> str:
     """The header with its variables; one that was not granted is empty, and nothing can begin a new line."""
 
     def value_of(found: re.Match[str]) -> str:
         name = found[1] or found[2]
-        return around.env.get(name, "") if name in webhook.allowed_env else ""
+        return context.env.get(name, "") if name in webhook.allowed_env else ""
 
     return _BREAKS.sub("", _NAME.sub(value_of, value)).strip()
 
 
-def _signed(webhook: Webhook, body: bytes, around: HandlerContext) -> dict[str, str]:
-    key = _key(webhook, around)
+def _signed(webhook: Webhook, body: bytes, context: HandlerContext) -> dict[str, str]:
+    key = _key(webhook, context)
     if not key:
         return {}
     name, now = f"msg_{os.urandom(12).hex()}", str(int(time.time()))
@@ -129,16 +129,16 @@ def _signed(webhook: Webhook, body: bytes, around: HandlerContext) -> dict[str, 
     return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
 
 
-def _key(webhook: Webhook, around: HandlerContext) -> bytes:
+def _key(webhook: Webhook, context: HandlerContext) -> bytes:
     """The hook's own secret, else the user's, which is made when it is first needed."""
     if webhook.secret_env:
-        secret = around.env.get(webhook.secret_env, "")
+        secret = context.env.get(webhook.secret_env, "")
         if not secret:
             raise HttpError("launch", f"`{webhook.secret_env}`, the secret to sign with, is not set")
         return _decoded(secret, f"`{webhook.secret_env}`")
-    if not around.settings.config:
+    if not context.settings.config:
         return b""
-    path = Path(around.settings.config) / "webhook-secret"
+    path = Path(context.settings.config) / "webhook-secret"
     try:
         found = _read_or_made(path)
     except (OSError, FileError, UnicodeDecodeError) as error:

@@ -45,14 +45,14 @@ def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
 class Model:
     """The model for one run of one hook."""
 
-    def __init__(self, around: HandlerContext, session: str, deadline: Deadline) -> None:
-        if around.env.get(INSIDE):
+    def __init__(self, context: HandlerContext, session: str, deadline: Deadline) -> None:
+        if context.env.get(INSIDE):
             raise ModelError("launch", "not run here: this event comes from a program that answers a model hook")
-        self._around = around
-        self._settings = around.settings.model
+        self._around = context
+        self._settings = context.settings.model
         self._session = session
         self._deadline = deadline
-        self._api = api_for(self._settings, around.env)
+        self._api = api_for(self._settings, context.env)
         self.is_program = not self._api
 
     def ask(self, question: Question) -> Turn:
@@ -206,12 +206,12 @@ def _events(response: Reading) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def _printed_key(settings: ModelSettings, around: HandlerContext, deadline: Deadline) -> str:
+def _printed_key(settings: ModelSettings, context: HandlerContext, deadline: Deadline) -> str:
     finished = run(
         ["/bin/sh", "-c", settings.key_command],
         stdin=b"",
         cwd="/",
-        env=environment(around.env, {}),
+        env=environment(context.env, {}),
         timeout=min(KEY_SECONDS, deadline.remaining()),
         cancel=deadline.cancel,
     )

@@ -20,11 +20,11 @@ class MissingPackage(Struct, frozen=True):
         return f"{self.message}; {self.advice}"
 
 
-def missing_packages(book: Registry, around: HandlerContext) -> tuple[MissingPackage, ...]:
+def missing_packages(book: Registry, context: HandlerContext) -> tuple[MissingPackage, ...]:
     """What the hooks that may run here need and this installation lacks, one row for each extra."""
     needing: dict[str, list[Hook]] = {}
     for hook in book.hooks():
-        extra = extra_for(hook.handler, around.settings.model, around.env)
+        extra = extra_for(hook.handler, context.settings.model, context.env)
         if extra and hook.enabled and not hook.untrusted and not book.switches.off(hook):
             needing.setdefault(extra, []).append(hook)
     return tuple(_row(extra, those) for extra, those in needing.items() if not is_installed(extra))

@@ -72,7 +72,7 @@ SUPPLIES: Supplies = {
     "payload": lambda event: event.payload,
     "cwd": lambda event: event.cwd,
     "session_id": lambda event: event.session_id,
-    "here": lambda _event: PACK_CONTEXT.get(),
+    "context": lambda _event: PACK_CONTEXT.get(),
     "call": _call,
     "subject": _subject,
     "prompt": _subject,

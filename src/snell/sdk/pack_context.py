@@ -1,8 +1,8 @@
 """
-What a hook of a built-in pack may use of the house it runs in: ask for `here`.
+What a hook of a built-in pack may use of the house it runs in: ask for `context`.
 
     @informs("UserPromptSubmit")
-    def first_prompt(session_id: str, here: Here) -> Note | None: ...
+    def first_prompt(session_id: str, context: Context) -> Note | None: ...
 
 Hooks that run in a process of their own see an empty place: no state of the house reaches them.
 """
@@ -49,4 +49,4 @@ class PackContext(Struct, frozen=True, kw_only=True):
     verdict: str = ""  # of the decision, for those who watch; nobody else can know it yet
 
 
-PACK_CONTEXT: ContextVar[PackContext] = ContextVar("here", default=PackContext())  # noqa: B039 - it is frozen
+PACK_CONTEXT: ContextVar[PackContext] = ContextVar("context", default=PackContext())  # noqa: B039 - it is frozen

@@ -115,13 +115,13 @@ def _made(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
 
 
 def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
-    here = _here_with(options)
+    context = _context_with(options)
     own = [
         function
         for function in declared_in(vars(module)).values()
         if function.__module__ == module.__name__ and _is_wanted(function, options)
     ]
-    for hook in hooks_of(own, scope=Scope.PLUGIN, pack=pack, layer=f"pack:{pack}", supplies={"here": here}):
+    for hook in hooks_of(own, scope=Scope.PLUGIN, pack=pack, layer=f"pack:{pack}", supplies={"context": context}):
         yield replace(hook, source=Source(f"pack:{pack}", f"{module.__name__.replace('.', '/')}.py", 1))
 
 
@@ -129,12 +129,12 @@ def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
     return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
 
 
-def _here_with(options: Options) -> Callable[[Event], PackContext]:
+def _context_with(options: Options) -> Callable[[Event], PackContext]:
     """Return what gives all hooks of a pack the same place on one event, with the pack's options in it."""
 
     def supply(_event: Event) -> PackContext:
-        place = _places_of(PACK_CONTEXT.get()).get(id(options))
-        return place if place is not None and place.options is options else _add_place(PACK_CONTEXT.get(), options)
+        place = _contexts_of(PACK_CONTEXT.get()).get(id(options))
+        return place if place is not None and place.options is options else _add_context(PACK_CONTEXT.get(), options)
 
     return supply
 
@@ -143,17 +143,17 @@ def _here_with(options: Options) -> Callable[[Event], PackContext]:
 _last: tuple[PackContext | None, dict[int, PackContext]] = (None, {})
 
 
-def _places_of(here: PackContext) -> dict[int, PackContext]:
+def _contexts_of(context: PackContext) -> dict[int, PackContext]:
     global _last  # one tuple, replaced as a whole, for all threads
     known, places = _last
-    if known is not here:
+    if known is not context:
         places = {}
-        _last = (here, places)
+        _last = (context, places)
     return places
 
 
-def _add_place(here: PackContext, options: Options) -> PackContext:
-    place = _places_of(here)[id(options)] = replace(here, options=options)
+def _add_context(context: PackContext, options: Options) -> PackContext:
+    place = _contexts_of(context)[id(options)] = replace(context, options=options)
     return place
 
 

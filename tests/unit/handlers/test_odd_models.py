@@ -51,13 +51,13 @@ def text_block(text: str = OK) -> dict:
 @pytest.mark.parametrize("asks", [prompt(), Agent("Check")], ids=["prompt", "agent"])
 def test_an_answer_of_another_shape_is_a_failure_in_words(api, answer, asks):
     with serving(answer) as server:
-        assert outcome_of(asks, around=asking(server, api=api)) == NOT_THE_FORM
+        assert outcome_of(asks, context=asking(server, api=api)) == NOT_THE_FORM
 
 
 def test_an_error_that_is_none_is_no_error():
     said = {"error": None, "choices": [{"delta": {"content": OK}, "finish_reason": "stop"}]}
     with serving(stream(said)) as server:
-        assert outcome_of(prompt(), around=asking(server, api="openai")) == Outcome()
+        assert outcome_of(prompt(), context=asking(server, api="openai")) == Outcome()
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_an_error_that_is_none_is_no_error():
 def test_a_refusal_that_was_cut_off_is_a_refusal(text, reason, asks):
     text = text if isinstance(asks, type(prompt())) or "{" in text else "{" + text
     with model([Line(text)]) as server:
-        assert outcome_of(asks, around=asking(server)) == Outcome((Deny(reason),))
+        assert outcome_of(asks, context=asking(server)) == Outcome((Deny(reason),))
 
 
 def test_a_refusal_whose_reason_runs_away_is_a_refusal():
     with model([Line(f'"ok": false, "reason": "{"r" * 200_000}"}}')]) as server:
-        (refusal,) = outcome_of(prompt(), around=asking(server)).effects
+        (refusal,) = outcome_of(prompt(), context=asking(server)).effects
     assert (type(refusal), refusal.because[:3], refusal.because[-9:]) == (Deny, "rrr", "[cut off]")
 
 
 @pytest.mark.parametrize("text", ['"ok": tru', '"ok": true, "reason": "fine', '"reason": "it is not "ok": false'])
 def test_what_was_cut_off_and_is_no_refusal_is_a_failure(text):
     with model([Line(text)]) as server:
-        outcome = outcome_of(prompt(), around=asking(server))
+        outcome = outcome_of(prompt(), context=asking(server))
     assert (outcome.effects, outcome.failure.kind) == ((), "output")
 
 
@@ -98,7 +98,7 @@ def test_what_was_cut_off_and_is_no_refusal_is_a_failure(text):
 def test_a_server_cannot_count_a_budget_down_or_out_of_numbers(tmp_path, api, tokens):
     with model([Line('"ok": true}', tokens=tokens)] * 40) as server:
         given = ModelSettings(url=server.url, api=api, max_session_tokens=200)
-        around = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
-        outcomes = [outcome_of(prompt(), around=around) for _ in range(40)]
+        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        outcomes = [outcome_of(prompt(), context=context) for _ in range(40)]
     assert (outcomes[0], outcomes[-1].failure.kind) == (Outcome(), "launch")
     assert json.loads((tmp_path / "model-usage.json").read_text(encoding="utf-8"))["sessions"]["s1"] >= 200

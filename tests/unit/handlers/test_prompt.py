@@ -50,7 +50,7 @@ def test_a_prompt_handler_is_read_from_settings():
 @pytest.mark.parametrize(("line", "expected"), [(OK, ()), (NOT_OK, (Deny("it deletes"),))])
 def test_a_model_is_asked_and_its_answer_counts_in_every_wire_format(api, streams, line, expected):
     with model([line], streams=streams) as server:
-        outcome = outcome_of(prompt(), around=asking(server, api=api))
+        outcome = outcome_of(prompt(), context=asking(server, api=api))
     assert outcome == Outcome(expected)
     assert [sent.path for sent in server.sent] == [{"anthropic": "/v1/messages", "openai": "/chat/completions"}[api]]
 
@@ -59,7 +59,7 @@ def test_a_model_is_asked_and_its_answer_counts_in_every_wire_format(api, stream
 @pytest.mark.parametrize("text", ["Is $ARGUMENTS fine? Really, $ARGUMENTS?", "Only $ARGUMENTS"])
 def test_every_placeholder_becomes_the_event_as_json(text):
     with model([OK]) as server:
-        outcome_of(prompt(text), call("ls <b>", cwd="/w"), around=asking(server))
+        outcome_of(prompt(text), call("ls <b>", cwd="/w"), context=asking(server))
     question = user_text(server.asked[0])
     shown = {
         "session_id": "s1",
@@ -75,7 +75,7 @@ def test_every_placeholder_becomes_the_event_as_json(text):
 @pytest.mark.proves("S1-49")
 def test_a_prompt_without_the_placeholder_stays_as_it_is_and_the_event_goes_before_it():
     with model([OK]) as server:
-        outcome_of(prompt("Is this a good point, \\$ARGUMENTS aside?"), around=asking(server))
+        outcome_of(prompt("Is this a good point, \\$ARGUMENTS aside?"), context=asking(server))
     question = user_text(server.asked[0])
     assert question.endswith("\n\nIs this a good point, \\$ARGUMENTS aside?")
     assert [shown["tool_name"] for shown in data_in(question)] == ["Bash"]
@@ -92,7 +92,7 @@ def test_the_model_is_shown_the_end_of_the_conversation(tmp_path):
     ]
     transcript.write_text("\n".join(map(json.dumps, rows)) + "\n{half", encoding="utf-8")
     with model([OK]) as server:
-        outcome_of(prompt("Done?"), event("Stop", transcript_path=str(transcript)), around=asking(server))
+        outcome_of(prompt("Done?"), event("Stop", transcript_path=str(transcript)), context=asking(server))
     talk, shown = data_in(user_text(server.asked[0]))
     assert [(each["role"], each["text"].split()[0]) for each in talk] == [("user", "use"), ("assistant", "yes")]
     assert (SECRET in str(server.asked), shown["hook_event_name"]) == (False, "Stop")
@@ -104,14 +104,14 @@ def test_what_is_not_a_transcript_is_not_read(tmp_path, name):
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "id_rsa")
     (tmp_path / "folder.jsonl").mkdir()
     with model([OK]) as server:
-        outcome_of(prompt(), event("Stop", transcript_path=str(tmp_path / name)), around=asking(server))
+        outcome_of(prompt(), event("Stop", transcript_path=str(tmp_path / name)), context=asking(server))
     assert len(data_in(user_text(server.asked[0]))) == 1
 
 
 @pytest.mark.proves("S1-51", "S1-52")
 def test_the_answer_is_begun_with_a_brace_and_the_form_is_demanded():
     with model([OK]) as server:
-        outcome_of(prompt(), around=asking(server))
+        outcome_of(prompt(), context=asking(server))
     (asked,) = server.asked
     assert asked["messages"][-1] == {"role": "assistant", "content": "{"}
     assert '{"ok": true}' in asked["system"]
@@ -126,7 +126,7 @@ def test_a_server_that_cannot_be_told_how_to_begin_is_asked_again_and_read_lenie
         return Line("prefill is not supported", status=400) if begun else Line('Sure! {"ok": false, "reason": "no"}')
 
     with model(picky) as server:
-        outcomes = [outcome_of(prompt(), around=asking(server, api=api)) for _ in range(2)]
+        outcomes = [outcome_of(prompt(), context=asking(server, api=api)) for _ in range(2)]
     assert outcomes == [Outcome((Deny("no"),))] * 2
     assert len(server.sent) == 3  # the second hook knows already
 
@@ -151,7 +151,7 @@ def test_a_server_that_cannot_be_told_how_to_begin_is_asked_again_and_read_lenie
 )
 def test_answers_and_what_they_mean(text, on, effects):
     with model([Line(text)]) as server:
-        outcome = outcome_of(prompt(), call(name=on), around=asking(server))
+        outcome = outcome_of(prompt(), call(name=on), context=asking(server))
     assert outcome == Outcome(effects)
 
 
@@ -163,14 +163,14 @@ def test_answers_and_what_they_mean(text, on, effects):
 )  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_a_failure_and_never_an_approval(text):
     with model([Line(text)]) as server:
-        outcome = outcome_of(prompt(), around=asking(server))
+        outcome = outcome_of(prompt(), context=asking(server))
     assert (outcome.effects, outcome.failure.kind, outcome.status) == ((), "output", "non_blocking_error")
 
 
 def test_a_refusal_ends_the_turn_unless_it_is_to_continue():
     with model([NOT_OK, NOT_OK]) as server:
-        ends = outcome_of(Prompt("x"), around=asking(server))
-        goes_on = outcome_of(Prompt("x", continue_on_block=True), around=asking(server))
+        ends = outcome_of(Prompt("x"), context=asking(server))
+        goes_on = outcome_of(Prompt("x", continue_on_block=True), context=asking(server))
     assert (ends.effects, goes_on.effects) == ((Deny("it deletes"), Stop("it deletes")), (Deny("it deletes"),))
 
 
@@ -194,7 +194,7 @@ def test_a_model_never_turns_a_deny_into_an_allow():
 )  # fmt: skip
 def test_what_is_judged_cannot_leave_its_fence(attack):
     with model([OK]) as server:
-        outcome_of(prompt("Check: $ARGUMENTS"), call(attack), around=asking(server))
+        outcome_of(prompt("Check: $ARGUMENTS"), call(attack), context=asking(server))
     question = user_text(server.asked[0])
     (shown,) = data_in(question)
     assert shown["tool_input"]["command"] == attack
@@ -203,17 +203,17 @@ def test_what_is_judged_cannot_leave_its_fence(attack):
 
 def test_secrets_are_taken_out_of_what_a_model_is_shown():
     with model([OK]) as server:
-        outcome_of(prompt(), call(f"echo {SECRET}"), around=asking(server))
+        outcome_of(prompt(), call(f"echo {SECRET}"), context=asking(server))
     assert SECRET not in server.sent[0].body.decode()
 
 
 @pytest.mark.proves("S1-79")
 def test_a_hook_uses_its_own_model_else_the_default():
     with model([OK] * 4) as server:
-        outcome_of(prompt(model="special"), around=asking(server, name="usual"))
-        outcome_of(prompt(), around=asking(server, name="usual"))
-        outcome_of(prompt(), around=asking(server))
-        outcome_of(prompt(model="sonnet"), around=asking(server))
+        outcome_of(prompt(model="special"), context=asking(server, name="usual"))
+        outcome_of(prompt(), context=asking(server, name="usual"))
+        outcome_of(prompt(), context=asking(server))
+        outcome_of(prompt(model="sonnet"), context=asking(server))
     assert [asked["model"] for asked in server.asked] == ["special", "usual", "claude-haiku-4-5", "claude-sonnet-4-5"]
 
 
@@ -229,13 +229,13 @@ def test_a_hook_uses_its_own_model_else_the_default():
 )
 def test_the_key_comes_from_the_environment_or_a_command(api, env, settings, header, value):
     with model([OK]) as server:
-        outcome = outcome_of(prompt(), around=asking(server, api=api, env=env, **settings))
+        outcome = outcome_of(prompt(), context=asking(server, api=api, env=env, **settings))
     assert (outcome, server.sent[0].headers.get(header)) == (Outcome(), value)
 
 
 def test_a_key_command_that_gives_nothing_is_a_failure():
     with model([OK]) as server:
-        outcome = outcome_of(prompt(), around=asking(server, key_command="false"))
+        outcome = outcome_of(prompt(), context=asking(server, key_command="false"))
     assert outcome == Outcome(failure=Failure("launch", "`model.key_command` gave no key"))
 
 
@@ -246,15 +246,15 @@ def test_keys_are_kept_nowhere(tmp_path):
         settings = HandlerSettings(
             ModelSettings(url=server.url, api="anthropic"), config=str(tmp_path), state=str(tmp_path)
         )
-        outcomes = [outcome_of(prompt(), around=HandlerContext(env=env, settings=settings)) for _ in range(2)]
+        outcomes = [outcome_of(prompt(), context=HandlerContext(env=env, settings=settings)) for _ in range(2)]
     assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()] == []
     assert outcomes[1].failure.kind == "output"
 
 
 @pytest.mark.proves("S1-56")
 def test_without_a_model_to_ask_the_hook_fails_and_does_not_block():
-    around = HandlerContext(env={"PATH": "/nowhere"})
-    outcome = outcome_of(prompt(), around=around)
+    context = HandlerContext(env={"PATH": "/nowhere"})
+    outcome = outcome_of(prompt(), context=context)
     why = (
         "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
         "or install claude, codex or gemini"
@@ -267,8 +267,8 @@ def test_without_a_model_to_ask_the_hook_fails_and_does_not_block():
 
 def test_answers_have_a_limit_and_a_question_that_is_too_long_is_a_failure_not_a_cut():
     with model([OK, OK]) as server:
-        around = asking(server, max_answer_tokens=77, max_input_characters=5_000)
-        short, long = outcome_of(prompt(), around=around), outcome_of(prompt(), call("x" * 5_000), around=around)
+        context = asking(server, max_answer_tokens=77, max_input_characters=5_000)
+        short, long = outcome_of(prompt(), context=context), outcome_of(prompt(), call("x" * 5_000), context=context)
     assert ([asked["max_tokens"] for asked in server.asked], short) == ([77], Outcome())
     assert (long.failure.kind, "more than `model.max_input_characters`" in long.failure.message) == ("launch", True)
 
@@ -285,7 +285,7 @@ def test_answers_have_a_limit_and_a_question_that_is_too_long_is_a_failure_not_a
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
 def test_a_server_in_trouble_is_a_failure(line, kind, api):
     with model([line, line]) as server:
-        outcome = outcome_of(prompt(), around=asking(server, api=api), timeout=1.0 if kind == "timeout" else 10.0)
+        outcome = outcome_of(prompt(), context=asking(server, api=api), timeout=1.0 if kind == "timeout" else 10.0)
     assert (outcome.effects, outcome.failure.kind) == ((), kind)
 
 
@@ -299,7 +299,7 @@ def test_a_cancelled_question_is_cancelled():
     with model(slow) as server:
         from msgspec.structs import replace
 
-        outcome = outcome_of(prompt(), around=replace(asking(server), cancel=cancel))
+        outcome = outcome_of(prompt(), context=replace(asking(server), cancel=cancel))
     assert outcome.status == "cancelled"
 
 
@@ -345,7 +345,7 @@ def test_prices_and_costs_may_be_nothing_and_are_no_times():
 )
 def test_a_refusal_stays_one_whatever_else_the_model_says(text):
     with model([Line(text)]) as server:
-        assert outcome_of(prompt(), around=asking(server)) == Outcome((Deny("no"),))
+        assert outcome_of(prompt(), context=asking(server)) == Outcome((Deny("no"),))
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_a_refusal_stays_one_whatever_else_the_model_says(text):
 )
 def test_an_answer_that_begins_unreadably_is_no_approval(text):
     with model([Line(text)]) as server:
-        outcome = outcome_of(prompt(), around=asking(server))
+        outcome = outcome_of(prompt(), context=asking(server))
     assert (outcome.effects, outcome.failure.kind) == ((), "output")
 
 
@@ -370,8 +370,8 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
     state.write_text("not a folder", encoding="utf-8")
     with model([Line(NOT_OK.text, tokens=(900, 100))]) as server:
         given = ModelSettings(url=server.url, api="anthropic", max_session_tokens=1_000)
-        around = HandlerContext(settings=HandlerSettings(model=given, state=str(state)))
-        outcomes = [outcome_of(prompt(), around=around) for _ in range(2)]
+        context = HandlerContext(settings=HandlerSettings(model=given, state=str(state)))
+        outcomes = [outcome_of(prompt(), context=context) for _ in range(2)]
     why = "this session has used its 1,000 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome((Deny("it deletes"),)), Outcome(failure=Failure("launch", why))]
 
@@ -379,5 +379,5 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
 def test_a_refusal_counts_while_somebody_else_holds_the_book(tmp_path):
     with model([NOT_OK]) as server, file_lock(tmp_path / "model-usage.lock"):
         given = ModelSettings(url=server.url, api="anthropic")
-        around = HandlerContext(settings=HandlerSettings(model=given, state=str(tmp_path)))
-        assert outcome_of(prompt(), around=around) == Outcome((Deny("it deletes"),))
+        context = HandlerContext(settings=HandlerSettings(model=given, state=str(tmp_path)))
+        assert outcome_of(prompt(), context=context) == Outcome((Deny("it deletes"),))

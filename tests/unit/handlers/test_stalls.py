@@ -31,8 +31,8 @@ def test_a_stalled_write_and_a_stalled_handshake_end_when_they_are_cancelled(kin
         url = f"{scheme}://127.0.0.1:{server.port}"
         handler = {"webhook": Webhook(url), "prompt": Prompt("$ARGUMENTS"), "agent": Agent("$ARGUMENTS")}[kind]
         model = ModelSettings(url=url, api="anthropic", max_input_characters=100_000_000)
-        around = HandlerContext(settings=HandlerSettings(model), cancel=cancel)
-        outcome = outcome_of(handler, call(LARGE), around=around, timeout=PATIENCE)
+        context = HandlerContext(settings=HandlerSettings(model), cancel=cancel)
+        outcome = outcome_of(handler, call(LARGE), context=context, timeout=PATIENCE)
         assert (outcome, server.is_left()) == (CANCELLED, True)
     assert set(threading.enumerate()) - before == set()
 

@@ -48,7 +48,7 @@ class Stage:
         return [decode_entry(path.read_bytes()) for path in self.inbox.waiting(100)]
 
     @property
-    def here(self) -> PackContext:
+    def context(self) -> PackContext:
         return PackContext(state=self.where.state, options={"capture": True})
 
     def event(self, name: str, **payload: Any) -> Event:

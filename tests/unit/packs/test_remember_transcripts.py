@@ -36,7 +36,7 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
     stage = stage()
     texts = _many(stage, 700)
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.here, "session_end", seconds=0.0)
+    read_on(event, stage.context, "session_end", seconds=0.0)
     first = _all_captured(stage)
     begin = position(stage.inbox.root / "state", "s1")
     unread = call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["unread_bytes"]
@@ -79,7 +79,7 @@ def test_a_reader_that_is_killed_repeats_nothing_and_loses_nothing(stage) -> Non
 def test_a_line_that_is_too_long_is_left_out_and_counted(stage) -> None:
     stage = stage()
     stage.say(DECIDED, "x" * 1_100_000, "y" * 2_200_000, "The root cause was a stale lock in `cache.py`.")
-    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=60)
+    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=60)
     assert len(stage.captures()) == 2
     assert overlong_lines(stage.inbox.root / "state") == 2
     assert call_for("memory.stats", stage.runtime)({}, {"CWD": str(stage.folder)})["overlong_lines"] == 2
@@ -113,7 +113,7 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
     stage = stage()
     _many(stage, 100)
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.here, "session_end", seconds=0.0)
+    read_on(event, stage.context, "session_end", seconds=0.0)
     stage.where.config.mkdir(exist_ok=True)
     (stage.where.config / "snell.toml").write_text("[pack.remember]\nenabled = false\n")
     before = position(stage.inbox.root / "state", "s1")
@@ -127,7 +127,7 @@ def test_the_rest_is_dropped_when_capturing_was_switched_off(stage) -> None:
 def test_the_timer_goes_on_reading_but_not_when_the_daemon_takes_its_leave(stage) -> None:
     stage = stage()
     texts = _many(stage, 100)
-    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.here, "session_end", seconds=0.0)
+    read_on(stage.event("Stop", transcript_path=str(stage.transcript)), stage.context, "session_end", seconds=0.0)
     before = position(stage.inbox.root / "state", "s1")
     asyncio.run(MemoryTimer(stage.runtime).look())  # as the daemon's last act
     assert position(stage.inbox.root / "state", "s1") == before

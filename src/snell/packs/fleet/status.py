@@ -30,23 +30,23 @@ ANSWERED = "work-answered"  # a flag of events that came by a remote call, which
     "Stop",
     "SessionEnd",
 )
-def status(event: Event, here: PackContext) -> Note | None:
+def status(event: Event, context: PackContext) -> Note | None:
     """Set the agent's status; what was signalled to a coordinator comes with its next prompt."""
-    agent_id = here.env.get("AGENT_ID", "")
-    if not agent_id or agent_id == "default" or here.database is None or ANSWERED in event.flags:
+    agent_id = context.env.get("AGENT_ID", "")
+    if not agent_id or agent_id == "default" or context.database is None or ANSWERED in event.flags:
         return None
-    trouble = here.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
+    trouble = context.marks.get(f"session:{event.session_id}", "trouble") if event.name == "Stop" else ""
     wanted = agent_events.status_after(event.name, {**event.payload, "trouble": trouble})
     if wanted:  # what it was is asked where it is kept: people and other programs change it, too
-        _set(wanted, agent_id, here)
-    return _signals(agent_id, here) if event.name == "UserPromptSubmit" else None
+        _set(wanted, agent_id, context)
+    return _signals(agent_id, context) if event.name == "UserPromptSubmit" else None
 
 
 @informs("TeammateIdle")
-def teammate_idle(event: Event, here: PackContext) -> None:
+def teammate_idle(event: Event, context: PackContext) -> None:
     """A teammate that is idle is done, and its coordinator hears of it."""
     name = text_in(event.payload, "teammate_name")
-    if not name or here.database is None or ANSWERED in event.flags:
+    if not name or context.database is None or ANSWERED in event.flags:
         return
     call = hook_arguments.TeammateIdle(
         session_id=event.session_id,
@@ -57,15 +57,15 @@ def teammate_idle(event: Event, here: PackContext) -> None:
         team_name=text_in(event.payload, "team_name"),
     )
     try:
-        said = here.database.run(lambda tx: agent_events.teammate_idle(tx, call, Caller()))
+        said = context.database.run(lambda tx: agent_events.teammate_idle(tx, call, Caller()))
     except StoreError:
         return
     if said["updated"]:
-        here.marks.put(f"agent:{name}", "status", "done")
+        context.marks.put(f"agent:{name}", "status", "done")
 
 
-def _set(wanted: str, agent_id: str, here: PackContext) -> None:
-    env = here.env
+def _set(wanted: str, agent_id: str, context: PackContext) -> None:
+    env = context.env
     caller = Caller(
         agent_id=agent_id,
         parent=env.get("AGENT_PARENT", ""),
@@ -74,21 +74,21 @@ def _set(wanted: str, agent_id: str, here: PackContext) -> None:
         targeted_claims=env.get("AGENT_TARGETED_CLAIMS", ""),
         pane=env.get("TMUX_PANE", ""),
     )
-    assert here.database is not None  # looked at before
+    assert context.database is not None  # looked at before
     try:
-        changed = here.database.run(lambda tx: agent_events.set_status(tx, caller, wanted))
+        changed = context.database.run(lambda tx: agent_events.set_status(tx, caller, wanted))
     except (StoreError, WorkError):
         return
-    here.marks.put(f"agent:{agent_id}", "status", wanted)
-    if changed and here.options.get("tmux"):
-        settle = float(here.options.get("settle", 0.2))
-        show(env, changed["before"], wanted, settle, lambda: here.marks.get(f"agent:{agent_id}", "status") == wanted)
+    context.marks.put(f"agent:{agent_id}", "status", wanted)
+    if changed and context.options.get("tmux"):
+        settle = float(context.options.get("settle", 0.2))
+        show(env, changed["before"], wanted, settle, lambda: context.marks.get(f"agent:{agent_id}", "status") == wanted)
 
 
-def _signals(agent_id: str, here: PackContext) -> Note | None:
-    assert here.database is not None  # looked at before
+def _signals(agent_id: str, context: PackContext) -> Note | None:
+    assert context.database is not None  # looked at before
     try:
-        waiting = here.database.run(lambda tx: agents.take_signals(tx, agent_id))
+        waiting = context.database.run(lambda tx: agents.take_signals(tx, agent_id))
     except StoreError:
         return None
     lines = [

@@ -46,72 +46,72 @@ _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
-def command(call: ShellCall, event: Event, here: PackContext) -> Deny | Ask | Tell | None:
+def command(call: ShellCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
         return None
-    folders = _folders(event, here)
-    judgement = _judged(call.command, event, here, folders[0])
+    folders = _folders(event, context)
+    judgement = _judged(call.command, event, context, folders[0])
     _keep_waiting(_key(call.command, event, folders[0]), judgement)
     lines = (call.command, *other_readings(event.tool_name or event.tool, event.payload.get("tool_input")))
     if more := [(line, folder) for folder in folders for line in lines][1:]:
-        judgement = strictest([judgement, *(_judged(line, event, here, folder) for line, folder in more)])
+        judgement = strictest([judgement, *(_judged(line, event, context, folder) for line, folder in more)])
     if not is_for_shell(event.tool, event.tool_name):
         judgement = without_misread(judgement)
     judgement = _with(
         judgement,
-        sends_value(here.marks, event.session_id, call.command, judgement.steps),
-        after_secret(here.marks, event.session_id, judgement.steps),
+        sends_value(context.marks, event.session_id, call.command, judgement.steps),
+        after_secret(context.marks, event.session_id, judgement.steps),
     )
-    answer = _answer(judgement, here)
+    answer = _answer(judgement, context)
     if not isinstance(answer, Deny):
         return answer
-    if uses_allowance(here.state, event.session_id, call.command):
+    if uses_allowance(context.state, event.session_id, call.command):
         return Tell(f"guard: a person let this command pass once; {answer.because}")
-    keep_denied(here.marks, event.session_id, call.command, answer.because)
+    keep_denied(context.marks, event.session_id, call.command, answer.because)
     return answer
 
 
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
-def access(call: ToolCall, event: Event, here: PackContext) -> Deny | Ask | Tell | None:
+def access(call: ToolCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
     if call.kind in ("agent", "skill", "other") and not carries_line(call):
         return None
-    judgement = judge_call(call, *_ground(event, here), snell_paths(here))
+    judgement = judge_call(call, *_ground(event, context), snell_paths(context))
     tells = tells_others(call)
-    value = tells_value(here.marks, event.session_id, call, tells=tells)
-    sent = told_after_secret(here.marks, event.session_id, call.tool) if tells else None
-    copy = reads_copy(here.marks, event.session_id, call, path_of(call, *_ground(event, here)[:2]))
-    return _answer(_with(judgement, value, sent, copy), here)
+    value = tells_value(context.marks, event.session_id, call, tells=tells)
+    sent = told_after_secret(context.marks, event.session_id, call.tool) if tells else None
+    copy = reads_copy(context.marks, event.session_id, call, path_of(call, *_ground(event, context)[:2]))
+    return _answer(_with(judgement, value, sent, copy), context)
 
 
 # Not a watcher: the next call of the session may come at once, and must find what this one leaves.
 @informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
-def remember(call: ToolCall, event: Event, here: PackContext) -> None:
+def remember(call: ToolCall, event: Event, context: PackContext) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
-        cwd, home, _project = _ground(event, here)
-        keep_files(here.marks, event.session_id, with_text(written_by(call, cwd, home)))
+        cwd, home, _project = _ground(event, context)
+        keep_files(context.marks, event.session_id, with_text(written_by(call, cwd, home)))
     elif call.command:
-        folder = _folders(event, here)[0]
+        folder = _folders(event, context)[0]
         kept = _waiting.pop(_key(call.command, event, folder), None)
-        judgement = kept or _judged(call.command, event, here, folder)
-        keep_files(here.marks, event.session_id, with_text(judgement.files, judgement.steps))
-        _keep_read(judgement, call, event, here)
+        judgement = kept or _judged(call.command, event, context, folder)
+        keep_files(context.marks, event.session_id, with_text(judgement.files, judgement.steps))
+        _keep_read(judgement, call, event, context)
 
 
 @informs("PostToolUse", kind=("read", "search", "mcp"))
-def remember_read(call: ToolCall, event: Event, here: PackContext) -> None:
+def remember_read(call: ToolCall, event: Event, context: PackContext) -> None:
     """Remember that a secret was read by the client's own tool."""
-    _keep_read(judge_call(call, *_ground(event, here), snell_paths(here)), call, event, here)
+    _keep_read(judge_call(call, *_ground(event, context), snell_paths(context)), call, event, context)
 
 
-def _keep_read(judgement: Judgement, call: ToolCall, event: Event, here: PackContext) -> None:
+def _keep_read(judgement: Judgement, call: ToolCall, event: Event, context: PackContext) -> None:
     names = secrets_read(judgement)
     for name in names:
-        keep_secret(here.marks, event.session_id, name)
+        keep_secret(context.marks, event.session_id, name)
     if names:
-        keep_values(here.marks, event.session_id, call.response)
+        keep_values(context.marks, event.session_id, call.response)
 
 
 def _keep_waiting(key: tuple[str, ...], judgement: Judgement) -> None:
@@ -128,16 +128,16 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(verdict_of(findings), findings, judgement.steps)
 
 
-def _judged(line: str, event: Event, here: PackContext, folder: str) -> Judgement:
+def _judged(line: str, event: Event, context: PackContext, folder: str) -> Judgement:
     """The line in this folder; where no project is known, the event's folder stays the project."""
-    files = known_files(here.marks, event.session_id)
-    cwd, home, project = _ground(event, here)
-    return cached_judgement(line, folder, home, project or (cwd if folder != cwd else ""), files, snell_paths(here))
+    files = known_files(context.marks, event.session_id)
+    cwd, home, project = _ground(event, context)
+    return cached_judgement(line, folder, home, project or (cwd if folder != cwd else ""), files, snell_paths(context))
 
 
-def _folders(event: Event, here: PackContext) -> tuple[str, ...]:
+def _folders(event: Event, context: PackContext) -> tuple[str, ...]:
     """Every folder in which the command may run."""
-    cwd, home, _project = _ground(event, here)
+    cwd, home, _project = _ground(event, context)
     return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
 
 
@@ -145,13 +145,13 @@ def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:
     return event.session_id, folder, line
 
 
-def _ground(event: Event, here: PackContext) -> tuple[str, str, str]:
-    cwd = event.cwd or here.project_dir or "/"
-    return cwd, here.env.get("HOME") or os.path.expanduser("~"), here.project_dir
+def _ground(event: Event, context: PackContext) -> tuple[str, str, str]:
+    cwd = event.cwd or context.project_dir or "/"
+    return cwd, context.env.get("HOME") or os.path.expanduser("~"), context.project_dir
 
 
-def _answer(judgement: Judgement, here: PackContext) -> Deny | Ask | Tell | None:
-    judgement, observed = apply_presets(judgement, here.options)
+def _answer(judgement: Judgement, context: PackContext) -> Deny | Ask | Tell | None:
+    judgement, observed = apply_presets(judgement, context.options)
     if judgement.verdict == ALLOW:
         return Tell(f"guard observed: {_reason(observed)}") if observed else None
     reason = _reason(judgement.findings)

@@ -35,9 +35,9 @@ _PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a
 NOWHERE = SnellPaths()
 
 
-def snell_paths(here: PackContext) -> SnellPaths:
-    look = here.env.get
-    return _own(here.config, here.state, *(look(name, "") for name in _NAMES))
+def snell_paths(context: PackContext) -> SnellPaths:
+    look = context.env.get
+    return _own(context.config, context.state, *(look(name, "") for name in _NAMES))
 
 
 @lru_cache(maxsize=64)  # hardly ever another, and every event asks

@@ -31,35 +31,37 @@ NEXT_STEPS = (
 
 
 @judges("SubagentStop")
-def artefacts(event: Event, here: PackContext) -> Deny | None:
+def artefacts(event: Event, context: PackContext) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: nobody sent it for anything
-    errand = expectation_of(event, here)
+    errand = expectation_of(event, context)
     scope, sent_back = f"session:{event.session_id}", f"{SENT_BACK}{event.agent_id}"
-    if not _is_expected(event.cwd, here, errand) or find_artefacts(event.cwd, here.options.get("report"), errand.since):
+    if not _is_expected(event.cwd, context, errand) or find_artefacts(
+        event.cwd, context.options.get("report"), errand.since
+    ):
         return None
-    if event.payload.get("stop_hook_active") or here.marks.get(scope, sent_back):
+    if event.payload.get("stop_hook_active") or context.marks.get(scope, sent_back):
         return None  # it was sent back once, and had its chance
-    data = find_artefacts(event.cwd, here.options.get("data"), errand.since)
-    here.marks.put(scope, sent_back, True)
+    data = find_artefacts(event.cwd, context.options.get("data"), errand.since)
+    context.marks.put(scope, sent_back, True)
     if data:
-        wanted = _named(here, "report")
+        wanted = _named(context, "report")
         text = f"there are {len(data)} files of data and no report; none fits {wanted}"
         return Deny(text, instead="write the report from them now")
     return Deny(
-        f"nothing was left behind; no file since you began fits {_named(here, 'report', 'data')}",
+        f"nothing was left behind; no file since you began fits {_named(context, 'report', 'data')}",
         instead="check what you were given, and try again; say so if it cannot be done",
     )
 
 
 @informs("PostToolUse", kind="agent")
-def delivered(event: Event, here: PackContext) -> Note | None:
+def delivered(event: Event, context: PackContext) -> Note | None:
     """Name the report, and what comes next, to the agent that sent for it."""
-    errand = expectation_of(event, here)
-    if not _is_expected(event.cwd, here, errand):
+    errand = expectation_of(event, context)
+    if not _is_expected(event.cwd, context, errand):
         return None
-    reports = find_artefacts(event.cwd, here.options.get("report"), errand.since)
+    reports = find_artefacts(event.cwd, context.options.get("report"), errand.since)
     return Note(f"The report is there: {', '.join(reports[:5])}. {NEXT_STEPS}") if reports else None
 
 
@@ -82,22 +84,22 @@ def _fitting(cwd: str, pattern: str) -> Iterator[str]:
         return
 
 
-def _is_asked_for(here: PackContext, errand: Expectation) -> bool:
+def _is_asked_for(context: PackContext, errand: Expectation) -> bool:
     """Did somebody say that files should come: the user, by patterns of their own, or who sent the sub-agent?"""
-    if _texts(here.options.get("report")) != USUAL_REPORT or _texts(here.options.get("data")) != USUAL_DATA:
+    if _texts(context.options.get("report")) != USUAL_REPORT or _texts(context.options.get("data")) != USUAL_DATA:
         return True
     return errand.is_for_files is not False
 
 
-def _named(here: PackContext, *options: str) -> str:
-    return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(here.options.get(name)))
+def _named(context: PackContext, *options: str) -> str:
+    return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(context.options.get(name)))
 
 
-def _is_expected(cwd: str, here: PackContext, errand: Expectation) -> bool:
+def _is_expected(cwd: str, context: PackContext, errand: Expectation) -> bool:
     """Is one of the folders there, into which something should come? A pattern that names none speaks of this one."""
-    if not _is_asked_for(here, errand):
+    if not _is_asked_for(context, errand):
         return False
-    patterns = [*_texts(here.options.get("report")), *_texts(here.options.get("data"))]
+    patterns = [*_texts(context.options.get("report")), *_texts(context.options.get("data"))]
     folders = {_folder(pattern) for pattern in patterns if not _leads_away(pattern)}
     return bool(cwd) and any(os.path.isdir(os.path.join(cwd, folder)) for folder in folders)
 

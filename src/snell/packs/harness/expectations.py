@@ -38,18 +38,18 @@ class Expectation(Struct, frozen=True):
 
 
 @informs("SessionStart")
-def begin(event: Event, here: PackContext) -> None:
+def begin(event: Event, context: PackContext) -> None:
     """What was there before the session is nobody's work in it."""
     scope = _scope(event)
-    if here.marks.get(scope, BEGAN) is None:
-        here.marks.put(scope, BEGAN, now_ms())
+    if context.marks.get(scope, BEGAN) is None:
+        context.marks.put(scope, BEGAN, now_ms())
 
 
 @informs("PreToolUse", kind="agent")
-def send(event: Event, here: PackContext) -> None:
+def send(event: Event, context: PackContext) -> None:
     """A sub-agent is sent out."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
-    names = _folders(here)
+    names = _folders(context)
     is_for_files = bool(_ASKS_FOR_FILES.search(asked[:LONGEST_PROMPT])) or any(name in asked for name in names)
     errand = {
         "id": event.tool_use_id,
@@ -57,39 +57,41 @@ def send(event: Event, here: PackContext) -> None:
         "at": now_ms(),
         "is_for_files": is_for_files,
     }
-    here.marks.put(_scope(event), ERRANDS, [*_waiting(event, here), errand][-MOST:])
+    context.marks.put(_scope(event), ERRANDS, [*_waiting(event, context), errand][-MOST:])
 
 
 @informs("SubagentStart")
-def start(event: Event, here: PackContext) -> None:
+def start(event: Event, context: PackContext) -> None:
     """The sub-agent that was sent out first, of this type, is the one that starts."""
-    kind, waiting = text_in(event.payload, "agent_type"), _waiting(event, here)
+    kind, waiting = text_in(event.payload, "agent_type"), _waiting(event, context)
     errand = next((each for each in waiting if each.get("type") == kind), waiting[0] if waiting else None)
     known = {"at": now_ms(), "is_for_files": errand.get("is_for_files") if errand else None}
-    here.marks.put(_scope(event), f"{AGENT}{event.agent_id}", known)
+    context.marks.put(_scope(event), f"{AGENT}{event.agent_id}", known)
     if errand:
-        here.marks.put(_scope(event), ERRANDS, [each for each in waiting if each is not errand])
+        context.marks.put(_scope(event), ERRANDS, [each for each in waiting if each is not errand])
 
 
-def expectation_of(event: Event, here: PackContext) -> Expectation:
+def expectation_of(event: Event, context: PackContext) -> Expectation:
     """Of the sub-agent that this event is about."""
-    known = here.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
+    known = context.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
     if not isinstance(known, dict):
-        sent = _waiting(event, here)
+        sent = _waiting(event, context)
         fitting = (each for each in sent if event.tool_use_id and each.get("id") == event.tool_use_id)
         known = next(fitting, sent[-1] if sent else {})
-    began, asked = known.get("at") or here.marks.get(_scope(event), BEGAN), known.get("is_for_files")
+    began, asked = known.get("at") or context.marks.get(_scope(event), BEGAN), known.get("is_for_files")
     return Expectation(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
 
 
-def _folders(here: PackContext) -> list[str]:
+def _folders(context: PackContext) -> list[str]:
     """The folders that the patterns name: a prompt with one of them speaks of what should come into it."""
-    patterns = [each for name in ("report", "data") for each in here.options.get(name) or () if isinstance(each, str)]
+    patterns = [
+        each for name in ("report", "data") for each in context.options.get(name) or () if isinstance(each, str)
+    ]
     return [first for pattern in patterns if (first := pattern.partition("/")[0]) and not set("*?[") & set(first)]
 
 
-def _waiting(event: Event, here: PackContext) -> list[dict[str, Any]]:
-    found = here.marks.get(_scope(event), ERRANDS)
+def _waiting(event: Event, context: PackContext) -> list[dict[str, Any]]:
+    found = context.marks.get(_scope(event), ERRANDS)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 

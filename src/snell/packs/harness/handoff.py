@@ -17,19 +17,19 @@ TOLD, USAGE = "harness/handoff", "context_usage"
 
 
 @informs("PostToolUse", "UserPromptSubmit")
-def handoff(event: Event, here: PackContext) -> Note | None:
+def handoff(event: Event, context: PackContext) -> Note | None:
     """Ask for a hand-over when the context is nearly full."""
     scope = f"session:{event.session_id}"
-    if not is_due(here.marks.get(scope, USAGE), here) or here.marks.get(scope, TOLD):
+    if not is_due(context.marks.get(scope, USAGE), context) or context.marks.get(scope, TOLD):
         return None
-    here.marks.put(scope, TOLD, True)
+    context.marks.put(scope, TOLD, True)
     return Note(
         "The context is nearly full. Write down now what is done, what is not, and where to go on; then finish."
     )
 
 
-def is_due(usage: Any, here: PackContext) -> bool:
+def is_due(usage: Any, context: PackContext) -> bool:
     tokens = usage.get("tokens") if isinstance(usage, dict) else usage
-    if here.env.get("SNELL_DEBUG_HANDOFF"):
+    if context.env.get("SNELL_DEBUG_HANDOFF"):
         return True
-    return isinstance(tokens, int | float) and tokens > here.options.get("handoff_tokens", 180_000)
+    return isinstance(tokens, int | float) and tokens > context.options.get("handoff_tokens", 180_000)

@@ -33,23 +33,23 @@ LONGEST_OBJECTIVE = 2_000
 
 
 @judges("Stop")
-def promise(turn: Turn, event: Event, here: PackContext) -> Deny | Tell | None:
+def promise(turn: Turn, event: Event, context: PackContext) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; say how the loop ended."""
-    loop = loop_of(event.session_id, here.marks)
+    loop = loop_of(event.session_id, context.marks)
     said = last_message(turn, event) if loop else ""
     if not loop or not said.strip():
         return None
     if ending := _ending(loop, said):
-        end_loop(event.session_id, here.marks)
+        end_loop(event.session_id, context.marks)
         return Tell(ending)
     if mission_of(event.cwd).get("status") == "PLANNING":
         return Tell("the mission is still being planned: approve its plan, then let the agent go on")
-    cap = _cap(event.client, here)
+    cap = _cap(event.client, context)
     if cap and loop.in_a_row >= cap:
-        return Tell(_at_the_cap(cap, loop, event, here))
+        return Tell(_at_the_cap(cap, loop, event, context))
     loop = replace(loop, iteration=loop.iteration + 1, in_a_row=loop.in_a_row + 1)
-    save_loop(event.session_id, loop, here.marks)
-    return Deny(continuation(loop, event.cwd, here))
+    save_loop(event.session_id, loop, context.marks)
+    return Deny(continuation(loop, event.cwd, context))
 
 
 def _ending(loop: Loop, said: str) -> str:
@@ -60,72 +60,72 @@ def _ending(loop: Loop, said: str) -> str:
     return ""
 
 
-def _cap(client: str, here: PackContext) -> int:
+def _cap(client: str, context: PackContext) -> int:
     """How often in a row this client can be sent back; 0 where it has no cap."""
     usual = CAPS.get(client, 0)
     try:
-        return max(0, int(here.env.get(CAP_VARIABLES.get(client, ""), usual)))
+        return max(0, int(context.env.get(CAP_VARIABLES.get(client, ""), usual)))
     except ValueError:
         return usual
 
 
-def _at_the_cap(cap: int, loop: Loop, event: Event, here: PackContext) -> str:
+def _at_the_cap(cap: int, loop: Loop, event: Event, context: PackContext) -> str:
     """The client would end the turn now whatever it is told; only a supervisor can start another one."""
     ended = f"this client ends a turn after {cap} held stops"
-    if not here.env.get(SUPERVISOR):
+    if not context.env.get(SUPERVISOR):
         return f"{ended}, and `{loop.promise}` was not said: say anything to go on, or work under `snell run`"
     loop = replace(loop, iteration=loop.iteration + 1)
-    save_loop(event.session_id, loop, here.marks)
-    ask_for_restart(event, here.marks, here.env, "loop", continuation(loop, event.cwd, here))
+    save_loop(event.session_id, loop, context.marks)
+    ask_for_restart(event, context.marks, context.env, "loop", continuation(loop, event.cwd, context))
     return f"{ended}; `snell run` goes on with the loop in a new window"
 
 
 @informs("SessionStart")
-def next_window(event: Event, here: PackContext) -> Note | None:
+def next_window(event: Event, context: PackContext) -> Note | None:
     """Under `snell run` the loop of a window that was replaced goes on in the next one."""
-    if not take_over(event, here.marks, here.env, MARK):
+    if not take_over(event, context.marks, context.env, MARK):
         return None
-    _count_anew(event, here)
-    loop = loop_of(event.session_id, here.marks)
-    return Note(continuation(loop, event.cwd, here)) if loop else None
+    _count_anew(event, context)
+    loop = loop_of(event.session_id, context.marks)
+    return Note(continuation(loop, event.cwd, context)) if loop else None
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def worked(event: Event, here: PackContext) -> None:
+def worked(event: Event, context: PackContext) -> None:
     """A client's own count of held stops begins anew with every tool call."""
-    _count_anew(event, here)
+    _count_anew(event, context)
 
 
-def _count_anew(event: Event, here: PackContext) -> None:
-    loop = loop_of(event.session_id, here.marks)
+def _count_anew(event: Event, context: PackContext) -> None:
+    loop = loop_of(event.session_id, context.marks)
     if loop and loop.in_a_row:
-        save_loop(event.session_id, replace(loop, in_a_row=0), here.marks)
+        save_loop(event.session_id, replace(loop, in_a_row=0), context.marks)
 
 
 @informs("UserPromptSubmit")
-def begin(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
+def begin(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
     """`/harness OBJECTIVE` starts a loop; every prompt lets the client's own count begin anew."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
-        _count_anew(event, here)
-        _be_told(prompt.text.strip(), event, here)
+        _count_anew(event, context)
+        _be_told(prompt.text.strip(), event, context)
         return None
     objective = prompt.text.strip().removeprefix(COMMAND).strip()
-    loop = Loop(str(here.options.get("promise")), objective, int(here.options.get("most_iterations", 10)))
-    save_loop(event.session_id, loop, here.marks)
+    loop = Loop(str(context.options.get("promise")), objective, int(context.options.get("most_iterations", 10)))
+    save_loop(event.session_id, loop, context.marks)
     return Note(
         f"Work on this until it is done: {objective}\nWhen everything is done and checked, and not before, end your"
         f" last message with {loop.promise}. You will be sent back until then, {loop.most} times at most."
     )
 
 
-def _be_told(prompt: str, event: Event, here: PackContext) -> None:
+def _be_told(prompt: str, event: Event, context: PackContext) -> None:
     """A loop that was begun without an objective has the next prompt for one."""
-    loop = loop_of(event.session_id, here.marks)
+    loop = loop_of(event.session_id, context.marks)
     if loop and not loop.objective and prompt:
-        save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), here.marks)
+        save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), context.marks)
 
 
-def continuation(loop: Loop, cwd: str, here: PackContext) -> str:
+def continuation(loop: Loop, cwd: str, context: PackContext) -> str:
     """What the agent is told when it is sent back."""
     objective = f"The objective: {loop.objective}" if loop.objective else "The objective is what you were asked to do."
     lines = [
@@ -134,12 +134,12 @@ def continuation(loop: Loop, cwd: str, here: PackContext) -> str:
         "Look at what is already there and go on from it; do not start over. Say what is still missing, and do it.",
         f"End your last message with {loop.promise} when everything is done and checked.",
     ]
-    return "\n".join([*lines, *_mission(cwd, here)])
+    return "\n".join([*lines, *_mission(cwd, context)])
 
 
-def _mission(cwd: str, here: PackContext) -> list[str]:
+def _mission(cwd: str, context: PackContext) -> list[str]:
     """What the project's files say of the mission: only where its owner trusts it, and fenced."""
-    if not here.is_trusted:
+    if not context.is_trusted:
         return []
     files = {"mission.json": mission_of(cwd), "mission_progress.txt": _text(cwd, "mission_progress.txt")}
     told = [fence(value, name) for name, value in files.items() if value]

@@ -25,9 +25,9 @@ LARGEST = 2_000_000
 
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
-def keep(event: Event, here: PackContext) -> None:
+def keep(event: Event, context: PackContext) -> None:
     """Keep a sub-agent's answer, and a summary of it."""
-    folder = _folder(event, here)
+    folder = _folder(event, context)
     if folder is None:
         return
     clean = redact_data({"input": event.tool_input, "output": event.tool_response})
@@ -38,9 +38,9 @@ def keep(event: Event, here: PackContext) -> None:
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
-def reuse(event: Event, here: PackContext) -> Deny | None:
+def reuse(event: Event, context: PackContext) -> Deny | None:
     """Refuse to ask a sub-agent what it has answered."""
-    folder = _folder(event, here)
+    folder = _folder(event, context)
     if folder is None:
         return None
     try:
@@ -71,8 +71,8 @@ def text_of(value: Any) -> str:
     return ""
 
 
-def _folder(event: Event, here: PackContext) -> Path | None:
-    if not here.state or not event.tool_input:
+def _folder(event: Event, context: PackContext) -> Path | None:
+    if not context.state or not event.tool_input:
         return None
-    project = os.path.realpath(here.project_dir or event.cwd) if here.project_dir or event.cwd else ""
-    return here.state / "subagents" / task_key(event.tool_input, project)
+    project = os.path.realpath(context.project_dir or event.cwd) if context.project_dir or event.cwd else ""
+    return context.state / "subagents" / task_key(event.tool_input, project)

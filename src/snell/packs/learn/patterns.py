@@ -29,12 +29,12 @@ _SYSTEM = (
 
 
 @watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
-def patterns(event: Event, here: PackContext) -> None:
+def patterns(event: Event, context: PackContext) -> None:
     """Add the patterns that a model sees in the report."""
-    path = here.marks.get(WRITTEN, event.session_id)
+    path = context.marks.get(WRITTEN, event.session_id)
     if not isinstance(path, str):
         return
-    here.marks.drop(WRITTEN, event.session_id)
+    context.marks.drop(WRITTEN, event.session_id)
     try:
         report = read_capped(Path(path), LARGEST, follow_links=False).decode("utf-8", "replace")
         with Path(path).open("a", encoding="utf-8") as file:

@@ -37,16 +37,16 @@ WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
-def report(event: Event, here: PackContext) -> Tell | None:
+def report(event: Event, context: PackContext) -> Tell | None:
     """Write a report of the session so far, and say where it is."""
-    text = redact_data(report_of(event, _happened(event, here), str(here.options.get("agent") or "@learn")))
-    folder = Path(os.path.expanduser(str(here.options.get("folder") or "~/.claude/flow-reports")))
+    text = redact_data(report_of(event, _happened(event, context), str(context.options.get("agent") or "@learn")))
+    folder = Path(os.path.expanduser(str(context.options.get("folder") or "~/.claude/flow-reports")))
     try:
         path = _written(folder, event.name, str(text))
     except OSError:
         return None  # a report that cannot be written is no reason to disturb anybody
-    if here.options.get("patterns") == "model":
-        here.marks.put(WRITTEN, event.session_id, str(path))  # not among the session's, which end with it
+    if context.options.get("patterns") == "model":
+        context.marks.put(WRITTEN, event.session_id, str(path))  # not among the session's, which end with it
     return Tell(f"flow report: {path}")
 
 
@@ -76,8 +76,8 @@ def report_of(event: Event, happened: SessionCounts, agent: str) -> str:
     return "\n".join([*lines, "", f"Hand this to {agent} to make something of it.", ""])
 
 
-def _happened(event: Event, here: PackContext) -> SessionCounts:
-    database = here.database
+def _happened(event: Event, context: PackContext) -> SessionCounts:
+    database = context.database
     if database is None:
         return SessionCounts()
     try:

@@ -51,7 +51,7 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, here: PackContext) -> NamedCall:
+def name_call(event: Event, context: PackContext) -> NamedCall:
     """
     Everything that finding a call again needs; nothing that is slow to find out.
 
@@ -60,13 +60,13 @@ def name_call(event: Event, here: PackContext) -> NamedCall:
     """
     payload = event.payload
     session = _known(event.session_id)
-    run = here.env.get("SNELL_RUN_ID") or here.marks.get(persistent_scope(event.session_id), MARK)
+    run = context.env.get("SNELL_RUN_ID") or context.marks.get(persistent_scope(event.session_id), MARK)
     run = _known(run) if isinstance(run, str) and run else session
     tool, begins, deed = _about(event.tool_name or event.tool)
     given = payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
     scope = scope_of(tool.raw, given, hashed) if deed else hashed
-    call_id = f"{session}/{safe(event.tool_use_id) or here.decision_id}"
+    call_id = f"{session}/{safe(event.tool_use_id) or context.decision_id}"
     place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
     return NamedCall(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
@@ -78,9 +78,9 @@ def _about(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
 
 
-def name_call_fully(event: Event, here: PackContext) -> NamedCall:
+def name_call_fully(event: Event, context: PackContext) -> NamedCall:
     """With its effort. Before a transaction begins: it may have to be read from the same database."""
-    return replace(name_call(event, here), effort=_effort(event, here))
+    return replace(name_call(event, context), effort=_effort(event, context))
 
 
 class CallDescription(Struct, frozen=True):
@@ -88,7 +88,7 @@ class CallDescription(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], here: PackContext) -> CallDescription:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: PackContext) -> CallDescription:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event)
     found = classify(
@@ -96,18 +96,18 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], here: P
         event.kind,
         rules,
         shell=effects.reach if effects else None,
-        hints=_hints(event, here),
+        hints=_hints(event, context),
     )
     is_here = effects is not None and event.kind == "shell"  # the tool of an MCP server may run elsewhere
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
-def _hints(event: Event, here: PackContext) -> Mapping[str, Any] | None:
+def _hints(event: Event, context: PackContext) -> Mapping[str, Any] | None:
     """What the server says of its tool: with the call, or when it was last asked."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
         return given if isinstance(given, Mapping) else None
-    known = learned_tool(here.state, event.client, here.project_dir, event.tool)
+    known = learned_tool(context.state, event.client, context.project_dir, event.tool)
     return known.hints if known else None
 
 
@@ -195,20 +195,20 @@ def body_of(value: Any) -> Body:
 _known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
 
 
-def began_at(here: PackContext) -> int:
+def began_at(context: PackContext) -> int:
     """When the event came: the id of a decision begins with it."""
-    text = here.decision_id.partition("-")[0]
+    text = context.decision_id.partition("-")[0]
     try:
         return int(text, 16)
     except ValueError:
         return now_ms()
 
 
-def _effort(event: Event, here: PackContext) -> str:
+def _effort(event: Event, context: PackContext) -> str:
     """Which effort this belongs to, where one is known."""
-    kept = here.marks.get(f"session:{event.session_id}", "effort")
+    kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
-    return safe(str(named_so or here.env.get("SNELL_EFFORT") or ""))
+    return safe(str(named_so or context.env.get("SNELL_EFFORT") or ""))
 
 
 def who(event: Event) -> str:

@@ -29,17 +29,17 @@ LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 
 
 @judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
-def once(event: Event, here: PackContext) -> Deny | Ask | None:
+def once(event: Event, context: PackContext) -> Deny | Ask | None:
     """Claim a call, or refuse it."""
-    if here.database is None:
+    if context.database is None:
         return _closed("there is no database")
-    rules = rules_for(here)
+    rules = rules_for(context)
     if rules.problem:
         return _closed(rules.problem)
-    which = name_call(event, here)
+    which = name_call(event, context)
     reach("before claim")
     try:
-        answer = _claimed(here.database, event, here, which, rules)
+        answer = _claimed(context.database, event, context, which, rules)
     except StoreError as error:
         return _closed(str(error))
     reach("after claim")
@@ -47,17 +47,17 @@ def once(event: Event, here: PackContext) -> Deny | Ask | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure", when={"mode": "durable"})
-def receipt(event: Event, here: PackContext) -> Tell | None:
+def receipt(event: Event, context: PackContext) -> Tell | None:
     """Keep what a call brought before anybody acts on it."""
-    if here.database is None or not event.tool_use_id:
+    if context.database is None or not event.tool_use_id:
         return None
-    which = name_call(event, here)
+    which = name_call(event, context)
     failed = error_of(event)
     status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
     kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
     reach("before receipt")
     try:
-        claims.put_receipt(here.database, kept)
+        claims.put_receipt(context.database, kept)
     except StoreError as error:
         return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
     reach("after receipt")
@@ -65,13 +65,13 @@ def receipt(event: Event, here: PackContext) -> Tell | None:
 
 
 @informs("SessionStart", matcher="startup|resume", when={"mode": "durable"})
-def resumed(event: Event, here: PackContext) -> Note | Tell | None:
+def resumed(event: Event, context: PackContext) -> Note | Tell | None:
     """Settle what an earlier process left open, and say what nobody knows."""
-    if here.database is None:
+    if context.database is None:
         return None
-    which = name_call(event, here)
+    which = name_call(event, context)
     try:
-        found, lost = here.database.run(lambda tx: _taken_up(tx, event, which))
+        found, lost = context.database.run(lambda tx: _taken_up(tx, event, which))
     except StoreError as error:
         return Tell(f"the ledger cannot be used, so no tool will run: {error}")
     if lost:
@@ -92,31 +92,33 @@ def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[Resumed,
     return resume.resume(tx, which.run_id, now_ms()), lost
 
 
-def _claimed(database: Database, event: Event, here: PackContext, which: NamedCall, known: Rules) -> Deny | Ask | None:
+def _claimed(
+    database: Database, event: Event, context: PackContext, which: NamedCall, known: Rules
+) -> Deny | Ask | None:
     rules = known.rules
-    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, here))
+    starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, context))
     key = which.with_nonce() if starts_anew else which.key
     if before := hold(which, key):
         # Its input was rewritten since it was first looked at.
         database.run(lambda tx: claims.release(tx, which.run_id, before, which.call_id))
-    wanted = _claim(which, key, here)
+    wanted = _claim(which, key, context)
     if claims.claim_alone(database, wanted, which.key_in_place()):
         return None
-    return database.run(lambda tx: _contested(tx, wanted, event, which, here, rules))
+    return database.run(lambda tx: _contested(tx, wanted, event, which, context, rules))
 
 
 def _contested(
-    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, here: PackContext, rules: tuple[Rule, ...]
+    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, here, rules):
+    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, context, rules):
         return _forgotten(which, lost)
     wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)
     if other is None:
         return None
     if other.tool_call_id == which.call_id:
-        return _delivered_again(tx, other, which) if _happens_once(event, which, here, rules) else None
-    return _on_a_repeat(tx, wanted, other, event, which, here, rules)
+        return _delivered_again(tx, other, which) if _happens_once(event, which, context, rules) else None
+    return _on_a_repeat(tx, wanted, other, event, which, context, rules)
 
 
 def _in_its_place(tx: Transaction, wanted: Claim, which: NamedCall) -> Claim:
@@ -145,11 +147,11 @@ def _on_a_repeat(
     other: Claim,
     event: Event,
     which: NamedCall,
-    here: PackContext,
+    context: PackContext,
     rules: tuple[Rule, ...],
 ) -> Deny | Ask | None:
-    if not _happens_once(event, which, here, rules):
-        again = _claim(which, which.with_nonce(), here)
+    if not _happens_once(event, which, context, rules):
+        again = _claim(which, which.with_nonce(), context)
         hold(which, again.key)
         claims.claim(tx, again)
         return None
@@ -167,8 +169,8 @@ def _on_a_repeat(
     )
 
 
-def _happens_once(event: Event, which: NamedCall, here: PackContext, rules: tuple[Rule, ...]) -> bool:
-    return describe_call(event, which.tool, rules, here).found.replay == "REPLAY_EXACT"
+def _happens_once(event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]) -> bool:
+    return describe_call(event, which.tool, rules, context).found.replay == "REPLAY_EXACT"
 
 
 def _forgotten(which: NamedCall, lost: str) -> Deny:
@@ -201,20 +203,20 @@ def _closed(why: str) -> Deny:
     )
 
 
-def _claim(which: NamedCall, key: str, here: PackContext) -> Claim:
+def _claim(which: NamedCall, key: str, context: PackContext) -> Claim:
     return Claim(
         run_id=which.run_id,
         key=key,
         tool_call_id=which.call_id,
         tool=which.tool.raw,
-        decision_id=here.decision_id,
+        decision_id=context.decision_id,
         at=now_ms(),
         place=which.place,
     )
 
 
-def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], here: PackContext) -> bool:
-    return describe_call(event, which.tool, rules, here).found.replay == "RELAUNCH"
+def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], context: PackContext) -> bool:
+    return describe_call(event, which.tool, rules, context).found.replay == "RELAUNCH"
 
 
 def _was_refused(tx: Transaction, other: Claim) -> bool:

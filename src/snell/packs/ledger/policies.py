@@ -40,9 +40,9 @@ MOST_KNOWN = 64  # sets of files
 _known: dict[tuple[str, ...], Rules] = {}
 
 
-def rules_for(here: PackContext) -> Rules:
+def rules_for(context: PackContext) -> Rules:
     """The rules that count here: overlays in their order, then our own."""
-    paths = _paths(here)
+    paths = _paths(context)
     known, stamps = _known.get(paths), _stamps(paths[:-1])  # our own file does not change
     if known is not None and known.stamps == stamps:
         return known
@@ -76,11 +76,11 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     return rules
 
 
-def _paths(here: PackContext) -> tuple[str, ...]:
+def _paths(context: PackContext) -> tuple[str, ...]:
     """An overlay that is named has to be there; those beside the settings may be."""
-    named = here.options.get("policies")
+    named = context.options.get("policies")
     chosen = [os.path.expanduser(each) for each in named if isinstance(each, str)] if named else []
-    usual = [path for path in _usual(here.config) if os.path.exists(path)] if here.config else []
+    usual = [path for path in _usual(context.config) if os.path.exists(path)] if context.config else []
     return (*chosen, *usual, _BASE) if chosen or usual else _ONLY_BASE
 
 

@@ -42,27 +42,27 @@ NOTHING = Body("", 0)
 
 
 @watches("PreToolUse", batches=True)
-def begun(event: Event, here: PackContext) -> None:
+def begun(event: Event, context: PackContext) -> None:
     """A call is about to run, or was refused."""
-    if here.database is None:
+    if context.database is None:
         return
-    who_what = name_call_fully(event, here)
+    who_what = name_call_fully(event, context)
     call_durations.start(who_what.call_id)
-    about = describe_call(event, who_what.tool, rules_for(here).rules, here)
-    request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
+    about = describe_call(event, who_what.tool, rules_for(context).rules, context)
+    request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     reach("before row")
-    here.database.run(lambda tx: _begin(tx, event, here, who_what, about, request))
+    context.database.run(lambda tx: _begin(tx, event, context, who_what, about, request))
     reach("after row")
 
 
 def _begin(
-    tx: Transaction, event: Event, here: PackContext, which: NamedCall, about: CallDescription, request: Body
+    tx: Transaction, event: Event, context: PackContext, which: NamedCall, about: CallDescription, request: Body
 ) -> None:
     key = key_held(which)
-    call = _call(tx, event, here, which, about, request, key)
-    waits = here.verdict in ("ask", "defer")
+    call = _call(tx, event, context, which, about, request, key)
+    waits = context.verdict in ("ask", "defer")
     ledger.begin(tx, msgspec.structs.replace(call, status="prepared" if waits else "running"))
-    if here.verdict != "deny":
+    if context.verdict != "deny":
         _note_in_run(tx, call)
     elif not _has_happened(tx, which, key):
         ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0))
@@ -78,30 +78,30 @@ def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
-def ended(event: Event, here: PackContext) -> None:
+def ended(event: Event, context: PackContext) -> None:
     """A call has ended."""
-    if here.database is None:
+    if context.database is None:
         return
-    which = name_call_fully(event, here)
-    about = describe_call(event, which.tool, rules_for(here).rules, here)
-    request = body_of(event.payload.get("tool_input")) if here.options.get("keep_input") else NOTHING
+    which = name_call_fully(event, context)
+    about = describe_call(event, which.tool, rules_for(context).rules, context)
+    request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
-    response = body_of(answer) if here.options.get("keep_output") else NOTHING
+    response = body_of(answer) if context.options.get("keep_output") else NOTHING
     reach("before settling")
-    here.database.run(lambda tx: _end(tx, event, here, which, about, request, response))
+    context.database.run(lambda tx: _end(tx, event, context, which, about, request, response))
     reach("after settling")
 
 
 def _end(
     tx: Transaction,
     event: Event,
-    here: PackContext,
+    context: PackContext,
     which: NamedCall,
     about: CallDescription,
     request: Body,
     response: Body,
 ) -> None:
-    at, failed = began_at(here), error_of(event)
+    at, failed = began_at(context), error_of(event)
     measured = event.payload.get("duration_ms")
     took = (
         int(measured)
@@ -112,7 +112,7 @@ def _end(
     known = ledger.find(tx, which.call_id)
     key = known.idempotency_key if known and known.idempotency_key else key_held(which)
     call = known or msgspec.structs.replace(
-        _call(tx, event, here, which, about, request, key), status="running", started_at=at - (took or 0)
+        _call(tx, event, context, which, about, request, key), status="running", started_at=at - (took or 0)
     )
     steady = call_durations.corrected_duration(which.call_id, at - call.started_at)
     status = "succeeded" if failed is None else "failed"
@@ -128,7 +128,7 @@ def _end(
     )
     receipt = claims.receipt_of(tx, which.call_id)
     if receipt is None:
-        preview = preview_of(event, failed) if here.options.get("mode") == "durable" else ""
+        preview = preview_of(event, failed) if context.options.get("mode") == "durable" else ""
         receipt = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=at, status=status, body=preview)
     resume.settle(tx, call, receipt, key, end)
     if failed is not None and call.replay_policy == "REPLAY_EXACT":
@@ -136,11 +136,11 @@ def _end(
 
 
 @watches("PermissionDenied", batches=True)
-def refused(event: Event, here: PackContext) -> None:
+def refused(event: Event, context: PackContext) -> None:
     """The client itself, or its user, said no."""
-    if here.database is None or not event.tool_use_id:
+    if context.database is None or not event.tool_use_id:
         return
-    which = name_call(event, here)
+    which = name_call(event, context)
 
     def settle(tx: Transaction) -> None:
         call = ledger.find(tx, which.call_id)
@@ -148,21 +148,27 @@ def refused(event: Event, here: PackContext) -> None:
             ledger.finish(tx, call, End(status="denied", at=now_ms(), duration_ms=0, error_code="permission"))
         claims.release(tx, which.run_id, call.idempotency_key if call else key_held(which), which.call_id)
 
-    here.database.run(settle)
+    context.database.run(settle)
 
 
 @watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
-def abandoned(event: Event, here: PackContext) -> None:
+def abandoned(event: Event, context: PackContext) -> None:
     """Calls of an earlier process that never came back are abandoned."""
-    if here.database is not None:
-        run_id = name_call(event, here).run_id
-        here.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
+    if context.database is not None:
+        run_id = name_call(event, context).run_id
+        context.database.run(lambda tx: resume.resume(tx, run_id, now_ms()))
 
 
 def _call(
-    tx: Transaction, event: Event, here: PackContext, which: NamedCall, about: CallDescription, request: Body, key: str
+    tx: Transaction,
+    event: Event,
+    context: PackContext,
+    which: NamedCall,
+    about: CallDescription,
+    request: Body,
+    key: str,
 ) -> Call:
-    at = began_at(here)
+    at = began_at(context)
     step = runs.open_step(tx, which.run_id)
     return Call(
         tool_call_id=which.call_id,
@@ -186,7 +192,7 @@ def _call(
         agent_id=who(event),
         client=event.client,
         effort=which.effort,
-        decision_id=here.decision_id if event.name == "PreToolUse" else "",
+        decision_id=context.decision_id if event.name == "PreToolUse" else "",
         intent=_json(list(about.paths)),
     )
 

@@ -11,31 +11,31 @@ LARGEST = 32_000
 LOCAL, RESTORE = "LOCAL.md", "RECLAUDE.md"
 
 
-def local_notes(cwd: str, here: PackContext) -> list[str]:
+def local_notes(cwd: str, context: PackContext) -> list[str]:
     """The user's LOCAL.md, then the project's, each with its source."""
-    own = [f"Notes of the user ({path}):\n{text}" for path, text in _own(LOCAL, here)]
-    return [*own, *_of_project(cwd, here)]
+    own = [f"Notes of the user ({path}):\n{text}" for path, text in _own(LOCAL, context)]
+    return [*own, *_of_project(cwd, context)]
 
 
-def restore_notes(here: PackContext) -> list[str]:
+def restore_notes(context: PackContext) -> list[str]:
     """What the user wants the model to know again after a compaction."""
-    return [f"Rules of the user ({path}):\n{text}" for path, text in _own(RESTORE, here)]
+    return [f"Rules of the user ({path}):\n{text}" for path, text in _own(RESTORE, context)]
 
 
-def _own(name: str, here: PackContext) -> Iterator[tuple[str, str]]:
-    home = here.env.get("HOME") or os.path.expanduser("~")
-    folders = [here.config] if here.config else []
+def _own(name: str, context: PackContext) -> Iterator[tuple[str, str]]:
+    home = context.env.get("HOME") or os.path.expanduser("~")
+    folders = [context.config] if context.config else []
     for folder in (*folders, Path(home, ".claude")):
         if text := _text(folder / name):
             yield str(folder / name).replace(home, "~", 1), text
             return
 
 
-def _of_project(cwd: str, here: PackContext) -> Iterator[str]:
+def _of_project(cwd: str, context: PackContext) -> Iterator[str]:
     """Only what its owner trusts, and fenced: it informs, it does not command."""
-    if not here.trusts_notes or not cwd:
+    if not context.trusts_notes or not cwd:
         return
-    for folder in dict.fromkeys((here.project_dir, cwd)):
+    for folder in dict.fromkeys((context.project_dir, cwd)):
         if folder and (text := _text(Path(folder, LOCAL), follow_links=False)):
             fence = "=" * 8
             yield (

@@ -23,20 +23,20 @@ LONGEST = 10_000  # characters of a prompt that are listened to
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
     """LOCAL.md with the first prompt of a session, and when the prompt asks where we were."""
     scope = f"session:{event.session_id}"
-    is_first = not here.marks.get(scope, FIRST)
-    is_restoring = bool(here.marks.get(scope, LOST))
+    is_first = not context.marks.get(scope, FIRST)
+    is_restoring = bool(context.marks.get(scope, LOST))
     if is_first:
-        here.marks.put(scope, FIRST, True)
+        context.marks.put(scope, FIRST, True)
     if is_restoring:
-        here.marks.drop(scope, LOST)
-    asks = asks_for_notes(prompt.text, here.options.get("triggers", ()))
-    parts = local_notes(event.cwd, here) if is_first or asks or is_restoring else []
+        context.marks.drop(scope, LOST)
+    asks = asks_for_notes(prompt.text, context.options.get("triggers", ()))
+    parts = local_notes(event.cwd, context) if is_first or asks or is_restoring else []
     if asks or is_restoring:
-        parts += restore_notes(here)
-    return _note(parts + (rules(here) if is_restoring else []))
+        parts += restore_notes(context)
+    return _note(parts + (rules(context) if is_restoring else []))
 
 
 REMEMBERED = 1_000
@@ -45,36 +45,43 @@ _without_notes: set[_Looked] = set()  # sessions whose first call found none, an
 
 
 @informs("PreToolUse", timeout=3)
-def with_the_first_call(event: Event, here: PackContext) -> Note | None:
+def with_the_first_call(event: Event, context: PackContext) -> Note | None:
     """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
     scope = f"session:{event.session_id}"
-    looked = (event.session_id, event.cwd, here.project_dir, here.config, here.env.get("HOME"), here.trusts_notes)
-    if looked in _without_notes or here.marks.get(scope, FIRST):
+    looked = (
+        event.session_id,
+        event.cwd,
+        context.project_dir,
+        context.config,
+        context.env.get("HOME"),
+        context.trusts_notes,
+    )
+    if looked in _without_notes or context.marks.get(scope, FIRST):
         return None
-    found = local_notes(event.cwd, here)
+    found = local_notes(event.cwd, context)
     if not found:  # the usual case, on which nothing is spent: a mark takes as long as the rest of the answer
         if len(_without_notes) >= REMEMBERED:
             _without_notes.clear()
         _without_notes.add(looked)
         return None
-    here.marks.put(scope, FIRST, True)
+    context.marks.put(scope, FIRST, True)
     return _note(found)
 
 
 @informs("PreCompact", timeout=3)
-def before_compaction(event: Event, here: PackContext) -> Note | None:
+def before_compaction(event: Event, context: PackContext) -> Note | None:
     """What the summary must keep; clients that cannot take it get it with the next prompt."""
-    here.marks.put(f"session:{event.session_id}", LOST, True)
-    kept = restore_notes(here)
+    context.marks.put(f"session:{event.session_id}", LOST, True)
+    kept = restore_notes(context)
     keep = ["Keep these rules, and what the project's own instructions say, word for word."] if kept else []
-    return _note([*local_notes(event.cwd, here), *kept, *keep, *rules(here)])
+    return _note([*local_notes(event.cwd, context), *kept, *keep, *rules(context)])
 
 
 @informs("SessionStart", matcher="compact", timeout=3)
-def after_compaction(session: Session, event: Event, here: PackContext) -> Note | None:
+def after_compaction(session: Session, event: Event, context: PackContext) -> Note | None:
     """The same again for the model that has just lost its context."""
-    here.marks.drop(f"session:{event.session_id}", LOST)
-    return _note([*local_notes(event.cwd, here), *restore_notes(here), *rules(here)])
+    context.marks.drop(f"session:{event.session_id}", LOST)
+    return _note([*local_notes(event.cwd, context), *restore_notes(context), *rules(context)])
 
 
 def asks_for_notes(prompt: str, triggers: object) -> bool:
@@ -93,8 +100,8 @@ def _plain(text: str) -> str:
     return text.lower().replace("’", "").replace("'", "")
 
 
-def rules(here: PackContext) -> list[str]:
-    given = here.options.get("rules", ())
+def rules(context: PackContext) -> list[str]:
+    given = context.options.get("rules", ())
     lines = [f"- {each}" for each in given if isinstance(each, str) and each.strip()]
     return ["Rules:\n" + "\n".join(lines)] if lines else []
 

@@ -32,17 +32,17 @@ _SYSTEM = (
 
 
 @judges("Stop", when={"commit_point": "script"}, waits=True)
-def commit_point(turn: Turn, event: Event, here: PackContext) -> Deny | None:
+def commit_point(turn: Turn, event: Event, context: PackContext) -> Deny | None:
     """Ask for a commit when a turn ends with tracked changes."""
-    stat = _changes(turn, event, here)
+    stat = _changes(turn, event, context)
     instead = "commit them if this is a good point, else say why not"
     return Deny(f"there are uncommitted changes:\n{stat}", instead=instead) if stat else None
 
 
 @informs("Stop", when={"commit_point": "model"}, waits=True, timeout=MODEL_LIMIT + 5)
-def commit_point_by_model(turn: Turn, event: Event, here: PackContext) -> list[Note | Tell]:
+def commit_point_by_model(turn: Turn, event: Event, context: PackContext) -> list[Note | Tell]:
     """Let a model say whether it is time for a commit when a turn ends with tracked changes."""
-    stat = _changes(turn, event, here)
+    stat = _changes(turn, event, context)
     if not stat:
         return []
     question = Question(_SYSTEM, (Message("user", fence(stat, "git diff --stat")),), begins="{")
@@ -54,17 +54,17 @@ def commit_point_by_model(turn: Turn, event: Event, here: PackContext) -> list[N
     return [each for each in outcome_of_text(answer, event, begins="{").effects if isinstance(each, Note | Tell)]
 
 
-def _changes(turn: Turn, event: Event, here: PackContext) -> str:
+def _changes(turn: Turn, event: Event, context: PackContext) -> str:
     """What changed, if it is time to speak of it; then it was spoken of."""
     if turn.is_continuation or not event.cwd:
         return ""
-    scope, now = f"project:{here.project_dir or event.cwd}", time.time()
-    last = here.marks.get(scope, MARK)
-    if isinstance(last, int | float) and 0 <= now - last < here.options.get("commit_point_every", 600):
+    scope, now = f"project:{context.project_dir or event.cwd}", time.time()
+    last = context.marks.get(scope, MARK)
+    if isinstance(last, int | float) and 0 <= now - last < context.options.get("commit_point_every", 600):
         return ""
     stat, session = changed_files(event.cwd), f"session:{event.session_id}"
-    if not stat or here.marks.get(session, MARK) == stat:
+    if not stat or context.marks.get(session, MARK) == stat:
         return ""  # the same again would go round in circles, in a client that does not say that it goes on
-    here.marks.put(scope, MARK, now)
-    here.marks.put(session, MARK, stat)
+    context.marks.put(scope, MARK, now)
+    context.marks.put(session, MARK, stat)
     return stat

@@ -31,9 +31,9 @@ LONGEST = 10_000  # characters; whoever pastes more than that says what is wante
 
 
 @informs("UserPromptSubmit", timeout=3)
-def route(prompt: Prompt, here: PackContext) -> list[Note | Tell] | None:
+def route(prompt: Prompt, context: PackContext) -> list[Note | Tell] | None:
     """Name the command or agent that is made for what was asked."""
-    parts = parts_for(prompt.text, here.options)
+    parts = parts_for(prompt.text, context.options)
     text = "\n\n".join(parts)
     return [Note(text), Tell(text)] if parts else None
 

@@ -5,9 +5,9 @@ from snell.model.events import Event
 from snell.sdk.pack_context import PackContext
 
 
-def skip_while_off(event: Event, here: PackContext) -> None:
+def skip_while_off(event: Event, context: PackContext) -> None:
     """Move past what the transcript holds by now. Where nothing was ever captured, nothing is written either."""
-    root = here.state / "memory" if here.state else None
+    root = context.state / "memory" if context.state else None
     if root and (root / "state").is_dir() and is_session(event.session_id) and is_transcript(event.transcript_path):
         from snell.memory.transcript_capture import pass_over
 

@@ -19,49 +19,49 @@ from snell.sdk.pack_context import PackContext
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, here: PackContext) -> None:
+def after_a_tool(event: Event, context: PackContext) -> None:
     """Capture what a tool call says that is worth remembering."""
-    if here.options.get("capture") and not is_skipped(event.tool):
-        captured_from_tool(event, here)
+    if context.options.get("capture") and not is_skipped(event.tool):
+        captured_from_tool(event, context)
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, here: PackContext) -> None:
+def before_compaction(event: Event, context: PackContext) -> None:
     """Capture what the agent said since the last look, before its context goes."""
-    if here.options.get("capture"):
-        captured_from_transcript(event, here, trigger=str(event.payload.get("trigger") or "compact"))
+    if context.options.get("capture"):
+        captured_from_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
     else:
-        skip_while_off(event, here)
+        skip_while_off(event, context)
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, here: PackContext) -> None:
+def at_the_end(event: Event, context: PackContext) -> None:
     """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
-    if not here.options.get("capture"):
-        skip_while_off(event, here)
+    if not context.options.get("capture"):
+        skip_while_off(event, context)
     elif not event.is_continuation:
-        captured_from_transcript(event, here, trigger="session_end")
+        captured_from_transcript(event, context, trigger="session_end")
 
 
-def captured_from_tool(event: Event, here: PackContext) -> Captured:
+def captured_from_tool(event: Event, context: PackContext) -> Captured:
     """One tool call, all the way; the result says what became of it."""
     text = content_of(event.tool, event.tool_input, event.tool_response)
     if not text.strip():
         return Captured(reason="nothing to capture")
     path = event.tool_input.get("file_path") or event.tool_input.get("notebook_path")
-    context = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
-    return capture(text, source_of(event, here, tag=event.tool, context=context), inbox_of(here))
+    detail = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
+    return capture(text, source_of(event, context, tag=event.tool, context=detail), inbox_of(context))
 
 
-def captured_from_transcript(event: Event, here: PackContext, *, trigger: str) -> list[Captured]:
+def captured_from_transcript(event: Event, context: PackContext, *, trigger: str) -> list[Captured]:
     """What is new in the transcript, in pieces; where there is none, the last message."""
-    inbox = inbox_of(here)
+    inbox = inbox_of(context)
     if inbox is None or not is_session(event.session_id):
         return []
     if is_transcript(event.transcript_path):
-        return read_on(event, here, trigger)
+        return read_on(event, context, trigger)
     last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
     if not isinstance(last, str):
         return []
-    known, source = hashes_in(inbox), source_of_transcript(event, here, trigger)
+    known, source = hashes_in(inbox), source_of_transcript(event, context, trigger)
     return [capture(piece, source, inbox, known) for piece in pieces(last)]

@@ -13,6 +13,6 @@ from snell.sdk.pack_context import PackContext
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)
-def looks_away(event: Event, here: PackContext) -> None:
+def looks_away(event: Event, context: PackContext) -> None:
     """Move past what was said while memory is off."""
-    skip_while_off(event, here)
+    skip_while_off(event, context)

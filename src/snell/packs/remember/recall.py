@@ -37,11 +37,11 @@ FENCE = "=" * 8
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
-def nudge(session: Session, event: Event, here: PackContext) -> Note | None:
+def nudge(session: Session, event: Event, context: PackContext) -> Note | None:
     """Suggest to recall first, and say how much there is."""
-    if not here.options.get("nudge") or session.source not in ("startup", "resume"):
+    if not context.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
-    known = _count(event, here)
+    known = _count(event, context)
     several = f"{known or 'No'} memories of this project are"
     there = "1 memory of this project is" if known == 1 else several
     return Note(
@@ -52,19 +52,19 @@ def nudge(session: Session, event: Event, here: PackContext) -> Note | None:
 
 
 @informs("UserPromptSubmit", timeout=3, waits=True)
-def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
     """The memories that fit the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
-    if not here.options.get("recall") or here.database is None or len(telling_terms(text)) < FEWEST_TERMS:
+    if not context.options.get("recall") or context.database is None or len(telling_terms(text)) < FEWEST_TERMS:
         return None
     scope = f"session:{event.session_id}"
-    shown = list(here.marks.get(scope, SHOWN) or [])
-    found = [each for each in _fitting(text, event, here) if each.memory.id not in shown]
+    shown = list(context.marks.get(scope, SHOWN) or [])
+    found = [each for each in _fitting(text, event, context) if each.memory.id not in shown]
     now = time.time()
-    chosen = _within(found, text, int(here.options.get("budget", 2000)), now)
+    chosen = _within(found, text, int(context.options.get("budget", 2000)), now)
     if not chosen:
         return None
-    here.marks.put(scope, SHOWN, [*shown, *chosen][-200:])
+    context.marks.put(scope, SHOWN, [*shown, *chosen][-200:])
     return Note(memories_text(list(chosen.values())))
 
 
@@ -85,23 +85,23 @@ def age(seconds: float) -> str:
     return "new"
 
 
-def _fitting(text: str, event: Event, here: PackContext) -> list[Found]:
-    database = here.database
+def _fitting(text: str, event: Event, context: PackContext) -> list[Found]:
+    database = context.database
     assert database
     question = Question(
         text=text,
-        project=project_of(here.project_dir or event.cwd),
-        limit=max(1, min(100, 2 * int(here.options.get("most", 5)))),
-        min_similarity=max(0.0, min(1.0, float(here.options.get("least", 0.3)))),
+        project=project_of(context.project_dir or event.cwd),
+        limit=max(1, min(100, 2 * int(context.options.get("most", 5)))),
+        min_similarity=max(0.0, min(1.0, float(context.options.get("least", 0.3)))),
     )
 
     lists = shortlist_of(database), shortlist_of(database, "dense_signature")
     question = _as_the_model_sees_it(question)
 
     try:
-        _come_along(database, here.project_dir or event.cwd)
+        _come_along(database, context.project_dir or event.cwd)
         found = database.run(lambda tx: recall(tx, question, *lists), only_reads=True)
-        return found[: int(here.options.get("most", 5))]
+        return found[: int(context.options.get("most", 5))]
     except StoreError:
         return []  # what cannot be looked up is no reason to hold up a prompt
 
@@ -137,13 +137,13 @@ def _within(found: list[Found], prompt: str, budget: int, now: float) -> dict[st
     return chosen
 
 
-def _count(event: Event, here: PackContext) -> int:
-    database = here.database
+def _count(event: Event, context: PackContext) -> int:
+    database = context.database
     if database is None:
         return 0
-    project = project_of(here.project_dir or event.cwd)
+    project = project_of(context.project_dir or event.cwd)
     try:
-        _come_along(database, here.project_dir or event.cwd)
+        _come_along(database, context.project_dir or event.cwd)
         return sum(database.run(lambda tx: rows.namespaces(tx, project=project), only_reads=True).values())
     except StoreError:
         return 0

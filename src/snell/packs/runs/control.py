@@ -30,45 +30,45 @@ _RESULTS = ("TaskOutput", "TaskResult")
 
 
 @judges("PreToolUse")
-def control(event: Event, here: PackContext) -> Deny | None:
+def control(event: Event, context: PackContext) -> Deny | None:
     """Let a run's tools run while it may go on."""
-    run_id = runs.run_of(event.session_id, here.marks, here.env)
-    if here.database is None or not run_id or run_id == event.session_id:
+    run_id = runs.run_of(event.session_id, context.marks, context.env)
+    if context.database is None or not run_id or run_id == event.session_id:
         return None
-    is_named = run_id == here.env.get("SNELL_RUN_ID")
+    is_named = run_id == context.env.get("SNELL_RUN_ID")
     try:
-        refusal, is_replayed = here.database.run(lambda tx: _controlled(tx, run_id, event, is_named=is_named))
+        refusal, is_replayed = context.database.run(lambda tx: _controlled(tx, run_id, event, is_named=is_named))
     except StoreError as error:
         return Deny(f"run `{run_id}` cannot be looked up, so nothing of it runs: {error}", instead="tell the user")
-    here.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
+    context.marks.put(f"session:{event.session_id}", REPLAYING, is_replayed)
     return refusal
 
 
 @informs("SessionStart")
-def next_window(event: Event, here: PackContext) -> None:
+def next_window(event: Event, context: PackContext) -> None:
     """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
-    if not take_over(event, here.marks, here.env, runs.MARK) or here.database is None:
+    if not take_over(event, context.marks, context.env, runs.MARK) or context.database is None:
         return
-    run_id = runs.run_of(event.session_id, here.marks, here.env)
-    here.database.run(lambda tx: runs.free(tx, run_id))  # the window that had it is gone
+    run_id = runs.run_of(event.session_id, context.marks, context.env)
+    context.database.run(lambda tx: runs.free(tx, run_id))  # the window that had it is gone
 
 
 @informs("Stop", "SessionEnd")
-def turn_ended(event: Event, here: PackContext) -> None:
+def turn_ended(event: Event, context: PackContext) -> None:
     """Whoever waits for the run may have it."""
-    run_id = runs.run_of(event.session_id, here.marks, here.env)
-    if here.database is not None and run_id and run_id != event.session_id:
+    run_id = runs.run_of(event.session_id, context.marks, context.env)
+    if context.database is not None and run_id and run_id != event.session_id:
         with suppress(StoreError):  # it ends by itself
-            here.database.run(lambda tx: runs.release(tx, run_id, event.session_id))
+            context.database.run(lambda tx: runs.release(tx, run_id, event.session_id))
 
 
 @informs("UserPromptSubmit")
-def step(event: Event, here: PackContext) -> Note | None:
+def step(event: Event, context: PackContext) -> Note | None:
     """Each prompt of a run is a step."""
-    run_id = runs.run_of(event.session_id, here.marks, here.env)
-    if here.database is None or not run_id or run_id == event.session_id:
+    run_id = runs.run_of(event.session_id, context.marks, context.env)
+    if context.database is None or not run_id or run_id == event.session_id:
         return None
-    run = here.database.run(lambda tx: _stepped(tx, run_id))
+    run = context.database.run(lambda tx: _stepped(tx, run_id))
     return Note(f"This session works for run {run_id}: {_left(run)}.") if run and run.steps <= 1 else None
 
 

@@ -16,26 +16,28 @@ _LIMITS = frozenset(Limits.__struct_fields__)
 _known: dict[int, tuple[Mapping[str, Any], Limits]] = {}
 
 
-def is_idle(here: PackContext, event: Event) -> bool:
+def is_idle(context: PackContext, event: Event) -> bool:
     """
     Is there nothing to do? No task was ever begun on this machine, or the caller was answered already.
 
     This is asked at every event.
     """
-    return here.database is None or not here.marks.get(*IN_USE) or ANSWERED in event.flags
+    return context.database is None or not context.marks.get(*IN_USE) or ANSWERED in event.flags
 
 
-def in_transaction(here: PackContext, work: Callable[[Transaction], T]) -> T | None:
+def in_transaction(context: PackContext, work: Callable[[Transaction], T]) -> T | None:
     """This work in a transaction; None when the store cannot be used: an agent goes on working without us."""
     try:
-        return here.database.run(work) if here.database else None
+        return context.database.run(work) if context.database else None
     except (StoreError, WorkError):
         return None
 
 
-def caller_of(event: Event, here: PackContext) -> Caller:
-    usage = usage_of(here.marks.get(f"session:{event.session_id}", USAGE), here.options.get("context_window", 200_000))
-    return caller_for(here.env, here.options, usage)
+def caller_of(event: Event, context: PackContext) -> Caller:
+    usage = usage_of(
+        context.marks.get(f"session:{event.session_id}", USAGE), context.options.get("context_window", 200_000)
+    )
+    return caller_for(context.env, context.options, usage)
 
 
 def caller_for(env: Mapping[str, str], options: Mapping[str, Any], usage: float | None = None) -> Caller:

@@ -15,10 +15,10 @@ from snell.work import hook_arguments, session_events
 
 
 @informs("UserPromptSubmit")
-def context(event: Event, here: PackContext) -> Note | None:
+def context(event: Event, context: PackContext) -> Note | None:
     """Say where the work stands."""
-    if is_idle(here, event):
+    if is_idle(context, event):
         return None
     call = hook_arguments.UserPrompt(**common(event), prompt="")
-    said = in_transaction(here, lambda tx: session_events.user_prompt(tx, call, caller_of(event, here)))
+    said = in_transaction(context, lambda tx: session_events.user_prompt(tx, call, caller_of(event, context)))
     return Note(said["sessionContext"]) if said and said["sessionContext"] else None

@@ -21,38 +21,38 @@ _PHASE = lazy_regex(
 )
 
 
-def run_effort_skill(event: Event, here: PackContext) -> Deny | list[Note] | None:
+def run_effort_skill(event: Event, context: PackContext) -> Deny | list[Note] | None:
     """The skill `effort` is done here and now; a mistake in it is refused with its usage."""
     call = call_of(event)
     if not isinstance(call, SkillCall) or not (call.skill == "effort" or call.skill.endswith(":effort")):
         return None
     verb, _, rest = call.args.strip().partition(" ")
     try:
-        text = _VERBS[verb](event, here, rest.strip()) if verb in _VERBS else ""
+        text = _VERBS[verb](event, context, rest.strip()) if verb in _VERBS else ""
     except SnellError as error:
         return Deny(str(error), instead=USAGE)
     return [Note(text)] if text else Deny(f"the skill `effort` cannot `{verb[:40]}`", instead=USAGE)
 
 
-def create_by_phase(event: Event, here: PackContext) -> None:
+def create_by_phase(event: Event, context: PackContext) -> None:
     """A phase command whose proof names a task begins the effort for it, with the skill that has such a phase."""
     found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
-    if found is None or here.database is None:
+    if found is None or context.database is None:
         return
     try:
         proof = json.loads(found[3])
         name = proof.get("taskName") if isinstance(proof, dict) else None
         if isinstance(name, str) and name.strip():
-            _begun(here, event, lambda tx: _from_proof(tx, event, here, found[1].strip("'\""), proof))
+            _begun(context, event, lambda tx: _from_proof(tx, event, context, found[1].strip("'\""), proof))
     except (ValueError, RecursionError, SnellError):
         return
 
 
-def _from_proof(tx: Transaction, event: Event, here: PackContext, label: str, proof: dict[str, Any]) -> Record:
+def _from_proof(tx: Transaction, event: Event, context: PackContext, label: str, proof: dict[str, Any]) -> Record:
     project = projects.find_around(tx, event.cwd)
     named = proof.get("skill")
     skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
-    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     return effort_commands.start_effort(tx, event.cwd, agent, proof["taskName"], skill, client_session_id=window)
 
 
@@ -64,14 +64,14 @@ def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
     return str(next(having, ""))
 
 
-def _start(event: Event, here: PackContext, rest: str) -> str:
+def _start(event: Event, context: PackContext, rest: str) -> str:
     words = rest.split()
     if not 2 <= len(words) <= 3:
         raise SnellError("a task and a skill are needed")
-    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     mode = words[2] if len(words) == 3 else None
     made = _begun(
-        here,
+        context,
         event,
         lambda tx: effort_commands.start_effort(
             tx, event.cwd, agent, words[0], words[1], mode, client_session_id=window
@@ -80,29 +80,29 @@ def _start(event: Event, here: PackContext, rest: str) -> str:
     return _shown(made, "goes on" if made["resumed"] else "begins")
 
 
-def _resume(event: Event, here: PackContext, rest: str) -> str:
-    agent, window = here.env.get("AGENT_ID", ""), event.session_id or None
+def _resume(event: Event, context: PackContext, rest: str) -> str:
+    agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     if rest and not rest.isdecimal():
         raise SnellError(f"`{rest[:40]}` is not the number of an effort")
     id_ = int(rest) if rest else None
-    made = _begun(here, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
+    made = _begun(context, event, lambda tx: effort_commands.resume_effort(tx, event.cwd, agent, id_, window))
     return _shown(made, "goes on")
 
 
-def _log(event: Event, here: PackContext, rest: str) -> str:
+def _log(event: Event, context: PackContext, rest: str) -> str:
     if not rest:
         raise SnellError("there is nothing to log")
-    place = _begun(here, event, lambda tx: effort_commands.log_place(tx, event.cwd, here.env.get("AGENT_ID", "")))
+    place = _begun(context, event, lambda tx: effort_commands.log_place(tx, event.cwd, context.env.get("AGENT_ID", "")))
     artefacts.append(place["path"], artefacts.stamp_heading(rest))
-    assert here.database is not None  # it was there a moment ago
-    here.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    assert context.database is not None  # it was there a moment ago
+    context.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
     return f"Logged in `{place['path']}`."
 
 
-def _begun(here: PackContext, event: Event, work: Any) -> Record:
-    assert here.database is not None  # looked at before
-    made: Record = here.database.run(work)
-    here.marks.put(*IN_USE, True)
+def _begun(context: PackContext, event: Event, work: Any) -> Record:
+    assert context.database is not None  # looked at before
+    made: Record = context.database.run(work)
+    context.marks.put(*IN_USE, True)
     return made
 
 

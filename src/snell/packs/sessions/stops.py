@@ -24,13 +24,13 @@ TEXTS = {
 
 
 @informs("Stop", "StopFailure")
-def ending(event: Event, here: PackContext) -> Tell | None:
+def ending(event: Event, context: PackContext) -> Tell | None:
     """Tell a limit from an end."""
-    run = here.env.get(SUPERVISOR)
-    if is_idle(here, event) and not run:
+    run = context.env.get(SUPERVISOR)
+    if is_idle(context, event) and not run:
         return None
     trouble = trouble_in(tail_of(event.transcript_path))
-    here.marks.put(f"session:{event.session_id}", "trouble", trouble)
+    context.marks.put(f"session:{event.session_id}", "trouble", trouble)
     if trouble == "exhausted" and run:
-        ask_for_restart(event, here.marks, here.env, "exhausted", restart_prompt(None))
+        ask_for_restart(event, context.marks, context.env, "exhausted", restart_prompt(None))
     return Tell(TEXTS[trouble]) if trouble else None

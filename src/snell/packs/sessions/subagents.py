@@ -16,12 +16,12 @@ from snell.work import agent_events, hook_arguments
 
 
 @informs("SubagentStart")
-def begin(event: Event, agent: AgentRun, here: PackContext) -> Note | None:
+def begin(event: Event, agent: AgentRun, context: PackContext) -> Note | None:
     """Begin a session for the sub-agent, and say where it may write its log."""
-    if is_idle(here, event) or not agent.id:
+    if is_idle(context, event) or not agent.id:
         return None
     call = hook_arguments.SubagentStart(**common(event), agent_id=agent.id, agent_type=agent.type)
-    said = in_transaction(here, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, here)))
+    said = in_transaction(context, lambda tx: agent_events.subagent_start(tx, call, caller_of(event, context)))
     if not said or said["sessionId"] is None:
         return None
     rules = f" Rules: {', '.join(said['directives'])}." if said["directives"] else ""
@@ -29,17 +29,17 @@ def begin(event: Event, agent: AgentRun, here: PackContext) -> Note | None:
 
 
 @informs("SubagentStop")
-def end(event: Event, agent: AgentRun, here: PackContext) -> None:
+def end(event: Event, agent: AgentRun, context: PackContext) -> None:
     """End its session; the effort knows what it read."""
-    if not is_idle(here, event) and agent.id:
+    if not is_idle(context, event) and agent.id:
         call = hook_arguments.SubagentStop(**common(event), agent_id=agent.id, agent_type=agent.type)
-        in_transaction(here, lambda tx: agent_events.subagent_stop(tx, call, caller_of(event, here)))
+        in_transaction(context, lambda tx: agent_events.subagent_stop(tx, call, caller_of(event, context)))
 
 
 @informs("TaskCompleted")
-def task_completed(event: Event, here: PackContext) -> None:
+def task_completed(event: Event, context: PackContext) -> None:
     """Keep it as a message; it finishes the effort only where the effort says so."""
-    if is_idle(here, event):
+    if is_idle(context, event):
         return
     call = hook_arguments.TaskCompleted(
         **common(event),
@@ -47,15 +47,15 @@ def task_completed(event: Event, here: PackContext) -> None:
         task_subject=text_in(event.payload, "task_subject"),
         teammate_name=text_in(event.payload, "teammate_name") or None,
     )
-    in_transaction(here, lambda tx: agent_events.task_completed(tx, call, caller_of(event, here)))
+    in_transaction(context, lambda tx: agent_events.task_completed(tx, call, caller_of(event, context)))
 
 
 @informs("ConfigChange")
-def config_changed(event: Event, here: PackContext) -> None:
+def config_changed(event: Event, context: PackContext) -> None:
     """Forget what was read of skill files when one of them changed."""
-    if is_idle(here, event):
+    if is_idle(context, event):
         return
     call = hook_arguments.ConfigChange(
         **common(event), source=text_in(event.payload, "source"), file_path=text_in(event.payload, "file_path") or None
     )
-    in_transaction(here, lambda tx: agent_events.config_change(tx, call, caller_of(event, here)))
+    in_transaction(context, lambda tx: agent_events.config_change(tx, call, caller_of(event, context)))

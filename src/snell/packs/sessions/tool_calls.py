@@ -26,13 +26,13 @@ LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no st
 
 
 @judges("PreToolUse")
-def heartbeat(event: Event, here: PackContext) -> Deny | list[Note] | None:
+def heartbeat(event: Event, context: PackContext) -> Deny | list[Note] | None:
     """Count the call; refuse it when it is time to write something down."""
-    if event.kind == "skill" and here.database is not None and (answer := run_effort_skill(event, here)):
+    if event.kind == "skill" and context.database is not None and (answer := run_effort_skill(event, context)):
         return answer
-    if is_idle(here, event):
+    if is_idle(context, event):
         if event.kind == "shell":
-            create_by_phase(event, here)
+            create_by_phase(event, context)
         return None
     call = hook_arguments.PreToolUse(
         **common(event),
@@ -41,21 +41,21 @@ def heartbeat(event: Event, here: PackContext) -> Deny | list[Note] | None:
         tool_use_id=event.tool_use_id,
         agent_id=event.agent_id,
     )
-    said = in_transaction(here, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, here)))
+    said = in_transaction(context, lambda tx: before_tool_call.pre_tool_use(tx, call, caller_of(event, context)))
     if said is None:
         return None
     if not said["allow"]:
         log = "write into the effort's log with `snell effort log TEXT`, then go on"
         return Deny(said["reason"], instead=log if said["reasonCode"] == "heartbeat-block" else "")
     if said["heartbeatCount"] is None and event.kind == "shell":
-        create_by_phase(event, here)
+        create_by_phase(event, context)
     return [Note(text) for text in said["notes"]] or None
 
 
 @informs("PostToolUse")
-def deliver(event: Event, here: PackContext) -> list[Note] | None:
+def deliver(event: Event, context: PackContext) -> list[Note] | None:
     """Deliver what waits; keep questions and answers; notice rules of directories that are new."""
-    if is_idle(here, event):
+    if is_idle(context, event):
         return None
     asks = event.tool == "AskUserQuestion"
     call = hook_arguments.PostToolUse(
@@ -66,19 +66,19 @@ def deliver(event: Event, here: PackContext) -> list[Note] | None:
         agent_id=event.agent_id,
         tool_response=redact_data(event.tool_response) if asks else None,
     )
-    said = in_transaction(here, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, here)))
+    said = in_transaction(context, lambda tx: after_tool_call.post_tool_use(tx, call, caller_of(event, context)))
     if said is None or said["heartbeatCount"] is None:
         return None
     if said["heartbeatCount"] % LOOK_EVERY == 1:
-        Thread(target=look_at_transcript, args=(event, here), daemon=True).start()
-    found = found_directives(said["discovered"]) if here.is_trusted else ""
+        Thread(target=look_at_transcript, args=(event, context), daemon=True).start()
+    found = found_directives(said["discovered"]) if context.is_trusted else ""
     return [Note(text) for text in (*injection_texts(said["pendingInjections"]), *([found] if found else []))] or None
 
 
 @informs("PostToolUseFailure")
-def failed(event: Event, here: PackContext) -> None:
+def failed(event: Event, context: PackContext) -> None:
     """Keep a failed call as a message of the session."""
-    if is_idle(here, event):
+    if is_idle(context, event):
         return
     error = event.payload.get("error")
     call = hook_arguments.PostToolUseFailure(
@@ -90,23 +90,23 @@ def failed(event: Event, here: PackContext) -> None:
         error=str(redact_data(error))[:4_000] if isinstance(error, str) else "",
         is_interrupt=event.payload.get("is_interrupt") is True,
     )
-    in_transaction(here, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, here)))
+    in_transaction(context, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, context)))
 
 
-def look_at_transcript(event: Event, here: PackContext) -> None:
+def look_at_transcript(event: Event, context: PackContext) -> None:
     """How full the context is, for clients without a status line; and the messages, where they are wanted."""
     scope = f"session:{event.session_id}"
-    known = here.marks.get(scope, USAGE)
+    known = context.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":
         lines = tail_of(event.transcript_path)
         tokens, window = tokens_in(lines), window_in(lines)
         if tokens is not None:
             size = {"window": window} if window else {}
-            here.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
-    if here.options.get("ingest") and here.database is not None:
-        session = in_transaction(here, lambda tx: tx.rows(_OPEN, event.session_id))
+            context.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})
+    if context.options.get("ingest") and context.database is not None:
+        session = in_transaction(context, lambda tx: tx.rows(_OPEN, event.session_id))
         if session:
-            transcript_import.ingest(here.database, session[0][0], event.transcript_path, redact_data)
+            transcript_import.ingest(context.database, session[0][0], event.transcript_path, redact_data)
 
 
 _OPEN = "SELECT id FROM sessions WHERE client_session_id = ? AND subagent_id = '' AND ended_at IS NULL ORDER BY id DESC"

@@ -25,49 +25,49 @@ FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is 
 
 
 @informs("SessionStart", waits=True)
-def restore(event: Event, session: Session, here: PackContext) -> Note | None:
+def restore(event: Event, session: Session, context: PackContext) -> Note | None:
     """Begin a session for the effort that is active here, and say where it stands."""
-    run = here.env.get(SUPERVISOR)
+    run = context.env.get(SUPERVISOR)
     if run:
-        begin_supervision(event, here.marks, run)
-    if is_idle(here, event):
+        begin_supervision(event, context.marks, run)
+    if is_idle(context, event):
         return None
     from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
-    in_transaction(here, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
+    in_transaction(context, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
-    said = in_transaction(here, lambda tx: session_events.session_start(tx, call, caller_of(event, here)))
+    said = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
     if not said or not said["found"]:
         return None
-    return Note("\n\n".join(filter(None, (session_start_text(said), _contents(said, event.cwd, here)))))
+    return Note("\n\n".join(filter(None, (session_start_text(said), _contents(said, event.cwd, context)))))
 
 
 @informs("SessionEnd")
-def end(event: Event, session: Session, here: PackContext) -> None:
+def end(event: Event, session: Session, context: PackContext) -> None:
     """End the session."""
-    if not is_idle(here, event):
+    if not is_idle(context, event):
         call = hook_arguments.SessionEnd(**common(event), reason=session.reason)
-        in_transaction(here, lambda tx: session_events.session_end(tx, call, caller_of(event, here)))
+        in_transaction(context, lambda tx: session_events.session_end(tx, call, caller_of(event, context)))
 
 
 @judges("PreCompact", matcher="auto")
-def overflow(event: Event, compaction: Compaction, here: PackContext) -> Deny | None:
+def overflow(event: Event, compaction: Compaction, context: PackContext) -> Deny | None:
     """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
-    run = here.env.get(SUPERVISOR)
-    if is_idle(here, event) and not run:
+    run = context.env.get(SUPERVISOR)
+    if is_idle(context, event) and not run:
         return None
     call = hook_arguments.PreCompact(**common(event), trigger=compaction.trigger or text_in(event.payload, "trigger"))
-    said = in_transaction(here, lambda tx: session_events.pre_compact(tx, call, caller_of(event, here))) or {}
+    said = in_transaction(context, lambda tx: session_events.pre_compact(tx, call, caller_of(event, context))) or {}
     if not run:
         return None
     prompt = said.get("restartPrompt") or session_events.restart_prompt(None)
-    ask_for_restart(event, here.marks, here.env, "compact", prompt)
+    ask_for_restart(event, context.marks, context.env, "compact", prompt)
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(said: Record, cwd: str, here: PackContext) -> str:
+def _contents(said: Record, cwd: str, context: PackContext) -> str:
     """The files themselves, as far as they fit; only where the project may speak to the model."""
-    if not here.is_trusted:
+    if not context.is_trusted:
         return ""
     left, parts = FILE_BUDGET, []
     for path in dict.fromkeys((*said["requiredFiles"], *said["filesToPreload"])):

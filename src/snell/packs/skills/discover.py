@@ -41,32 +41,32 @@ LONGEST_COMMAND = 20_000
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, here: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
     """The skills that a prompt asks for, each once a session."""
     if not prompt.text.strip():
         return None
-    options = here.options
-    found = rank_skills(prompt.text, known_skills(here, event), options.get("triggers"))
+    options = context.options
+    found = rank_skills(prompt.text, known_skills(context, event), options.get("triggers"))
     scope = f"session:{event.session_id}"
-    given = here.marks.get(scope, GIVEN)
+    given = context.marks.get(scope, GIVEN)
     before = given if isinstance(given, list) else []
     fresh = [each for each in select_skills(found, int(options.get("most", 3))) if each.skill.path not in before]
     if not fresh:
         return None
-    here.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
+    context.marks.put(scope, GIVEN, [*before, *(each.skill.path for each in fresh)])
     return Note(_handed_over(fresh, int(options.get("inject", 6000))))
 
 
 @informs("SubagentStart", timeout=3)
-def with_a_subagent(event: Event, here: PackContext) -> Note | None:
+def with_a_subagent(event: Event, context: PackContext) -> Note | None:
     """What a sub-agent could use."""
-    skills = [each for each in known_skills(here, event) if not each.is_by_name][:MOST_LISTED]
+    skills = [each for each in known_skills(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
     return Note("Skills that are here; read the SKILL.md before using one:\n" + "\n".join(lines)) if lines else None
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
-def with_a_document(call: ShellCall, event: Event, here: PackContext) -> Note | None:
+def with_a_document(call: ShellCall, event: Event, context: PackContext) -> Note | None:
     """A reminder that there is a skill for this kind of document."""
     if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
@@ -74,13 +74,13 @@ def with_a_document(call: ShellCall, event: Event, here: PackContext) -> Note | 
         name for name, pattern in FORMATS.items() if re.search(pattern, call.command[:LONGEST_COMMAND], re.IGNORECASE)
     ]
     scope, mark = f"session:{event.session_id}", "skills/formats"
-    told = here.marks.get(scope, mark)
+    told = context.marks.get(scope, mark)
     before = told if isinstance(told, list) else []
-    skills = known_skills(here, event)
+    skills = known_skills(context, event)
     fitting = {name: skill for name in formats if name not in before and (skill := _skill_for(name, skills))}
     if not fitting:
         return None
-    here.marks.put(scope, mark, [*before, *fitting])
+    context.marks.put(scope, mark, [*before, *fitting])
     return Note(
         "\n".join(f"There is a skill for {name} files; read {each.path} first." for name, each in fitting.items())
     )
@@ -93,11 +93,11 @@ def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
     return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
-def known_skills(here: PackContext, event: Event) -> list[Skill]:
+def known_skills(context: PackContext, event: Event) -> list[Skill]:
     """The user's skills, and the project's where it is trusted."""
-    home = here.env.get("HOME") or os.path.expanduser("~")
-    project = here.project_dir if here.is_trusted else ""
-    return skills_in(folders_for(home, project, here.options.get("folders"), here.env, event.cwd))
+    home = context.env.get("HOME") or os.path.expanduser("~")
+    project = context.project_dir if context.is_trusted else ""
+    return skills_in(folders_for(home, project, context.options.get("folders"), context.env, event.cwd))
 
 
 def _handed_over(found: list[Ranked], budget: int) -> str:

@@ -32,33 +32,33 @@ _UNKNOWN = lazy_regex(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:
 
 
 @rewrites("PreToolUse")
-def repair(event: Event, here: PackContext) -> Rewrite | None:
+def repair(event: Event, context: PackContext) -> Rewrite | None:
     """Make JSON that came as text into what it says."""
-    if here.options.get("mode") == "off":
+    if context.options.get("mode") == "off":
         return None
     given = event.payload.get("tool_input")
-    better = repair_input(given, _entry(event, here))
+    better = repair_input(given, _entry(event, context))
     return None if better is None else Rewrite(better, because="arguments came as JSON in a text")
 
 
 @judges("PreToolUse")
-def check(event: Event, here: PackContext) -> Deny | None:
+def check(event: Event, context: PackContext) -> Deny | None:
     """Refuse a call that lacks what its tool needs."""
-    mode = here.options.get("mode")
-    if mode == "off" or here.marks.get(f"session:{event.session_id}", REPLAYING):
+    mode = context.options.get("mode")
+    if mode == "off" or context.marks.get(f"session:{event.session_id}", REPLAYING):
         return None
     if odd := _odd_name(_tool(event)):
         return odd
-    found = _faults(event, here)
+    found = _faults(event, context)
     if not found.hard and not (found.soft and mode == "strict"):
         return None
-    return _refusal(event, _entry(event, here) or Entry(), (*found.hard, *found.soft))
+    return _refusal(event, _entry(event, context) or Entry(), (*found.hard, *found.soft))
 
 
 @informs("PreToolUse", when={"mode": "guide"})
-def mention(event: Event, here: PackContext) -> Note | None:
+def mention(event: Event, context: PackContext) -> Note | None:
     """Say what looks incomplete about a call that may still work."""
-    entry = _entry(event, here)
+    entry = _entry(event, context)
     if entry is None or entry.schema is not None:
         return None  # a schema has no opinion on looks
     lengths = {name: (_length(event.tool_input.get(name)), least) for name, least in entry.min_lengths.items()}
@@ -80,10 +80,10 @@ def _length(value: Any) -> int | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def hint(event: Event, here: PackContext) -> Note | None:
+def hint(event: Event, context: PackContext) -> Note | None:
     """After a failure that speaks of validation or of an unknown tool: what a good call looks like."""
     text = error_text(event)
-    if here.options.get("mode") == "off" or not text:
+    if context.options.get("mode") == "off" or not text:
         return None
     if _UNKNOWN.search(text):
         return Note(
@@ -91,7 +91,7 @@ def hint(event: Event, here: PackContext) -> Note | None:
         )
     if not _INVALID.search(text):
         return None
-    entry = _entry(event, here)
+    entry = _entry(event, context)
     example = example_text(entry) if entry else ""
     how = (
         f" A call that would pass: {example}"
@@ -113,16 +113,18 @@ def error_text(event: Event) -> str:
     return str(response)[:20_000]
 
 
-def _entry(event: Event, here: PackContext) -> Entry | None:
+def _entry(event: Event, context: PackContext) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
-    return entry_for(_tool(event), here.options, _learned(event, here))
+    return entry_for(_tool(event), context.options, _learned(event, context))
 
 
-def _learned(event: Event, here: PackContext) -> LearnedTool | None:
+def _learned(event: Event, context: PackContext) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
-    days = here.options.get("learned_days")
-    return learned_tool(here.state, event.client, here.project_dir, event.tool, days if isinstance(days, int) else 0)
+    days = context.options.get("learned_days")
+    return learned_tool(
+        context.state, event.client, context.project_dir, event.tool, days if isinstance(days, int) else 0
+    )
 
 
 def _tool(event: Event) -> str:
@@ -139,14 +141,14 @@ def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
     )
 
 
-def _faults(event: Event, here: PackContext) -> Faults:
-    entry = _entry(event, here)
+def _faults(event: Event, context: PackContext) -> Faults:
+    entry = _entry(event, context)
     if entry is None or "tool_input" not in event.payload:
         return Faults()  # a client that does not send inputs cannot have them judged
     own = find_faults(event.payload.get("tool_input"), entry)
     if "tools" not in entry.required:
         return own
-    inner = _inner(event, here)
+    inner = _inner(event, context)
     return Faults((*own.hard, *inner.hard), (*own.soft, *inner.soft))
 
 
@@ -161,7 +163,7 @@ def _odd_name(name: str) -> Deny | None:
     return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
 
 
-def _inner(event: Event, here: PackContext) -> Faults:
+def _inner(event: Event, context: PackContext) -> Faults:
     """The calls inside a batch, one by one."""
     tools: Any = event.tool_input.get("tools")
     hard: list[str] = []
@@ -171,7 +173,7 @@ def _inner(event: Event, here: PackContext) -> Faults:
         name = str(fields.get("tool_slug") or fields.get("tool") or fields.get("name") or "")
         if not name:
             hard.append(f"tools[{index}].tool_slug")
-        elif entry := entry_for(name, here.options):
+        elif entry := entry_for(name, context.options):
             found = find_faults(fields.get("arguments", fields.get("input")), entry)
             hard += [f"tools[{index}] {name}: {what}" for what in found.hard]
             soft += [f"tools[{index}] {name}: {what}" for what in found.soft]

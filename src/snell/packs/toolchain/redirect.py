@@ -19,27 +19,27 @@ from snell.sdk.subjects import ShellCall
 
 
 @rewrites("PreToolUse", kind="shell")
-def redirect(call: ShellCall, event: Event, here: PackContext) -> Rewrite | None:
+def redirect(call: ShellCall, event: Event, context: PackContext) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
     # A list stays as it is, and what the tool of an MCP server runs may run on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
         return None
-    came = redirect_command(here.options, call.command, _folder(call.cwd))
+    came = redirect_command(context.options, call.command, _folder(call.cwd))
     if came.command is None:
         return None
-    if here.options.get("mode") == "seed":
-        here.marks.put(f"session:{event.session_id}", _mark(event), {"command": came.command, "why": came.why})
+    if context.options.get("mode") == "seed":
+        context.marks.put(f"session:{event.session_id}", _mark(event), {"command": came.command, "why": came.why})
     return Rewrite(command=came.command, because=came.why)
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
-def approve_redirected(call: ShellCall, event: Event, here: PackContext) -> Allow | None:
+def approve_redirected(call: ShellCall, event: Event, context: PackContext) -> Allow | None:
     """In `seed` mode, which drops arguments and knows no languages: approve what was redirected."""
     scope = f"session:{event.session_id}"
-    made: Any = here.marks.get(scope, _mark(event))
+    made: Any = context.marks.get(scope, _mark(event))
     if not isinstance(made, dict):
         return None
-    here.marks.drop(scope, _mark(event))  # for this call, and not for the next that happens to be the same
+    context.marks.drop(scope, _mark(event))  # for this call, and not for the next that happens to be the same
     return Allow(str(made.get("why"))) if made.get("command") == call.command else None
 
 
