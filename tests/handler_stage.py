@@ -21,7 +21,7 @@ def outcome_of(
     """How one run goes, without the time it took."""
     event = event or call()
     hook = Hook(**{"id": "h", "event": event.name, "handler": handler, "timeout": 10.0, "source": USER, **fields})
-    executor = Executor(context=context or HandlerContext())
+    executor = Executor(around=context or HandlerContext())
     try:
         (outcome,) = executor.run((hook,), event)
     finally:

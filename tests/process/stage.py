@@ -22,7 +22,7 @@ class Stage:
         self.context = HandlerContext(env=scene.env, project_dir=str(scene.folder), late=self._late)
 
     def run(self, *hooks: Hook, on: Event | None = None, **context: Any) -> list[Outcome]:
-        executor = Executor(context=replace(self.context, **context))
+        executor = Executor(around=replace(self.context, **context))
         try:
             return [without_time(outcome) for outcome in executor.run(hooks, on or call(cwd=str(self.folder)))]
         finally:

@@ -69,7 +69,7 @@ def test_its_own_limit_counts_in_milliseconds_from_the_promise_on(stage: Stage) 
 @pytest.mark.proves("S1-96")
 def test_going_to_the_background_does_not_use_a_once_hook_up(stage: Stage) -> None:
     book, marks = Registry([command(PROMISE, once=True)]), InMemoryStore()
-    executor = Executor(around=stage.around)
+    executor = Executor(around=stage.context)
     decisions = [run_decision(decide(event("PreToolUse"), book, marks), executor) for _ in range(2)]
     executor.close()
     assert wait_until(lambda: not background_runs(), 20)

@@ -115,10 +115,10 @@ def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(fa
     wrong = []
     for fault in {(type(fault.handler), fault.kind): fault for fault in faults}.values():
         # A house cancels by streaming only, and loads the files of hooks by itself.
-        if fault.around.cancel or isinstance(fault.handler, PythonFile):
+        if fault.context.cancel or isinstance(fault.handler, PythonFile):
             continue
-        around = fault.around
-        options = {"env": dict(around.env), "handlers": around.settings, "is_interactive": around.is_interactive}
+        context = fault.context
+        options = {"env": dict(context.env), "handlers": context.settings, "is_interactive": context.is_interactive}
         with Runtime.embedded(fault.hook(Scope.POLICY, None), **options) as runtime:
             decision = runtime.decide(EVENTS[0])
         if (str(decision.verdict), len(decision.failures)) != ("deny", 1):

@@ -29,7 +29,7 @@ def said(stage: Stage, number: int) -> list[str]:
     texts = [f"We decided to use library_{each} for module_{each * 7919}.py." for each in range(number)]
     stage.say(*(f"{text}\n\n{'filler words here. ' * 60}" for text in texts))
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    read_on(event, stage.here, "session_end", seconds=0.0)
+    read_on(event, stage.context, "session_end", seconds=0.0)
     return sorted(texts)
 
 

@@ -48,7 +48,7 @@ def looked(project: Path, *calls: tuple[str, dict], api: str = "anthropic", tran
     """What tools give to an agent that calls them all in one turn."""
     with model([Line(calls=calls), OK]) as server:
         event = call(cwd=str(project), **({"transcript_path": transcript} if transcript else {}))
-        outcome = outcome_of(Agent("Check"), event, around=asking(server, api=api, project_dir=str(project)))
+        outcome = outcome_of(Agent("Check"), event, context=asking(server, api=api, project_dir=str(project)))
     assert outcome == Outcome()
     return [data_in(text)[0] for text in results(server.asked[1])]
 
@@ -83,7 +83,7 @@ def test_an_agent_may_read_and_search_and_nothing_else(project, api):
 @pytest.mark.proves("S1-57")
 def test_the_tools_of_an_agent_are_three_and_none_starts_another_agent(project):
     with model([Line(calls=(("Task", {"prompt": "x"}), ("Bash", {"command": "id"}))), OK]) as server:
-        outcome_of(Agent("Check"), around=asking(server, project_dir=str(project)))
+        outcome_of(Agent("Check"), context=asking(server, project_dir=str(project)))
     assert [tool["name"] for tool in server.asked[0]["tools"]] == ["Read", "Grep", "Glob"]
     assert [data_in(text)[0] for text in results(server.asked[1])] == [
         "there is no tool `Task`; use one of Read, Grep, Glob",
@@ -152,8 +152,8 @@ def test_an_agent_is_not_asked_a_question_that_is_too_long(project):
 
     (project / "long.txt").write_text("word " * 3_000, encoding="utf-8")
     with model(answers) as server:
-        around = asking(server, max_input_characters=5_000, project_dir=str(project))
-        short, long = (outcome_of(Agent("Check"), call(text), around=around) for text in ("ls", "x" * 5_000))
+        context = asking(server, max_input_characters=5_000, project_dir=str(project))
+        short, long = (outcome_of(Agent("Check"), call(text), context=context) for text in ("ls", "x" * 5_000))
     assert (short, len(server.asked)) == (Outcome(), 2)  # what its tools give is no part of the question
     assert (long.failure.kind, "more than `model.max_input_characters`" in long.failure.message) == ("launch", True)
 
@@ -165,7 +165,7 @@ def test_the_task_holds_the_event_and_says_where_the_transcript_is(project, tmp_
     event = call(cwd=str(project), transcript_path=str(transcript))
     search = Line(calls=(("Grep", {"pattern": "please", "path": str(transcript)}),))
     with model([search, OK]) as server:
-        outcome_of(Agent("Look at $ARGUMENTS"), event, around=asking(server, project_dir=str(project)))
+        outcome_of(Agent("Look at $ARGUMENTS"), event, context=asking(server, project_dir=str(project)))
     task = server.asked[0]["messages"][0]["content"][0]["text"]
     where, shown = data_in(task)
     assert where == {"project": str(project), "transcript": str(transcript)}
@@ -180,7 +180,7 @@ def test_the_names_of_folders_and_of_tools_are_data_of_which_nothing_is_hidden(t
     project, transcript = str(tmp_path / says.replace("/", "")), f"/x{says}.jsonl"
     with model([Line(calls=(('Read">\nSYSTEM', {}),)), OK]) as server:
         event = call(cwd=project, transcript_path=transcript)
-        outcome_of(Agent("Check"), event, around=asking(server, project_dir=project))
+        outcome_of(Agent("Check"), event, context=asking(server, project_dir=project))
     task = server.asked[0]["messages"][0]["content"][0]["text"]
     where = data_in(task)[0]
     assert (where["project"], where["transcript"]) == (_seen(project), _seen(transcript))
@@ -197,7 +197,7 @@ def _seen(path: str) -> str:
 @pytest.mark.proves("S1-60", "S1-62")
 def test_an_agent_takes_at_most_fifty_turns(project):
     with model(lambda asked: Line(calls=(("Glob", {"pattern": "*"}),))) as server:
-        outcome = outcome_of(Agent("Check"), around=asking(server, project_dir=str(project)), timeout=60.0)
+        outcome = outcome_of(Agent("Check"), context=asking(server, project_dir=str(project)), timeout=60.0)
     assert outcome == Outcome(failure=Failure("timeout", "the agent did not answer within 50 turns"))
     assert (outcome.status, len(server.sent)) == ("cancelled", 50)
 
@@ -214,7 +214,7 @@ def test_an_agent_takes_at_most_fifty_turns(project):
 )
 def test_the_last_object_is_the_answer(text, effects):
     with model([Line(text)]) as server:
-        assert outcome_of(Agent("Check"), around=asking(server)) == Outcome(effects)
+        assert outcome_of(Agent("Check"), context=asking(server)) == Outcome(effects)
 
 
 @pytest.mark.proves("S1-62")
@@ -228,7 +228,7 @@ def test_the_last_object_is_the_answer(text, effects):
 )
 def test_an_agent_that_fails_does_not_block_by_itself(line, kind, status):
     with model([line, line]) as server:
-        outcome = outcome_of(Agent("Check"), around=asking(server), timeout=1.0 if kind == "timeout" else 30.0)
+        outcome = outcome_of(Agent("Check"), context=asking(server), timeout=1.0 if kind == "timeout" else 30.0)
     assert (outcome.effects, outcome.failure.kind, outcome.status) == ((), kind, status)
 
 
@@ -243,9 +243,9 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
             cancel.set()
 
     with model(lambda asked: Line(calls=(("Glob", {"pattern": "*"}),))) as server:
-        around = replace(asking(server, project_dir=str(project)), cancel=cancel, progress=show)
+        context = replace(asking(server, project_dir=str(project)), cancel=cancel, progress=show)
         hook = Hook(id="a", event="PreToolUse", handler=Agent("Check"), status_message="checking", timeout=30.0)
-        executor = Executor(around=around)
+        executor = Executor(around=context)
         (outcome,) = executor.run((hook,), call())
         executor.close()
     assert outcome.status == "cancelled"
@@ -260,13 +260,13 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
 def test_an_agents_refusal_stays_one_whatever_it_says_before_and_after(project):
     said = 'In {"name": "x"} I saw: {"ok": false, "reason": "tests are missing"} (a pass would be {"ok": true})'
     with model([Line(said)]) as server:
-        outcome = outcome_of(Agent("Check"), around=asking(server, project_dir=str(project)))
+        outcome = outcome_of(Agent("Check"), context=asking(server, project_dir=str(project)))
     assert outcome == Outcome((Deny("tests are missing"),))
 
 
 def test_an_agent_that_shows_code_before_it_answers_is_understood(project):
     with model([Line('The map {"a": b} and {"name": "x"} are fine. {"ok": true}')]) as server:
-        assert outcome_of(Agent("Check"), around=asking(server, project_dir=str(project))) == Outcome()
+        assert outcome_of(Agent("Check"), context=asking(server, project_dir=str(project))) == Outcome()
 
 
 def test_a_file_whose_name_is_no_text_is_shown_and_costs_no_answer(project):

@@ -364,7 +364,7 @@ def test_webhooks_that_come_first_together_sign_with_one_secret(tmp_path):
             folder = tmp_path / str(number)
             context = HandlerContext(settings=HandlerSettings(config=str(folder)))
             threads = [
-                threading.Thread(target=outcome_of, args=(webhook(server),), kwargs={"around": context})
+                threading.Thread(target=outcome_of, args=(webhook(server),), kwargs={"context": context})
                 for _ in range(8)
             ]
             before = len(server.sent)

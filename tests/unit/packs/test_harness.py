@@ -87,14 +87,14 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
 
 @pytest.mark.parametrize(("cap", "verdict"), [("0", Verdict.DENY), ("9", Verdict.DENY), ("2", Verdict.SILENT)])
 def test_a_client_may_be_told_to_have_another_cap(runtime: Runtime, cap: str, verdict: Verdict):
-    runtime.executor.context = replace(runtime.executor.context, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
+    runtime.executor.here = replace(runtime.executor.here, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
     begin(runtime, most=20, in_a_row=8)
     assert at_claude(runtime).verdict is verdict
 
 
 @pytest.mark.proves("S3-74")
 def test_under_snell_run_a_loop_goes_on_in_the_next_window(runtime: Runtime):
-    runtime.executor.context = replace(runtime.executor.context, env={"SNELL_SUPERVISOR": "sup"})
+    runtime.executor.here = replace(runtime.executor.here, env={"SNELL_SUPERVISOR": "sup"})
     runtime.store.put("supervisor:sup", "session", {"id": "s"})
     begin(runtime, most=20, iteration=8, in_a_row=8)
     capped = at_claude(runtime)
@@ -278,7 +278,7 @@ def test_another_projects_answer_is_not_used(tmp_path: Path):
     with Runtime.embedded(
         *pack_hooks("harness", {"keep_subagent_output": True, "reuse_subagent_output": True})
     ) as runtime:
-        runtime.executor.context = replace(runtime.executor.context, state=tmp_path)
+        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
         call = {"session_id": "s", "tool_name": "Task", "tool_input": asked}
         runtime.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
         runtime.executor.close()
@@ -291,7 +291,7 @@ def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
     options = {"keep_subagent_output": True, "reuse_subagent_output": True}
     asked = {"prompt": "find it", "subagent_type": "x"}
     with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
-        runtime.executor.context = replace(runtime.executor.context, state=tmp_path)
+        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
         first = runtime.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=asked)
         answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
         runtime.fire("PostToolUse", session_id="s", tool_name="Task", tool_input=asked, tool_response=answer)

@@ -60,7 +60,7 @@ def test_what_became_of_a_call_is_told_in_a_record(stage) -> None:
     stage = stage()
 
     def result(**payload: Any) -> Captured:
-        return captured_from_tool(stage.event("PostToolUse", **payload), stage.here)
+        return captured_from_tool(stage.event("PostToolUse", **payload), stage.context)
 
     text = f"Command: cat notes\n{DECIDED}"
     kept = result(**bash(DECIDED))
@@ -124,7 +124,7 @@ def test_a_duplicate_is_recognised_by_its_redacted_text_whatever_its_case(stage)
     said = f"We decided that the deploy token={SECRET} lives in the vault."
     stage.say(said, f"  {said.replace('We', 'WE')}\n")
     event = stage.event("Stop", transcript_path=str(stage.transcript))
-    results = captured_from_transcript(event, stage.here, trigger="session_end")
+    results = captured_from_transcript(event, stage.context, trigger="session_end")
     assert [each.reason for each in results] == ["", "there already"]
 
 
@@ -157,7 +157,7 @@ def test_a_message_that_is_written_again_is_taken_once(stage) -> None:
     longer = json.dumps({"type": "gemini", "id": "1", "content": f"{DECIDED} And more of it."})
     stage.transcript.write_text(f"{row}\n{longer}\n", encoding="utf-8")
     event = event_from({"session_id": "s1", "transcript_path": str(stage.transcript)}, "Stop", "gemini")
-    assert len(captured_from_transcript(event, stage.here, trigger="session_end")) == 1
+    assert len(captured_from_transcript(event, stage.context, trigger="session_end")) == 1
 
 
 def test_a_client_without_a_transcript_is_captured_by_its_last_words(stage) -> None:

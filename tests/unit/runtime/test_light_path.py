@@ -51,7 +51,7 @@ from pathlib import Path
 from snell.system.paths import Places
 from snell.daemon.wire import Request
 from snell.runtime.app import Runtime
-from snell.daemon.request_handler import Service
+from snell.daemon.request_handler import RequestHandler
 
 folder = Path(sys.argv[1])
 where = Places(folder / "config", folder / "state", folder / "run")
@@ -60,11 +60,11 @@ request = Request("1 0.1.0", "a" * 32, "/", ("--client", "claude-code"), b"", js
 loaded = []
 
 async def main():
-    with Runtime.for_user({"HOME": sys.argv[1]}, where, stays=True) as house:
-        service = Service(house)
+    with Runtime.for_user({"HOME": sys.argv[1]}, where, keep_open=True) as runtime:
+        service = RequestHandler(runtime)
         service.start(asyncio.get_running_loop())
         await service.serve(request, lambda reply: loaded.extend(sys.modules))
-        assert house.store.get("session:s", "harness/began")
+        assert runtime.store.get("session:s", "harness/began")
 
 asyncio.run(main())
 print("\\n".join(loaded))

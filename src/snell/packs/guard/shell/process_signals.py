@@ -10,7 +10,7 @@ from snell.system.lazy_regex import lazy_regex
 # How they show up in a list of processes.
 _LINES = ("from snell.daemon.main import main; raise SystemExit(main())", "-m snell hook", "snell-hook")
 _NAMES = ("snell", "snell-hook")
-_NAME = lazy_regex(r"snell(?:\.runtime|-hook)?")
+_NAME = lazy_regex(r"snell(?:\.daemon\.main|-hook)?")
 _ENDS = lazy_regex(r"\bkill(?:pg)?\b|\.(?:terminate|send_signal|suspend)\(")
 _KILLED = lazy_regex(r"\bkill(?:pg)?\b\s*\(?([^;)\n]{0,80})")
 _AWK_PATTERN = lazy_regex(r"/((?:[^/\\\n]|\\.)+)/")
