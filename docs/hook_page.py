@@ -135,7 +135,7 @@ def _effects() -> Iterator[str]:
         fields = ("value or **fields", 'because=""') if each is Rewrite else map(_parameter, fields_of(each))
         rows.append((f"`{each.__name__}({', '.join(fields)})`", first_line(each)))
     yield table(("effect", "what it asks for"), rows)
-    yield "Verdicts are ordered: silent < allow < ask < defer < deny. The strongest wins, whoever finished first."
+    yield "Verdicts are ordered: no opinion < allow < ask < defer < deny. The highest wins."
 
 
 RUNNING = """\

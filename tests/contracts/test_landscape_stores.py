@@ -57,7 +57,7 @@ def test_a_session_is_told_from_its_decisions(database: Database) -> None:
     assert report == SessionReport(
         summary=OF_A,
         tools={"Bash": 2},
-        verdicts={"silent": 2, "deny": 1},
+        verdicts={"no_opinion": 2, "deny": 1},
         failures=2,
         refusals=(Refusal(decision="2", tool="Bash", verdict="deny", reason="it overwrites others' work"),),
     )

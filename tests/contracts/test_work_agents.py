@@ -21,7 +21,7 @@ def test_a_subagent_has_a_session_of_its_own_and_is_only_told(stage: Stage):
     note = said(stage.fire("SubagentStart", agent_id="a1", agent_type="explorer"))
     assert "1_FIX_EXPLORER_LOG.md" in note
     answers = [stage.tool(agent_id="a1") for _ in range(12)]
-    assert {answer.verdict for answer in answers} == {Verdict.SILENT}
+    assert {answer.verdict for answer in answers} == {Verdict.NO_OPINION}
     assert "12/10 tool calls" in said(answers[-1])
     stage.fire(
         "PostToolUse", agent_id="a1", tool_name="Read", tool_input={"file_path": "/p/seen.py"}, tool_response="x"
@@ -34,7 +34,7 @@ def test_a_subagent_has_a_session_of_its_own_and_is_only_told(stage: Stage):
     assert [each["subagentId"] for each in stage.call("db.session.list", openOnly=True)] == [""]
     assert stage.call("db.effort.get", id=found["effortId"])["loadedFiles"] == ["/p/seen.py"]
     other = stage.tool(transcript_path="/t/another.jsonl")
-    assert (other.verdict, stage.call("commands.where")["session"]["heartbeatCounter"]) == (Verdict.SILENT, 1)
+    assert (other.verdict, stage.call("commands.where")["session"]["heartbeatCounter"]) == (Verdict.NO_OPINION, 1)
 
 
 @on_both
@@ -61,7 +61,7 @@ def test_a_window_without_a_name_takes_no_effort_from_an_agent_until_it_is_asked
     stage.start("hers", "ann")
     session = stage.call("commands.where", "ann")["session"]
     assert stage.start("plain") == ""
-    assert [stage.tool(window="plain").verdict for _ in range(12)] == [Verdict.SILENT] * 12
+    assert [stage.tool(window="plain").verdict for _ in range(12)] == [Verdict.NO_OPINION] * 12
     stage.call("commands.effort.resume", effortId=effort["id"])
     assert stage.start("plain") == ""
     assert stage.call("db.session.get", id=session["id"]) == session
@@ -145,14 +145,14 @@ def test_the_skill_effort_starts_resumes_and_logs_without_a_command(stage: Stage
         return stage.tool("Skill", tool_input={"skill": skill, "args": args})
 
     begun = effort("start parser implement")
-    assert (begun.verdict, "Effort 1 begins" in said(begun)) == (Verdict.SILENT, True)
+    assert (begun.verdict, "Effort 1 begins" in said(begun)) == (Verdict.NO_OPINION, True)
     assert "goes on" in said(effort("resume", "mine:effort"))
     assert "1_IMPLEMENT_LOG.md" in said(effort("log wrote the lexer"))
     for wrong in ("", "start", "start a b c d", "resume x", "resume 999", "log", "dance"):
         refused = effort(wrong)
         assert refused.verdict is Verdict.DENY
         assert "start TASK SKILL" in refused.reasons[0].instead
-    assert effort("start x y", "efforts").verdict is Verdict.SILENT
+    assert effort("start x y", "efforts").verdict is Verdict.NO_OPINION
     assert len(stage.call("db.effort.list")) == 1
 
 
@@ -162,7 +162,7 @@ def test_a_phase_command_that_names_its_task_begins_the_effort(stage: Stage):
     project = stage.call("db.project.upsert", path=str(stage.project))
     stage.call("db.skills.upsert", projectId=project["id"], name="analyse", phases=[{"label": "0", "name": "Setup"}])
     command = 'engine session phase "0" <<\'EOF\'\n{"taskName": "Look around"}\nEOF'
-    assert stage.tool(tool_input={"command": command}).verdict is Verdict.SILENT
+    assert stage.tool(tool_input={"command": command}).verdict is Verdict.NO_OPINION
     (effort,) = stage.call("db.effort.list")
     assert (effort["skill"], Path(effort["taskId"]).name) == ("analyse", "look-around")
     for harmless in ("snell phase 0 <<EOF\nnot json\nEOF", "snell phase 0 <<EOF\n[]\nEOF", "echo snell phase 0"):

@@ -24,11 +24,11 @@ PAYLOAD = {
 @pytest.mark.proves("S2-47", "S2-76", "S2-50")
 def test_where_no_task_was_begun_nobody_notices_anything(stage: Stage):
     assert stage.start() == ""
-    assert [stage.tool().verdict for _ in range(15)] == [Verdict.SILENT] * 15
+    assert [stage.tool().verdict for _ in range(15)] == [Verdict.NO_OPINION] * 15
     assert said(stage.fire("UserPromptSubmit", prompt="hello")) == ""
     assert stage.call("hooks.sessionStart", sessionId="w", transcriptPath="", cwd="/nowhere")["found"] is False
     stage.call("commands.effort.start", taskName="x", skill="y")
-    assert stage.tool(cwd="/elsewhere").verdict is Verdict.SILENT
+    assert stage.tool(cwd="/elsewhere").verdict is Verdict.NO_OPINION
     assert stage.call("commands.where", cwd="/elsewhere") == {
         "projectId": None,
         "effortId": None,
@@ -51,7 +51,7 @@ def test_an_effort_survives_a_full_context_and_the_next_window_knows_what_was_do
     stage.usage(92)
     assert "snell session dehydrate" in said(stage.tool())
     ended = stage.call("commands.session.dehydrate", payload=PAYLOAD)
-    assert stage.fire("PreCompact", trigger="auto").verdict is Verdict.SILENT
+    assert stage.fire("PreCompact", trigger="auto").verdict is Verdict.NO_OPINION
     second = stage.start("w2")
     for expected in (
         "## Session recovery",
@@ -69,7 +69,7 @@ def test_an_effort_survives_a_full_context_and_the_next_window_knows_what_was_do
     again = stage.start("w3")
     assert "the parser is half done" not in again
     assert "ended before it wrote anything down" in again
-    assert [stage.tool(window="w3").verdict, stage.tool(window="w1").verdict] == [Verdict.SILENT] * 2
+    assert [stage.tool(window="w3").verdict, stage.tool(window="w1").verdict] == [Verdict.NO_OPINION] * 2
     assert stage.call("commands.where")["session"]["heartbeatCounter"] == 1
 
 
@@ -79,11 +79,11 @@ def test_calls_are_counted_until_the_agent_writes_into_its_log(stage: Stage):
     stage.call("commands.effort.start", taskName="t", skill="fix")
     stage.start()
     answers = [stage.tool() for _ in range(10)]
-    assert [answer.verdict for answer in answers] == [Verdict.SILENT] * 9 + [Verdict.DENY]
+    assert [answer.verdict for answer in answers] == [Verdict.NO_OPINION] * 9 + [Verdict.DENY]
     assert [number for number, answer in enumerate(answers, 1) if "3/10" in said(answer)] == [3]
     assert "10/10 tool calls without logging" in answers[-1].reasons[0].text
     log = {"command": "snell effort log 'found it'"}
-    assert stage.tool(tool_input=log).verdict is Verdict.SILENT
+    assert stage.tool(tool_input=log).verdict is Verdict.NO_OPINION
     written = stage.call("commands.log.append", content="## Found it\nthe bug is in the lexer")
     text = Path(written["path"]).read_text("utf-8")
     assert (Path(written["path"]).name, text.startswith("## ["), "UTC] Found it\nthe bug" in text) == (
@@ -91,7 +91,7 @@ def test_calls_are_counted_until_the_agent_writes_into_its_log(stage: Stage):
         True,
         True,
     )
-    assert stage.tool().verdict is Verdict.SILENT
+    assert stage.tool().verdict is Verdict.NO_OPINION
     assert stage.call("commands.where")["session"]["heartbeatCounter"] == 1
     effort = stage.call("commands.where")["effort"]
     assert [Path(path).name for path in found_for(effort)] == ["1_FIX_LOG.md"]
@@ -114,12 +114,12 @@ def test_what_is_not_work_is_not_counted(stage: Stage):
     assert count() == 2
     for flag in ("loading", "dehydrating"):
         stage.call("db.effort.updateMetadata", id=id_, metadata={flag: True, "blockAfter": 0})
-        assert stage.tool().verdict is Verdict.SILENT
+        assert stage.tool().verdict is Verdict.NO_OPINION
         stage.call("db.effort.updateMetadata", id=id_, metadata={flag: None})
     assert stage.tool().verdict is Verdict.DENY
     assert count() == 3
     stage.call("db.effort.finish", id=id_)
-    assert stage.tool().verdict is Verdict.SILENT
+    assert stage.tool().verdict is Verdict.NO_OPINION
 
 
 @on_both
@@ -134,11 +134,12 @@ def test_a_context_that_fills_up_is_said_urged_and_refused_as_configured(stage: 
     stage.usage(90)
     assert "snell session dehydrate" in said(stage.tool())
     assert stage.tool("Read", tool_input={"file_path": "/x"}).verdict is Verdict.DENY
-    assert stage.tool().verdict is Verdict.SILENT
+    assert stage.tool().verdict is Verdict.NO_OPINION
     assert stage.call("commands.where")["session"]["contextUsage"] == 0.9
     assert stage.tool(options={"block": 0.76}).verdict is Verdict.DENY
     assert (
-        stage.tool(options={"block": 0.76}, tool_input={"command": "snell session dehydrate"}).verdict is Verdict.SILENT
+        stage.tool(options={"block": 0.76}, tool_input={"command": "snell session dehydrate"}).verdict
+        is Verdict.NO_OPINION
     )
 
 
@@ -206,7 +207,7 @@ def test_an_effort_that_is_finished_between_before_and_after_disturbs_nobody(sta
     stage.tool()
     stage.call("db.effort.finish", id=id_)
     after = stage.fire("PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="ok")
-    assert (after.verdict, after.notes) == (Verdict.SILENT, ())
+    assert (after.verdict, after.notes) == (Verdict.NO_OPINION, ())
     assert stage.start("w2") == ""
 
 
@@ -221,14 +222,14 @@ def test_a_window_counts_for_the_effort_that_was_begun_last(stage: Stage, finish
         assert stage.call("db.session.list", openOnly=True) == []
     second = stage.call("commands.effort.start", taskName="b", skill="build")
     answers = [stage.tool() for _ in range(10)]
-    assert [answer.verdict for answer in answers] == [Verdict.SILENT] * 9 + [Verdict.DENY]
+    assert [answer.verdict for answer in answers] == [Verdict.NO_OPINION] * 9 + [Verdict.DENY]
     assert "skill build" in said(stage.fire("UserPromptSubmit", prompt="and now?"))
     stage.call("commands.log.append", content="so far")
-    assert stage.tool().verdict is Verdict.SILENT
+    assert stage.tool().verdict is Verdict.NO_OPINION
     assert stage.call("commands.session.dehydrate", payload=PAYLOAD)["effortId"] == second["effort"]["id"]
     again = stage.tool()
     assert (again.verdict, "skill plan" in said(stage.fire("UserPromptSubmit", prompt="x"))) == (
-        Verdict.SILENT,
+        Verdict.NO_OPINION,
         not finishes,
     )
     stage.fire("SessionEnd", reason="exit")

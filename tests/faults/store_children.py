@@ -48,7 +48,7 @@ def write(path: str, first: str) -> None:
             sys.exit(journal.problem)
         os.write(1, f"{number}\n".encode())
         if number % 3 == 0:
-            journal.record({"id": id_of(number), "event": "PreToolUse", "verdict": "silent", "value": "x" * 2000})
+            journal.record({"id": id_of(number), "event": "PreToolUse", "verdict": "no_opinion", "value": "x" * 2000})
         number += 1
 
 

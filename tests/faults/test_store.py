@@ -200,7 +200,7 @@ def test_on_a_read_only_disk_decisions_are_made_and_the_problem_is_told(
 ) -> None:
     found = in_a_namespace("decide_without_a_disk", tmp_path, *layout)
     figure(test="T07", fault="read-only disk", layout=layout, decided=len(found["verdicts"]))
-    assert (found["verdicts"], found["mark"]) == (["SILENT"] * 3, 1)
+    assert (found["verdicts"], found["mark"]) == (["NO_OPINION"] * 3, 1)
     assert [problem.endswith(READ_ONLY) for problem in found["problems"]] == [True] * 3
 
 
@@ -225,7 +225,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
     found = answered([*wrap, *command("decide_without_a_disk", place)])
     place.chmod(0o755)
     figure(test="T07", fault="not writable", layout=layout, decided=len(found["verdicts"]))
-    assert (found["verdicts"], found["mark"]) == (["SILENT"] * 3, 1)
+    assert (found["verdicts"], found["mark"]) == (["NO_OPINION"] * 3, 1)
     said = {
         "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk, and who may write there",
         "a-file": "`PATH/state`: is not a directory; move it away",

@@ -1,7 +1,7 @@
 """
 Golden files: what a real client sends, what we make of it, and what it gets back.
 
-`when` names what one hook asks for: `"silent"`, or effects by lower-case name, as in
+`when` names what one hook asks for: `"no_opinion"`, or effects by lower-case name, as in
 `{"deny": {"because": "no", "instead": "ask"}, "note": "text"}`; `rewrite` holds the whole new value and `extra` and
 `env` hold names and values. Replies hold the whole stdout: null for none, an object for JSON, a string for plain text.
 `called_as` is the event's name on the command line, for payloads that do not say it. Where a client says things its own
@@ -64,7 +64,7 @@ def decision_when(event: Event, when: Any) -> Decision:
 
 
 def effects_of(when: Any) -> Iterator[Effect]:
-    for name, value in {} if when == "silent" else when.items():
+    for name, value in {} if when == "no_opinion" else when.items():
         if name in JUDGEMENTS:
             yield JUDGEMENTS[name](**value)
         elif name in TEXTS:

@@ -46,4 +46,4 @@ def test_a_file_says_where_it_comes_from_and_is_named_after_its_event(path: Path
     assert content["source"].keys() == {"client", "seen"}
     assert all(content["source"].values())
     assert content["event"]["name"] == event_of(path) == canonical(event_of(path))
-    assert content["replies"][0]["when"] == "silent"
+    assert content["replies"][0]["when"] == "no_opinion"

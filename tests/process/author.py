@@ -27,7 +27,7 @@ expect = { deny = "--force-with-lease" }
 [[case]]
 name   = "a plain push is left alone"
 event  = { on = "PreToolUse", kind = "shell", command = "git push" }
-expect = "silent"
+expect = "no_opinion"
 """
 
 

@@ -121,14 +121,14 @@ expect = "deny"
 """,
     )
     reason = "force-push overwrites other people's work. Instead: use --force-with-lease on your own branch"
-    why_not = "it is for shell calls, this is edit"
+    not_run, why_not = "`no_force_push/no_force_push` did not run", "it is for shell calls, this is edit"
     code, out, err = author.snell("test", "no_force_push.py")
     assert (code, [line.partition(".cases.toml:")[2] or line for line in out.splitlines()], err) == (
         1,
         [
             f"1  the reason is about mice: the reason of the deny lacks `mice`: `{reason}`",
-            "6  a status is refused: expected deny, got silent (`no_force_push/no_force_push` had no opinion)",
-            f"11  an edit is refused: expected deny, got silent (`no_force_push/no_force_push` did not run: {why_not})",
+            "6  a status is refused: expected deny, got no_opinion (`no_force_push/no_force_push` had no opinion)",
+            f"11  an edit is refused: expected deny, got no_opinion ({not_run}: {why_not})",
             "0 passed, 3 failed",
         ],
         "",
@@ -142,7 +142,7 @@ expect = "deny"
 
 def test_a_hook_that_breaks_fails_its_case_with_file_and_line(author):
     author.write("x.py", "from snell import judges\n@judges('Stop')\ndef x():\n    return 1 / 0\n")
-    author.write("x.cases.toml", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'silent'\n")
+    author.write("x.cases.toml", "[[case]]\nname = 'a'\nevent = { on = 'Stop' }\nexpect = 'no_opinion'\n")
     what = "there was a failure that was not expected: `x/x: x.py:4: ZeroDivisionError: division by zero`"
     assert author.snell("test", "x.py") == (1, f"FAIL  x.cases.toml:1  a: {what}\n0 passed, 1 failed\n", "")
 
@@ -173,7 +173,7 @@ def test_a_hook_that_could_not_be_entered_is_named_once_beside_the_cases_that_fa
     code, out, _ = author.snell("test", "x.py")
     problem = "`Bash(` is not a regular expression: missing ) at position 5; "
     advice = r"escape special characters with a backslash, such as `\("
-    failed = "expected deny, got silent (no hook here answers PreToolUse)"
+    failed = "expected deny, got no_opinion (no hook here answers PreToolUse)"
     assert (code, out.splitlines()) == (
         1,
         [
@@ -214,7 +214,7 @@ expect = { rewrite = { command = "make test" } }
 [[case]]
 name   = "without one"
 event  = { on = "PreToolUse", kind = "shell", command = "pytest" }
-expect = "silent"
+expect = "no_opinion"
 
 [[case]]
 name   = "the first prompt"
@@ -225,7 +225,7 @@ expect = { note = "hello" }
 name   = "the second prompt"
 before = [ { on = "UserPromptSubmit", prompt = "a" } ]
 event  = { on = "UserPromptSubmit", prompt = "b" }
-expect = "silent"
+expect = "no_opinion"
 """,
     )
     assert author.snell("test", "make.py") == (0, "4 passed, 0 failed\n", "")
@@ -269,7 +269,7 @@ expect = { deny = "no deleting" }
 [[case]]
 name   = "looking is fine"
 event  = { on = "PreToolUse", kind = "shell", command = "ls" }
-expect = "silent"
+expect = "no_opinion"
 
 [[case]]
 name   = "the end"
@@ -314,7 +314,7 @@ def test_results_can_be_read_by_a_program(author):
                     "line": 6,
                     "name": "a plain push is left alone",
                     "passed": True,
-                    "happened": "silent",
+                    "happened": "no_opinion",
                     "differences": [],
                     "hint": "",
                     "problems": [],

@@ -65,8 +65,8 @@ def begin(snell) -> None:
     assert snell("effort", "start", "parser", "review")[0] == 0
     assert snell("agent", "register", "ann")[0] == 0
     code = (
-        "import sys, json; from snell.cli.call_operation import house_call;"
-        "house_call('db.effort.updateMetadata', {'id': 2, 'metadata': json.loads(sys.argv[1])})"
+        "import sys, json; from snell.cli.call_operation import call_operation;"
+        "call_operation('db.effort.updateMetadata', {'id': 2, 'metadata': json.loads(sys.argv[1])})"
     )
     home = snell.project.parent
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "SNELL_HOME": str(home / "home")}

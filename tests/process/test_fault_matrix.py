@@ -57,13 +57,13 @@ def decided(hook: Hook, outcome: Outcome, on: Event) -> Decision:
 def expected(fault: Fault, scope: Scope, setting: str | None, on: Event) -> tuple[str, list[tuple[str, str]], bool]:
     """The rule, said once more, so that the engine is not its own judge."""
     verdict = expected_verdict(scope, setting, on)
-    return verdict, [("guard", fault.kind), ("guard", "told")], verdict != "silent"
+    return verdict, [("guard", fault.kind), ("guard", "told")], verdict != "no_opinion"
 
 
 def expected_verdict(scope: Scope, setting: str | None, on: Event) -> str:
     wanted = setting or ("block" if scope is Scope.POLICY else "allow")
     if wanted == "allow" or on.name == "Stop":
-        return "silent"
+        return "no_opinion"
     return "ask" if wanted == "ask" and on.name == "PreToolUse" else "deny"
 
 
@@ -108,7 +108,7 @@ def test_a_hook_that_nobody_approved_does_not_run_whatever_its_handler(faults):
     for fault, scope, setting in product(faults, Scope, SETTINGS):
         hook = fault.hook(scope, setting, untrusted="its bytes have changed")
         decision = decided(hook, Outcome(failure=Failure("crash", "it ran all the same")), EVENTS[0])
-        assert (str(decision.verdict), decision.rounds, decision.failures) == ("silent", (), ())
+        assert (str(decision.verdict), decision.rounds, decision.failures) == ("no_opinion", (), ())
 
 
 def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(faults):

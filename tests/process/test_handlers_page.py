@@ -67,7 +67,7 @@ def test_the_prompt_of_the_page_nudges_or_passes(tmp_path, answer, tell):
     with model([Line(answer)]) as server:
         instead = {'api = "anthropic"': f'api = "anthropic"\nurl = "{server.url}"'}
         decision = decided(tmp_path, "prompt", instead, {"ANTHROPIC_API_KEY": "k"}, "Stop")
-    assert (str(decision.verdict), decision.tell, server.asked[0]["model"]) == ("silent", tell, "claude-haiku-4-5")
+    assert (str(decision.verdict), decision.tell, server.asked[0]["model"]) == ("no_opinion", tell, "claude-haiku-4-5")
 
 
 def test_the_agent_of_the_page_looks_into_the_project(tmp_path):

@@ -14,7 +14,7 @@ def test_log_lists_decisions_by_what_is_asked_for(snell):
     snell("fire", "--command", "ls", "--session", "one")
     snell("fire", "PreToolUse", "--tool", "Read", "--input", '{"file_path": "x"}', "--session", "two")
     everything = [json.loads(line) for line in snell("log", "--json")[1].splitlines()]
-    assert [(row["session_id"], row["verdict"]) for row in everything] == [("one", "deny"), ("two", "silent")]
+    assert [(row["session_id"], row["verdict"]) for row in everything] == [("one", "deny"), ("two", "no_opinion")]
     assert [
         snell("log", *words)[1].count("\n")
         for words in (["--verdict", "deny"], ["--session", "two"], ["--hook", "guard"])

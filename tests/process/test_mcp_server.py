@@ -250,7 +250,7 @@ def test_why_sessions_and_their_reports_can_be_looked_up(agent):
         why = answered(await session.call_tool("why", {"id": "last"}))
         found = answered(await session.call_tool("sessions", {"limit": 1}))["sessions"]
         report = answered(await session.call_tool("session_report", {"session_id": "mcp-1"}))
-        assert why["verdict"] == "silent"
+        assert why["verdict"] == "no_opinion"
         assert [(each["session_id"], each["decisions"], each["refused"]) for each in found] == [("mcp-1", 2, 1)]
         assert "- deny `Bash`: not that" in report["report"]
         assert answered(await session.call_tool("efforts", {})) == {"efforts": [], "sessions": []}
@@ -276,7 +276,7 @@ def test_decisions_of_another_project_are_told_only_to_those_who_ask_for_it(agen
             return [each["session_id"] for each in answered(await ask("sessions", **given))["sessions"]]
 
         foreign = answered(await ask("why", **named))
-        assert (answered(await ask("why"))["verdict"], foreign["verdict"]) == ("deny", "silent")
+        assert (answered(await ask("why"))["verdict"], foreign["verdict"]) == ("deny", "no_opinion")
         assert answered(await ask("why", id=foreign["id"], project="*"))["id"] == foreign["id"]
         assert (await ids(), await ids(**named)) == (["ours-1"], ["theirs-1"])
         assert (await ids(project="*"))[:2] == ["theirs-1", "ours-1"]

@@ -176,7 +176,7 @@ def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_
         Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)
     ]
     verdicts = [str(Runtime.embedded(hook, env=env).decide(call()).verdict) for hook in hooks]
-    assert (verdicts, (tmp_path / "claude.words").exists()) == (["deny", "silent"], False)
+    assert (verdicts, (tmp_path / "claude.words").exists()) == (["deny", "no_opinion"], False)
 
 
 def test_what_such_programs_use_is_counted_too(tmp_path):

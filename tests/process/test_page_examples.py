@@ -66,7 +66,7 @@ def test_the_rules_of_the_ledger_that_its_page_shows_are_used(tmp_path):
     calls = [event_from({**common, "tool_use_id": number}, "PreToolUse") for number in ("t1", "t2")]
     with runtime(tmp_path, mode) as made:
         (tmp_path / "config/ledger.toml").write_text(rules, encoding="utf-8")
-        assert str(made.decide(calls[0]).verdict) == "silent"
+        assert str(made.decide(calls[0]).verdict) == "no_opinion"
         (tmp_path / "config/ledger.toml").write_text(rules.replace("read_only", "nonsense"), encoding="utf-8")
         assert "the ledger's rules cannot be used" in made.decide(calls[1]).reason
 

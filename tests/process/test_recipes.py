@@ -65,7 +65,7 @@ def test_the_script_recipe_refuses_a_download_into_a_shell(tmp_path):
         payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(tmp_path), "session_id": "s"}
         verdicts.append(runtime.decide(event_from(payload, "PreToolUse")).verdict)
     runtime.close()
-    assert verdicts == [Verdict.DENY, Verdict.SILENT]
+    assert verdicts == [Verdict.DENY, Verdict.NO_OPINION]
 
 
 def house_with(settings: str, folder: Path, instead: dict[str, str] | None = None, **env: str) -> Runtime:

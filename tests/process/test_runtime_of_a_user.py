@@ -70,7 +70,7 @@ def test_a_projects_python_hook_is_inert_until_it_is_trusted_and_after_a_changed
     verdicts.append(home.call().verdict)
     home.write(".snell/hooks/rules.py", DENY_LS.format(reason="two"))
     verdicts.append(home.call().verdict)
-    assert verdicts == [Verdict.SILENT, Verdict.DENY, Verdict.SILENT]
+    assert verdicts == [Verdict.NO_OPINION, Verdict.DENY, Verdict.NO_OPINION]
     assert any("rules.py" in problem and "snell trust" in problem for problem in home.problems())
     home.trust()
     assert home.call().reason == "two"
@@ -82,7 +82,7 @@ def test_a_users_settings_are_read_again_when_they_change_and_marks_stay(home):
     first = home.call()
     home.write("~/snell.toml", hook.format("exit 2") + '[[hooks]]\nevent = "PreToolUse"\ncommand = "exit 2"\n')
     second = home.call()
-    assert [len(first.rounds[0].hooks), first.verdict] == [1, Verdict.SILENT]
+    assert [len(first.rounds[0].hooks), first.verdict] == [1, Verdict.NO_OPINION]
     assert [hook.id for _, hook, _ in second.runs()] != ["o"]
     assert "o" not in [hook.id for _, hook, _ in second.runs()]
     assert second.verdict is Verdict.DENY
@@ -103,7 +103,7 @@ def test_a_command_hook_of_a_user_and_one_of_the_policy_both_count(home, tmp_pat
     policy = tmp_path / "policy.toml"
     policy.write_text('[[hooks]]\nname="p"\nevent="PreToolUse"\ncommand="echo from policy >&2; exit 2"\n', "utf-8")
     home.write("~/snell.toml", '[[hooks]]\nname="u"\nevent="PreToolUse"\ncommand="touch ran; exit 0"\n')
-    assert home.call().verdict is Verdict.SILENT
+    assert home.call().verdict is Verdict.NO_OPINION
     runtime = Runtime.for_user(home.env | {"SNELL_POLICY": str(policy)}, home.where)
     (home.project / "ran").unlink()
     event = event_from({"session_id": "s", "cwd": str(home.project), "tool_name": "Bash"}, "PreToolUse")
@@ -149,14 +149,14 @@ def test_a_skills_hooks_count_while_it_runs_for_its_session_only(home):
         """,
     )
     assert home.runtime.start_skill(skill, "s", str(home.project)) != []  # nobody approved it
-    assert home.call().verdict is Verdict.SILENT
+    assert home.call().verdict is Verdict.NO_OPINION
     home.trust()
     assert home.runtime.start_skill(skill, "s", str(home.project)) == []
     running = home.call()
     other = home.call(session_id="other")
     ended = (home.runtime.end_skill(skill, "s"), home.call().verdict)
     assert (running.reason, running.rounds[-1].hooks[-1].source.layer) == ("not while deploying", "skill:deploy")
-    assert (other.verdict, ended) == (Verdict.SILENT, (1, Verdict.SILENT))
+    assert (other.verdict, ended) == (Verdict.NO_OPINION, (1, Verdict.NO_OPINION))
 
 
 def test_hooks_imported_from_claude_code_run_in_other_clients_and_not_twice_in_it(home):
@@ -169,7 +169,7 @@ def test_hooks_imported_from_claude_code_run_in_other_clients_and_not_twice_in_i
         client: home.runtime.decide(event_from(payload, "PreToolUse", client)).verdict
         for client in ("generic", "claude_code")
     }
-    assert verdicts == {"generic": Verdict.DENY, "claude_code": Verdict.SILENT}
+    assert verdicts == {"generic": Verdict.DENY, "claude_code": Verdict.NO_OPINION}
 
 
 def test_a_journal_that_cannot_be_written_costs_nobody_an_answer(home):
@@ -235,4 +235,4 @@ def test_a_guard_that_was_to_block_when_it_fails_blocks_when_it_cannot_be_read(h
     home.write("~/hooks.toml", guard)
     assert home.call().verdict is Verdict.DENY
     home.write("~/hooks.toml", guard.replace("block", "allow"))
-    assert home.call().verdict is Verdict.SILENT
+    assert home.call().verdict is Verdict.NO_OPINION

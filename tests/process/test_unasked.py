@@ -16,7 +16,7 @@ from tests.process.machine import Machine
 pytestmark = pytest.mark.process
 
 SOURCE = Path(__file__).parents[2] / "src/snell"
-CASE = '[[case]]\nname = "{}"\nevent = {{ on = "Stop" }}\nexpect = "silent"\n'
+CASE = '[[case]]\nname = "{}"\nevent = {{ on = "Stop" }}\nexpect = "no_opinion"\n'
 
 
 @pytest.fixture

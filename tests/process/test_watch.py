@@ -90,7 +90,7 @@ def test_programs_get_one_object_for_each_decision_of_the_session(watcher: Watch
         assert screen.interrupt() == 0
     seen = [json.loads(line) for line in screen.text.split("\r\n") if line.startswith("{")]
     shown = [(each["session_id"], each["tool"], each["verdict"], loud(each)) for each in seen]
-    assert shown == [("mine-1", "Read", "silent", []), ("mine-2", "Bash", "deny", ["stop-it"])]
+    assert shown == [("mine-1", "Read", "no_opinion", []), ("mine-2", "Bash", "deny", ["stop-it"])]
 
 
 def test_the_doctors_own_events_are_left_out_unless_its_session_is_asked_for(watcher: Watcher) -> None:

@@ -274,7 +274,7 @@ def added_up(answers: list[Answer], event: Event, final: Event) -> Sum:
         for answer, effect in effects
         if isinstance(effect, Ask | Defer | Deny) or (isinstance(effect, Allow) and stands(answer, final))
     ]
-    verdict = max((each for each, _ in counted), default=Verdict.SILENT)
+    verdict = max((each for each, _ in counted), default=Verdict.NO_OPINION)
     stops = [(answer.hook.id, effect.because) for answer, effect in effects if isinstance(effect, Stop)]
     env: dict[str, str] = {}
     extras: dict[str, Any] = {}
@@ -306,12 +306,12 @@ def remembered(total: Sum, event: Event, memory: Memory) -> Sum:
     """What the session adds to and takes from one event's sum: silent stops, at most so many blocks, held notes."""
     if event.name in ENDS:
         if total.verdict == Verdict.DENY and total.stop:
-            total.verdict, total.reasons = Verdict.SILENT, []
+            total.verdict, total.reasons = Verdict.NO_OPINION, []
         if total.verdict == Verdict.DENY:
             turn = event.payload.get("prompt_id") or f"turn {memory.prompts}"
             in_turn, in_session = (event.agent_id, turn), (event.agent_id,)
             if memory.blocks[in_turn] >= 3 or memory.blocks[in_session] >= 10:
-                total.verdict, total.reasons = Verdict.SILENT, []
+                total.verdict, total.reasons = Verdict.NO_OPINION, []
                 total.tells.append(("", ENGINE))
             else:
                 memory.blocks.update([in_turn, in_session])

@@ -179,7 +179,7 @@ def test_a_switch_outside_the_policy_leaves_the_policy_hooks_alone(case: Case, s
 def test_a_decision_says_only_what_its_event_can_express(case: Case) -> None:
     decision = decided(case)
     spoken = {
-        decision.verdict.name.lower(): decision.verdict is not Verdict.SILENT,
+        decision.verdict.name.lower(): decision.verdict is not Verdict.NO_OPINION,
         "rewrite": decision.is_rewritten,
         "note": bool(decision.notes),
         "tell": bool(decision.tells),

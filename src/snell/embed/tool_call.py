@@ -119,7 +119,7 @@ class _Call:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.input = plan.input
-        self.verdict = Verdict.SILENT
+        self.verdict = Verdict.NO_OPINION
         self.why = ""
         self.notes: list[str] = []
         self.tells: list[str] = []

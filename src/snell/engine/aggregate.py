@@ -33,7 +33,7 @@ def aggregate(
     stop = _stop(answers)
     if stop and event.name in TURN_ENDS and verdict is Verdict.DENY:
         merge.append(f"`{stop.hook}` stops the turn, which beats keeping it going")
-        verdict, reasons = Verdict.SILENT, []
+        verdict, reasons = Verdict.NO_OPINION, []
     wanted = _texts(answers, Note)
     kept_reasons, notes = cut_to_budget(reasons, wanted)
     if cut := len(reasons) + len(wanted) - len(kept_reasons) - len(notes):
@@ -87,7 +87,7 @@ def _verdict(
                 continue
             given.append((verdict, hook, effect))
     if not given:
-        return Verdict.SILENT, []
+        return Verdict.NO_OPINION, []
     highest = max(verdict for verdict, _, _ in given)
     merge += [f"{verdict.name.lower()} from `{hook.id}`" for verdict, hook, _ in given]
     if len({verdict for verdict, _, _ in given}) > 1:

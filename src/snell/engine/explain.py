@@ -59,10 +59,10 @@ def _answer(record: Record) -> str:
     verdict = record["verdict"]
     parts = ["rewritten"] if record.get("changes") else []
     parts += ["ends the turn"] if record.get("stop") else []
-    if verdict != "silent":
+    if verdict != "no_opinion":
         return ", ".join([verdict, *parts])
     parts += [_counted(len(record[name]), word) for name, word in _COUNTED.items() if record.get(name)]
-    return ", ".join(["no verdict", *parts]) if parts else "no opinion"
+    return ", ".join(["no opinion", *parts]) if parts else "no opinion"
 
 
 _COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extra", "failures": "failure"}

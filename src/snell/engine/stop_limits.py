@@ -34,7 +34,7 @@ def limit_stops(decision: Decision, marks: Store) -> Decision:
     told = Reason("snell", f"the turn ends although {_names(decision)} asked to go on: {limit}")
     return replace(
         decision,
-        verdict=Verdict.SILENT,
+        verdict=Verdict.NO_OPINION,
         reasons=(),
         tells=(*decision.tells, told),
         merge=(*decision.merge, f"the block is lifted: {limit}"),

@@ -79,7 +79,7 @@ class Change(Struct, frozen=True):
 
 class Decision(Struct, frozen=True, kw_only=True):
     event: Event  # as it will happen
-    verdict: Verdict = Verdict.SILENT
+    verdict: Verdict = Verdict.NO_OPINION
     reasons: tuple[Reason, ...] = ()
     notes: tuple[Reason, ...] = ()
     tells: tuple[Reason, ...] = ()

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 
 class Verdict(IntEnum):
-    """Ordered; the highest wins. Silent is not allow: it leaves the client's own permission flow alone."""
+    """Ordered; the highest wins. No opinion is not allow: it leaves the client's own permission flow alone."""
 
-    SILENT = 0
+    NO_OPINION = 0
     ALLOW = 1
     ASK = 2
     DEFER = 3

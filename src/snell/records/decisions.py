@@ -25,7 +25,7 @@ class Row(Struct, frozen=True, kw_only=True):
     tool: str = ""
     tool_use_id: str = ""
     request_key: str = ""
-    verdict: str = "silent"
+    verdict: str = "no_opinion"
     ms: float = 0.0
     rewritten: int = 0
     failures: int = 0
@@ -114,6 +114,8 @@ def recent(
     """
     asked = (("session_id", session), ("verdict", verdict), ("client", client), ("event", event))
     where = [f"d.{column} = ?" for column, value in asked if value]
+    if verdict == "no_opinion":  # rows of earlier versions call it `silent`
+        where[where.index("d.verdict = ?")] = "(d.verdict = ? OR d.verdict = 'silent')"
     values: list[Any] = [value for _, value in asked if value]
     if not (session or session_begins or event):
         where += ["d.event <> ?"]

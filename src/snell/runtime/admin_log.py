@@ -12,7 +12,7 @@ from snell.system.paths import Places
 
 def record_admin_action(where: Places, event: str, told: str, session_id: str = "") -> str:
     """Keep it in the journal; returns what kept it from being recorded."""
-    record = {"id": new_id(), "client": "person", "event": event, "verdict": "silent", "merge": [told]}
+    record = {"id": new_id(), "client": "person", "event": event, "verdict": "no_opinion", "merge": [told]}
     if session_id:
         record["session_id"] = session_id
     with suppress(OSError):

@@ -1,5 +1,5 @@
 """
-The house: everything assembled once, then one way through it.
+The runtime: everything assembled once, then one way through it.
 
     payload -> client.decode -> Event -> book -> decide -> Decision -> client.encode -> Reply
                                                      \\-> journal, watchers (after the reply)
@@ -67,9 +67,8 @@ class Context(Struct, frozen=True):
 class Runtime:
     """Build one, use it for many events, close it."""
 
-    audit_log = cached_property(
-        lambda runtime: runtime_audit_log(runtime.database, runtime.where)
-    )  # the first answer does without
+    # Made when it is first needed: the first answer does without.
+    audit_log = cached_property(lambda runtime: runtime_audit_log(runtime.database, runtime.where))
 
     def __init__(
         self,
@@ -197,7 +196,7 @@ class Runtime:
         """
         key, size = delivery_key(event, request_id)
         earlier = self._deliveries.earlier(key)
-        # What was decided before need not be decided anywhere.
+        # An earlier decision needs no hooks.
         place = Context(NO_HOOKS, self.executor) if earlier else self.context_for(event, new_id(), env)
         return EventRun(self, event, key, place, earlier, size)
 
@@ -277,9 +276,8 @@ class Runtime:
         loaded = self._loader.hooks_for(event, env.get("SNELL_POLICY", "") if env else "") if self._loader else None
         book = self._book(loaded)
         if not loaded:
-            executor = self.executor.for_event(
-                self.executor.around, replace(self.executor.here, decision_id=decision_id)
-            )
+            here = replace(self.executor.here, decision_id=decision_id)
+            executor = self.executor.for_event(self.executor.around, here)
             return Context(book, executor, tuple(book.problems), decision_id)
         around = replace(
             self.executor.around,
@@ -296,8 +294,7 @@ class Runtime:
             trusts_notes=loaded.loaded.trusts_notes,
             decision_id=decision_id,
         )
-        # Looked for once a session: it takes its time.
-        lacking = map(str, missing_packages(book, around)) if event.name == "SessionStart" else ()
+        lacking = map(str, missing_packages(book, around)) if event.name == "SessionStart" else ()  # slow
         problems = (*lacking, *loaded.problems, *book.problems)
         return Context(book, self.executor.for_event(around, here), problems, decision_id)
 
@@ -395,8 +392,8 @@ def _with_own_ids(hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def _condition(rule: str, event: Event) -> bool:
-    home = os.path.expanduser("~")
-    return holds(rule, event.tool_names, event.readable_input, event.kind, cwd=event.cwd, home=home)
+    subject = (event.tool_names, event.readable_input, event.kind)
+    return holds(rule, *subject, cwd=event.cwd, home=os.path.expanduser("~"))
 
 
 def _skill_group(path: Path, session_id: str) -> str:

@@ -321,7 +321,7 @@ def _row_from(record: Record) -> Row:
         client=_safe_id(str(record.get("client", ""))),
         event=_safe_id(str(record.get("event", ""))),
         tool=_safe_id(str(record.get("tool", ""))),
-        verdict=str(record.get("verdict", "silent")),
+        verdict=str(record.get("verdict", "no_opinion")),
         rewritten=int(bool(record.get("changes"))),
         failures=len(record.get("failures", ())),
     )

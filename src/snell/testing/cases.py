@@ -92,7 +92,7 @@ def _case(node: Node, file: str) -> Case:
 _MISSING = {
     "name": 'say what it shows: name = "a force push is refused"',
     "event": 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }',
-    "expect": 'say what shall come of it: expect = "silent", or { deny = "part of the reason" }',
+    "expect": 'say what shall come of it: expect = "no_opinion", or { deny = "part of the reason" }',
 }
 
 

@@ -32,7 +32,7 @@ def hint(decision: Decision, not_run: Sequence[Skipped]) -> str:
         return "; ".join(remarks)
     if any(outcome.effects or outcome.failure for _, _, outcome in runs):
         steps = decision.merge
-        return "; ".join(steps) if len(steps) > 1 or decision.verdict is Verdict.SILENT else ""
+        return "; ".join(steps) if len(steps) > 1 or decision.verdict is Verdict.NO_OPINION else ""
     if runs:
         return f"{_listed(dict.fromkeys(hook.id for _, hook, _ in runs))} had no opinion"
     skipped = [f"`{each.hook}` did not run: {each.why}" for each in not_run]
@@ -42,12 +42,12 @@ def hint(decision: Decision, not_run: Sequence[Skipped]) -> str:
 def in_words(decision: Decision, event: Event) -> str:
     """What happened, on one line."""
     verdict = decision.verdict.name.lower()
-    parts = [] if verdict == "silent" else [_said(verdict, decision.reason)]
+    parts = [] if verdict == "no_opinion" else [_said(verdict, decision.reason)]
     if decision.changes:
         parts.append(_said("rewrite", _shown(decision.event.rewritable, event.cwd)))
     parts += [_said(name, text) for name in TEXTS if (text := _text(decision, name)) is not None]
     parts += [_said(name, _shown(value, "")) for name, value in _tables(decision) if value]
-    return ", ".join(parts) or "silent"
+    return ", ".join(parts) or "no_opinion"
 
 
 def _tables(decision: Decision) -> tuple[tuple[str, Any], ...]:

@@ -1,7 +1,7 @@
 """
 What a case expects of the decision. What is not named must not happen.
 
-    expect = "silent"                                   or allow, ask, defer, deny
+    expect = "no_opinion"                                   or allow, ask, defer, deny
     expect = { deny = "part of the reason" }
     expect = { rewrite = { command = "make test" }, note = ["one part", "another part"] }
 """
@@ -14,7 +14,7 @@ from msgspec import Struct
 from snell.settings.value_tree import noun
 from snell.testing.case_errors import CaseError, did_you_mean, table_of, text_of
 
-VERDICTS = ("silent", "allow", "ask", "defer", "deny")
+VERDICTS = ("no_opinion", "allow", "ask", "defer", "deny")
 TEXTS = ("note", "tell", "stop", "failure")
 TABLES = ("env", "extra")
 KEYS = (*VERDICTS[1:], "rewrite", *TEXTS, *TABLES)
@@ -25,7 +25,7 @@ Parts = tuple[str, ...]
 class Expectation(Struct, frozen=True):
     """A verdict, and for everything else that shall happen the parts of its text."""
 
-    verdict: str = "silent"
+    verdict: str = "no_opinion"
     reason: Parts = ()
     rewrite: Any = None  # the fields that change, or the new text
     texts: Mapping[str, Parts] = {}
@@ -36,12 +36,13 @@ class Expectation(Struct, frozen=True):
 def expectation_from(written: Any) -> Expectation:
     """The expectation that a word or a table describes. Raises CaseError."""
     if isinstance(written, str):
+        written = "no_opinion" if written == "silent" else written  # as case files said it before
         if written not in VERDICTS:
             raise CaseError(f"nothing can be expected as `{written}`", key="expect", advice=_advice(written))
         return Expectation(written)
     if not isinstance(written, dict) or not written:
         said = "an empty table" if written == {} else noun(written)
-        advice = 'write "silent", "deny" or { deny = "part of the reason" }'
+        advice = 'write "no_opinion", "deny" or { deny = "part of the reason" }'
         raise CaseError(f"`expect` must be a word or a table, not {said}", key="expect", advice=advice)
     return _from_table(written)
 
@@ -54,7 +55,7 @@ def _from_table(written: dict[str, Any]) -> Expectation:
     if len(verdicts) > 1:
         message = f"a decision is {verdicts[0]} or {verdicts[1]}, never both"
         raise CaseError(message, key=verdicts[1], advice="keep one of them")
-    verdict = verdicts[0] if verdicts else "silent"
+    verdict = verdicts[0] if verdicts else "no_opinion"
     return Expectation(
         verdict,
         reason=_parts(written[verdict], verdict) if verdicts else (),
@@ -77,4 +78,4 @@ def _rewrite(value: Any) -> Any:
 
 
 def _advice(word: str) -> str:
-    return did_you_mean(word, ("silent", *KEYS), f"use silent, {', '.join(KEYS)}")
+    return did_you_mean(word, ("no_opinion", *KEYS), f"use no_opinion, {', '.join(KEYS)}")

@@ -200,7 +200,7 @@ def _expected(hook: NewHook) -> Any:
         return {"rewrite": f"hidden by {hook.name}" if hook.row.rewrites == "tool_response" else example.changed}
     if hook.role == "informs":
         return {"note" if hook.can_note else "tell": example.why}
-    return "silent"
+    return "no_opinion"
 
 
 def _toml(value: Any) -> str:

@@ -76,5 +76,5 @@ def _golden(name: str) -> dict[str, object]:
         "source": {"client": f"{name}, version?", "seen": "made up; replace it by what the real client sends"},
         "payload": {**payload, "tool_input": call},
         "event": {},
-        "replies": [{"when": "silent", "stdout": None}],
+        "replies": [{"when": "no_opinion", "stdout": None}],
     }

@@ -54,7 +54,7 @@ expect = {yes_expect}
 [[case]]
 name   = "anything else is left alone"
 event  = {no_event}
-expect = "silent"
+expect = "no_opinion"
 """
 
 PACK = """\

@@ -141,7 +141,9 @@ def a_decision_is_kept_once_and_found_by_its_beginning(make: MakeDatabase) -> No
 def decisions_are_listed_newest_first_by_what_is_asked(make: MakeDatabase) -> None:
     database = make("a")
     for number in range(6):
-        row = _row(number, session_id="even" if number % 2 == 0 else "odd", verdict="deny" if number > 3 else "silent")
+        row = _row(
+            number, session_id="even" if number % 2 == 0 else "odd", verdict="deny" if number > 3 else "no_opinion"
+        )
         do(database, decisions.add, row)
         body = f'{{"rounds":[{{"hook":"pack/h{number}","role":"judges"}}]}}'
         do(database, decisions.add_trace, row.id, body)

@@ -12,7 +12,7 @@ from snell.cli.colours import Colours
         ({"verdict": "deny", "changes": [1]}, 31),
         ({"verdict": "ask"}, 33),
         ({"verdict": "defer"}, 33),
-        ({"verdict": "silent", "changes": [1]}, 33),
+        ({"verdict": "no_opinion", "changes": [1]}, 33),
         ({"verdict": "allow", "changes": [1]}, 33),
         ({"verdict": "allow"}, 32),
     ],
@@ -23,4 +23,4 @@ def test_red_stops_yellow_changes_or_asks_green_lets_through(record, code):
 
 
 def test_nobody_having_an_opinion_has_no_colour():
-    assert Colours(on=True).of({"verdict": "silent"})("x") == "x"
+    assert Colours(on=True).of({"verdict": "no_opinion"})("x") == "x"

@@ -82,7 +82,7 @@ def test_the_reply_holds_the_whole_decision_and_ends_its_line() -> None:
     assert json.loads(reply.stdout) == {
         "decision_id": "d7",
         "event": "SessionStart",
-        "verdict": "silent",
+        "verdict": "no_opinion",
         "notes": [{"hook": "a", "text": "n"}],
         "tells": [{"hook": "a", "text": "t"}],
         "env": {"A": "b"},
@@ -105,5 +105,5 @@ def test_a_denied_call_has_no_updated_input() -> None:
 
 def test_a_stop_without_a_reason_is_still_a_stop() -> None:
     reply = encode(Decision(event=call(), stop=Reason("a", "")))
-    assert json.loads(reply.stdout) == {"event": "PreToolUse", "verdict": "silent", "continue": False}
+    assert json.loads(reply.stdout) == {"event": "PreToolUse", "verdict": "no_opinion", "continue": False}
     assert json.loads(encode(decided(call(), hook("a", Stop()))).stdout)["continue"] is False

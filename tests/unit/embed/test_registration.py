@@ -133,10 +133,10 @@ def test_a_callback_gets_payload_id_and_context_and_answers_with_fields():
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ({}, (Verdict.SILENT, "", None, ())),
+        ({}, (Verdict.NO_OPINION, "", None, ())),
         ({"decision": "block", "reason": "no"}, (Verdict.DENY, "no", None, ())),
-        ({"continue_": False, "stopReason": "enough"}, (Verdict.SILENT, "", Reason("callback", "enough"), ())),
-        ({"decision": "perhaps"}, (Verdict.SILENT, "", None, ("callback",))),
+        ({"continue_": False, "stopReason": "enough"}, (Verdict.NO_OPINION, "", Reason("callback", "enough"), ())),
+        ({"decision": "perhaps"}, (Verdict.NO_OPINION, "", None, ("callback",))),
     ],
 )
 def test_the_fields_of_an_answer_are_effects_and_nonsense_is_a_failure(answer, expected):
@@ -166,7 +166,7 @@ def test_a_decorated_function_keeps_its_role_and_its_own_matcher():
 
     home = runtime("PreToolUse", HookMatcher("*", [judge]))
     verdicts = [home.fire("PreToolUse", tool_name=tool, tool_input={}).verdict for tool in ("Bash", "Read")]
-    assert verdicts == [Verdict.DENY, Verdict.SILENT]
+    assert verdicts == [Verdict.DENY, Verdict.NO_OPINION]
 
 
 def test_a_function_that_is_named_twice_runs_once():

@@ -330,4 +330,4 @@ def test_the_listeners_of_a_sub_agent_go_with_it():
 
 
 def test_silence_leaves_the_verdict_to_the_tools_own_rules():
-    assert ToolRunner([echo]).fire("PreToolUse", tool="echo", tool_input={}).verdict is Verdict.SILENT
+    assert ToolRunner([echo]).fire("PreToolUse", tool="echo", tool_input={}).verdict is Verdict.NO_OPINION

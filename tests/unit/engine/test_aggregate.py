@@ -12,7 +12,7 @@ from snell.model.hooks import Scope
 from tests.helpers import call, decided, event, hook, policy, told
 
 ORDER = [None, Allow("because"), Ask("because"), Defer("because"), Deny("because")]
-NAMES = ["silent", "allow", "ask", "defer", "deny"]
+NAMES = ["no_opinion", "allow", "ask", "defer", "deny"]
 
 
 @pytest.mark.parametrize(("low", "high"), list(combinations(range(5), 2)))
@@ -68,7 +68,7 @@ def test_the_first_in_the_book_keeps_its_environment_and_extras() -> None:
         policy("policy", (Env({"A": "policy"}), Extra("sessionTitle", "policy's")), on="SessionStart"),
     ]
     assert told(decided(on, *hooks)) == {
-        "verdict": "silent",
+        "verdict": "no_opinion",
         "env": {"A": "policy", "B": "user"},
         "extras": {"sessionTitle": "policy's"},
     }
@@ -84,7 +84,7 @@ def test_a_hook_that_answered_twice_counts_with_its_last_answer() -> None:
 
     rewriter = hook("r", lambda on: Rewrite({"command": "make"}) if on.tool_input["command"] == "ls" else None)
     assert told(decided(call(), rewriter, hook("j", judge))) == {
-        "verdict": "silent",
+        "verdict": "no_opinion",
         "notes": [("j", "make is fine")],
         "changes": [("r", {"command": "make"})],
     }

@@ -37,7 +37,7 @@ def test_a_policy_guard_sees_what_a_lower_scope_made_of_the_input() -> None:
 def test_what_a_guard_said_about_an_input_that_will_not_run_does_not_count() -> None:
     rewriter = hook("harmless", lambda event: to("ls"))
     decision = decided(call("git push"), rewriter, hook("guard", Deny("no"), **GUARD), condition=is_push)
-    assert (decision.verdict, decision.event.tool_input) == (Verdict.SILENT, {"command": "ls"})
+    assert (decision.verdict, decision.event.tool_input) == (Verdict.NO_OPINION, {"command": "ls"})
 
 
 def test_a_once_guard_has_its_run_when_its_condition_holds_only_at_the_end() -> None:
@@ -55,7 +55,7 @@ def test_an_allow_goes_with_its_refused_rewrite() -> None:
     """It was meant for the input that the hook wanted, and that one will not run."""
     both = [Allow("safe now"), Rewrite({"cmd": "ls"}), Note("kept")]
     decision = decided(call("rm -rf x"), hook("h", both), validate=lambda tool, value: ["`command` is missing"])
-    assert (decision.verdict, decision.note) == (Verdict.SILENT, "kept")
+    assert (decision.verdict, decision.note) == (Verdict.NO_OPINION, "kept")
     assert [each.hook for each in decision.failures] == ["h"]
 
 
@@ -67,5 +67,5 @@ def test_a_once_hooks_rewrite_is_validated_on_top_of_the_one_before() -> None:
         return ["too much"] if value == {"command": "a", "b": 1} else []
 
     decision = decided(call("x"), first, once, validate=validate)
-    assert (decision.event.tool_input, decision.verdict) == ({"command": "a"}, Verdict.SILENT)
+    assert (decision.event.tool_input, decision.verdict) == ({"command": "a"}, Verdict.NO_OPINION)
     assert [each.hook for each in decision.failures] == ["once"]

@@ -25,7 +25,7 @@ def test_an_event_without_hooks_is_decided_silent() -> None:
 def test_a_hook_without_an_effect_leaves_the_event_alone() -> None:
     on = call()
     decision = decided(on, hook("a"), hook("b", role="judges"), hook("c", ()), hook("r", role="rewrites"))
-    assert told(decision) == {"verdict": "silent"}
+    assert told(decision) == {"verdict": "no_opinion"}
     assert decision.event is on
     assert [outcome.status for _, _, outcome in decision.runs()] == ["success"] * 4
 
@@ -83,7 +83,7 @@ def test_an_undeclared_rewriter_makes_every_other_judge_look_again() -> None:
         ("judge", ["a", "r", "j", "i", "once"], INPUT),
         ("again", ["a", "j"], {"command": "make"}),
     ]
-    assert told(decision) == {"verdict": "silent", "notes": [("i", "n")], "changes": [("r", {"command": "make"})]}
+    assert told(decision) == {"verdict": "no_opinion", "notes": [("i", "n")], "changes": [("r", {"command": "make"})]}
 
 
 @pytest.mark.proves("S1-93")
@@ -98,7 +98,9 @@ def test_undeclared_rewriters_act_in_book_order_each_on_what_the_one_before_left
         ("again", ["a", "j", "b"], {"command": "ls a b c"}),
     ]
     assert decision.event.tool_input == {"command": "ls a b c"}
-    assert told(decision)["verdict"] == "silent"  # who has had its turn rewrites no more, and has nothing against it
+    assert (
+        told(decision)["verdict"] == "no_opinion"
+    )  # who has had its turn rewrites no more, and has nothing against it
 
 
 def test_a_rewriter_may_refuse_what_a_later_one_made_of_its_result() -> None:
@@ -177,12 +179,12 @@ def test_what_was_allowed_before_a_rewrite_is_not_allowed_after_it() -> None:
         return Allow("ls is fine") if on.tool_input["command"] == "ls" else None
 
     decision = decided(call(), hook("a", only_ls), hook("r", becomes("rm -rf x")))
-    assert told(decision) == {"verdict": "silent", "changes": [("r", {"command": "rm -rf x"})]}
+    assert told(decision) == {"verdict": "no_opinion", "changes": [("r", {"command": "rm -rf x"})]}
 
 
 def test_an_allow_of_a_once_hook_on_a_replaced_input_does_not_count() -> None:
     decision = decided(call(), hook("a", Allow("fine"), once=True), hook("r", becomes("rm")))
-    assert told(decision) == {"verdict": "silent", "changes": [("r", {"command": "rm"})]}
+    assert told(decision) == {"verdict": "no_opinion", "changes": [("r", {"command": "rm"})]}
     assert decision.merge == ("allow from `a` does not count: the input was rewritten afterwards",)
 
 
@@ -193,11 +195,11 @@ def test_an_allow_that_comes_with_its_own_rewrite_counts() -> None:
 
 def test_an_allow_with_a_rewrite_that_another_one_replaced_does_not_count() -> None:
     decision = decided(call(), hook("r", (becomes("make"), Allow("mine"))), hook("s", adds("now")))
-    assert (decision.verdict.name, decision.event.tool_input) == ("SILENT", {"command": "make now"})
+    assert (decision.verdict.name, decision.event.tool_input) == ("NO_OPINION", {"command": "make now"})
 
 
 def test_a_rewrite_alone_never_allows() -> None:
-    assert decided(call(), hook("r", becomes("make"), role="rewrites")).verdict.name == "SILENT"
+    assert decided(call(), hook("r", becomes("make"), role="rewrites")).verdict.name == "NO_OPINION"
 
 
 @pytest.mark.proves("S1-83")
@@ -255,7 +257,7 @@ def test_with_rewrites_from_policy_nobody_else_may_rewrite() -> None:
     ]
     decision = decided(call(), *hooks, switches=Switches(rewrites_from="policy"))
     assert told(decision) == {
-        "verdict": "silent",
+        "verdict": "no_opinion",
         "changes": [("p", {"command": "make"})],
         "failures": ["plugin", "user"],
     }
@@ -338,13 +340,13 @@ def test_the_stop_effect_ends_the_turn_and_refuses_nothing() -> None:
 @pytest.mark.parametrize("name", ["Stop", "SubagentStop"])
 def test_the_stop_effect_beats_a_block_of_stop(name: str) -> None:
     decision = decided(event(name), hook("go on", Deny("not done"), on=name), hook("halt", Stop("enough"), on=name))
-    assert told(decision) == {"verdict": "silent", "stop": ("halt", "enough")}
+    assert told(decision) == {"verdict": "no_opinion", "stop": ("halt", "enough")}
     assert decision.merge == ("deny from `go on`", "`halt` stops the turn, which beats keeping it going")
 
 
 def test_a_watcher_is_not_part_of_the_decision() -> None:
     cast = Cast()
-    assert told(decided(call(), hook("w", Deny("no"), role="watches"), executor=cast)) == {"verdict": "silent"}
+    assert told(decided(call(), hook("w", Deny("no"), role="watches"), executor=cast)) == {"verdict": "no_opinion"}
     assert cast.rounds == []
 
 
@@ -353,7 +355,7 @@ def test_one_hook_may_ask_for_several_things_at_once() -> None:
     on = event("SessionStart", source="startup")
     effects = (Note("n"), Tell("t"), Env({"A": "1"}), Extra("sessionTitle", "T"))
     assert told(decided(on, hook("a", effects, on="SessionStart", role="informs"))) == {
-        "verdict": "silent",
+        "verdict": "no_opinion",
         "notes": [("a", "n")],
         "tells": [("a", "t")],
         "env": {"A": "1"},

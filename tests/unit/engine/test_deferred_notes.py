@@ -21,7 +21,7 @@ def notes_on(on: Event, marks: InMemoryStore) -> list[tuple[str, str]]:
 def test_a_note_given_at_the_end_of_a_turn_waits_for_the_next_prompt(name: str, prompt: str) -> None:
     marks = InMemoryStore()
     decision = decided(event(name), hook("a", Note("remember"), on=name), marks=marks)
-    assert (told(decision), decision.merge) == ({"verdict": "silent"}, ("notes wait for the next prompt",))
+    assert (told(decision), decision.merge) == ({"verdict": "no_opinion"}, ("notes wait for the next prompt",))
     assert notes_on(call(), marks) == []
     assert [notes_on(event(prompt), marks) for _ in range(2)] == [[("a", "remember")], []]
 
@@ -42,7 +42,7 @@ def test_a_note_where_the_client_would_drop_it_waits_for_the_next_event_that_car
     deaf = replace(call(), takes_notes=False)
     for _ in range(2):
         decision = decided(deaf, hook("a", Note("remember")), marks=marks)
-        assert (told(decision), decision.merge) == ({"verdict": "silent"}, ("notes wait for the next event",))
+        assert (told(decision), decision.merge) == ({"verdict": "no_opinion"}, ("notes wait for the next event",))
     assert [notes_on(each, marks) for each in (deaf, call(), call())] == [[], [("a", "remember")], []]
 
 
@@ -55,7 +55,7 @@ def test_a_note_beside_a_refusal_goes_with_its_reason_even_where_the_client_take
 def test_a_note_beside_the_stop_effect_waits() -> None:
     marks = InMemoryStore()
     hooks = [hook("a", (Note("remember"), Stop("enough")), on="Stop"), hook("b", Deny("not done"), on="Stop")]
-    assert told(decided(event("Stop"), *hooks, marks=marks)) == {"verdict": "silent", "stop": ("a", "enough")}
+    assert told(decided(event("Stop"), *hooks, marks=marks)) == {"verdict": "no_opinion", "stop": ("a", "enough")}
     assert notes_on(event("UserPromptSubmit"), marks) == [("a", "remember")]
 
 

@@ -62,8 +62,8 @@ def test_what_a_failure_means_by_event_and_failure_policy(name: str) -> None:
         ).verdict.name.lower()
         for declared in ("allow", "ask", "block")
     }
-    asks, blocks = ON_FAILURE.get(name, ("silent", "silent"))
-    assert found == {"allow": "silent", "ask": asks, "block": blocks}
+    asks, blocks = ON_FAILURE.get(name, ("no_opinion", "no_opinion"))
+    assert found == {"allow": "no_opinion", "ask": asks, "block": blocks}
 
 
 def test_a_failure_never_keeps_an_agent_running() -> None:
@@ -76,7 +76,7 @@ def test_a_failure_never_keeps_an_agent_running() -> None:
 def test_every_kind_of_failure_is_in_the_decision_and_its_trace(kind: str, status: str) -> None:
     failed = Outcome(failure=Failure(kind, "it broke"))
     decision = decided(call(), hook("h", failed))
-    assert told(decision) == {"verdict": "silent", "failures": ["h"]}
+    assert told(decision) == {"verdict": "no_opinion", "failures": ["h"]}
     assert [(outcome.status, outcome.failure) for _, _, outcome in decision.runs()] == [(status, failed.failure)]
 
 
@@ -87,12 +87,12 @@ def test_every_kind_of_failure_is_in_the_decision_and_its_trace(kind: str, statu
     [
         (Scope.POLICY, None, "DENY"),
         (Scope.POLICY, "judges", "DENY"),
-        (Scope.POLICY, "informs", "SILENT"),
-        (Scope.POLICY, "rewrites", "SILENT"),
-        (Scope.PLUGIN, "judges", "SILENT"),
-        (Scope.SESSION, "judges", "SILENT"),
-        (Scope.SESSION, None, "SILENT"),
-        (Scope.SKILL, None, "SILENT"),
+        (Scope.POLICY, "informs", "NO_OPINION"),
+        (Scope.POLICY, "rewrites", "NO_OPINION"),
+        (Scope.PLUGIN, "judges", "NO_OPINION"),
+        (Scope.SESSION, "judges", "NO_OPINION"),
+        (Scope.SESSION, None, "NO_OPINION"),
+        (Scope.SKILL, None, "NO_OPINION"),
     ],
 )
 def test_by_default_only_a_policy_hook_that_can_judge_fails_closed(
@@ -112,7 +112,7 @@ def test_the_reason_of_a_blocking_failure_says_what_to_do() -> None:
 
 def test_a_failure_never_looks_like_an_approval() -> None:
     failed = Outcome(failure=Failure("crash", "it broke"))
-    assert decided(call(), hook("h", failed), hook("a", failed, on_failure="allow")).verdict.name == "SILENT"
+    assert decided(call(), hook("h", failed), hook("a", failed, on_failure="allow")).verdict.name == "NO_OPINION"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_effect_that_the_role_does_not_have_is_a_failure_and_does_not_count(
 
 def test_the_failure_names_the_hook_its_role_and_the_effect() -> None:
     decision = decided(call(), hook("h", (Deny("no"), Note("n")), role="informs"))
-    assert told(decision) == {"verdict": "silent", "notes": [("h", "n")], "failures": ["h"]}
+    assert told(decision) == {"verdict": "no_opinion", "notes": [("h", "n")], "failures": ["h"]}
     assert decision.failures[0].text == "`h` informs, so it cannot answer Deny; declare it with @judges"
 
 
@@ -163,26 +163,31 @@ def test_an_answer_that_is_no_effect_is_a_failure(answer: Any) -> None:
             {"verdict": "deny", "reasons": [("h", "x")]},
             "UserPromptSubmit cannot defer, so this denies",
         ),
-        ("PostToolUse", Allow("ok"), {"verdict": "silent"}, "allow means nothing on PostToolUse"),
+        ("PostToolUse", Allow("ok"), {"verdict": "no_opinion"}, "allow means nothing on PostToolUse"),
         (
             "SessionStart",
             Deny("no"),
-            {"verdict": "silent", "tells": [("h", "no")]},
+            {"verdict": "no_opinion", "tells": [("h", "no")]},
             "deny means nothing on SessionStart",
         ),
-        ("SessionStart", Deny(), {"verdict": "silent"}, "deny means nothing on SessionStart"),
-        ("StopFailure", Deny("no"), {"verdict": "silent"}, "deny means nothing on StopFailure"),
-        ("Notification", Ask("?"), {"verdict": "silent"}, "ask means nothing on Notification"),
-        ("Notification", Note("n"), {"verdict": "silent"}, "note means nothing on Notification"),
-        ("Stop", Rewrite("x"), {"verdict": "silent"}, "rewrite means nothing on Stop"),
-        ("SessionStart", Stop("s"), {"verdict": "silent"}, "stop means nothing on SessionStart"),
-        ("PostToolUseFailure", Stop("s"), {"verdict": "silent"}, "stop means nothing on PostToolUseFailure"),
-        ("PreToolUse", Env({"A": "1"}), {"verdict": "silent"}, "env means nothing on PreToolUse"),
-        ("PreToolUse", Extra("sessionTitle", "t"), {"verdict": "silent"}, "`sessionTitle` means nothing on PreToolUse"),
+        ("SessionStart", Deny(), {"verdict": "no_opinion"}, "deny means nothing on SessionStart"),
+        ("StopFailure", Deny("no"), {"verdict": "no_opinion"}, "deny means nothing on StopFailure"),
+        ("Notification", Ask("?"), {"verdict": "no_opinion"}, "ask means nothing on Notification"),
+        ("Notification", Note("n"), {"verdict": "no_opinion"}, "note means nothing on Notification"),
+        ("Stop", Rewrite("x"), {"verdict": "no_opinion"}, "rewrite means nothing on Stop"),
+        ("SessionStart", Stop("s"), {"verdict": "no_opinion"}, "stop means nothing on SessionStart"),
+        ("PostToolUseFailure", Stop("s"), {"verdict": "no_opinion"}, "stop means nothing on PostToolUseFailure"),
+        ("PreToolUse", Env({"A": "1"}), {"verdict": "no_opinion"}, "env means nothing on PreToolUse"),
+        (
+            "PreToolUse",
+            Extra("sessionTitle", "t"),
+            {"verdict": "no_opinion"},
+            "`sessionTitle` means nothing on PreToolUse",
+        ),
         (
             "FromTomorrow",
             Deny("no"),
-            {"verdict": "silent", "tells": [("h", "no")]},
+            {"verdict": "no_opinion", "tells": [("h", "no")]},
             "deny means nothing on FromTomorrow",
         ),
     ],
@@ -208,7 +213,7 @@ def test_every_effect_that_a_row_lists_reaches_the_decision(name: str) -> None:
     value: Any = {"new": 1} if row.rewrites in ("tool_input", "tool_response") else "new"
     given = {**EFFECTS, "rewrite": Rewrite(value)}
     reached = {
-        effect: told(decided(event(name), hook("h", given[effect], on=name))) != {"verdict": "silent"}
+        effect: told(decided(event(name), hook("h", given[effect], on=name))) != {"verdict": "no_opinion"}
         for effect in row.can
         if (name, effect) not in {("Stop", "note"), ("SubagentStop", "note")}  # these wait for the next prompt
     }

@@ -30,7 +30,7 @@ class Session:
 
 def lifted(limit: str) -> dict[str, Any]:
     text = f"the turn ends although `loop` asked to go on: it was kept going {limit}"
-    return {"verdict": "silent", "tells": [("snell", text)]}
+    return {"verdict": "no_opinion", "tells": [("snell", text)]}
 
 
 def test_the_limits_are_three_a_turn_and_ten_a_session() -> None:

@@ -76,7 +76,7 @@ def test_cancelling_ends_what_runs_and_the_event_is_decided_all_the_same():
         )
         found = asyncio.run(asyncio.wait_for(watch(), HANG_BOUND))
         runtime.close()
-    assert found == (["cancelled"] * 3, "silent")
+    assert found == (["cancelled"] * 3, "no_opinion")
 
 
 def test_a_caller_that_stops_listening_has_its_event_decided_and_recorded():

@@ -182,7 +182,7 @@ def test_a_model_never_turns_a_deny_into_an_allow():
         ]
         alone = Runtime.embedded(hooks[0], handlers=asking(server).settings).decide(call())
         both = Runtime.embedded(*hooks, handlers=asking(server).settings).decide(call())
-    assert [str(alone.verdict), str(both.verdict), both.reason] == ["silent", "deny", "no"]
+    assert [str(alone.verdict), str(both.verdict), both.reason] == ["no_opinion", "deny", "no"]
     found = [effect for decision in (alone, both) for _, _, run in decision.runs() for effect in run.effects]
     assert not [effect for effect in found if isinstance(effect, Allow | Rewrite)]
 
@@ -262,7 +262,7 @@ def test_without_a_model_to_ask_the_hook_fails_and_does_not_block():
     assert outcome == Outcome(failure=Failure("launch", why))
     hook = Hook(id="p", event="PreToolUse", handler=prompt())
     decision = Runtime.embedded(hook, env={"PATH": "/nowhere"}).decide(call())
-    assert [str(decision.verdict), decision.failures[0].text] == ["silent", why]
+    assert [str(decision.verdict), decision.failures[0].text] == ["no_opinion", why]
 
 
 def test_answers_have_a_limit_and_a_question_that_is_too_long_is_a_failure_not_a_cut():

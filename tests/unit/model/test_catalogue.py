@@ -154,7 +154,7 @@ def test_one_more_row_is_all_that_a_new_event_needs(monkeypatch: pytest.MonkeyPa
     ]
     assert answers == [
         {"verdict": "deny", "reasons": [("j", "not on Fridays")], "changes": [("r", {"steps": 2})]},
-        {"verdict": "silent", "changes": [("r", {"steps": 2})]},
+        {"verdict": "no_opinion", "changes": [("r", {"steps": 2})]},
     ]
 
 
@@ -163,4 +163,4 @@ def test_an_event_from_tomorrow_reaches_its_hooks_without_a_row() -> None:
     decision = decided(
         event("FromTomorrow", new_field=1), hook("a", lambda on: Note(str(on.payload["new_field"])), on="FromTomorrow")
     )
-    assert told(decision) == {"verdict": "silent", "notes": [("a", "1")]}
+    assert told(decision) == {"verdict": "no_opinion", "notes": [("a", "1")]}

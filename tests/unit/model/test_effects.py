@@ -38,7 +38,7 @@ ONE_OF_EACH: list[Effect] = [
 
 
 def test_verdicts_are_ordered_from_silent_to_deny() -> None:
-    assert [verdict.name for verdict in sorted(Verdict)] == ["SILENT", "ALLOW", "ASK", "DEFER", "DENY"]
+    assert [verdict.name for verdict in sorted(Verdict)] == ["NO_OPINION", "ALLOW", "ASK", "DEFER", "DENY"]
 
 
 @pytest.mark.proves("S1-84")

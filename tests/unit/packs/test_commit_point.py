@@ -33,15 +33,15 @@ def stopped(runtime: Runtime, folder: Path, **fields: Any) -> Decision:
 def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(repository: Path, tmp_path_factory: Any):
     with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         (repository / "new.txt").write_text("untracked\n", encoding="utf-8")
-        assert stopped(runtime, repository).verdict is Verdict.SILENT
+        assert stopped(runtime, repository).verdict is Verdict.NO_OPINION
         (repository / "a.txt").write_text("two\n", encoding="utf-8")
-        assert stopped(runtime, repository, stop_hook_active=True).verdict is Verdict.SILENT
-        assert stopped(runtime, tmp_path_factory.mktemp("no-repository")).verdict is Verdict.SILENT
+        assert stopped(runtime, repository, stop_hook_active=True).verdict is Verdict.NO_OPINION
+        assert stopped(runtime, tmp_path_factory.mktemp("no-repository")).verdict is Verdict.NO_OPINION
         asked = stopped(runtime, repository)
         again = stopped(runtime, repository)
     assert asked.verdict is Verdict.DENY
     assert "a.txt | 2 +-" in asked.reason
-    assert again.verdict is Verdict.SILENT  # not twice within its pause
+    assert again.verdict is Verdict.NO_OPINION  # not twice within its pause
 
 
 def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_circles(repository: Path):
@@ -50,13 +50,13 @@ def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_cir
         first = [stopped(runtime, repository, turn=number).verdict for number in range(3)]
         (repository / "a.txt").write_text("two\nthree\n", encoding="utf-8")
         more = stopped(runtime, repository, turn=3).verdict
-    assert (first, more) == ([Verdict.DENY, Verdict.SILENT, Verdict.SILENT], Verdict.DENY)
+    assert (first, more) == ([Verdict.DENY, Verdict.NO_OPINION, Verdict.NO_OPINION], Verdict.DENY)
 
 
 def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     with Runtime.embedded(*pack_hooks("nudges")) as runtime:
-        assert stopped(runtime, repository).verdict is Verdict.SILENT
+        assert stopped(runtime, repository).verdict is Verdict.NO_OPINION
 
 
 def test_a_look_at_a_hostile_repository_runs_nothing_of_it(
@@ -118,7 +118,7 @@ def test_without_git_nothing_is_held_up_and_the_record_says_why(repository: Path
     monkeypatch.setenv("PATH", str(repository))
     with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         came = stopped(runtime, repository)
-    assert (came.verdict, came.tells) == (Verdict.SILENT, ())
+    assert (came.verdict, came.tells) == (Verdict.NO_OPINION, ())
     assert ["git cannot say what changed" in each.text for each in came.failures] == [True]
 
 
@@ -140,7 +140,7 @@ def test_a_model_may_say_whether_it_is_time_for_a_commit(repository: Path, answe
         with Runtime.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"}) as runtime:
             assert stopped(runtime, repository, stop_hook_active=True).tells == ()
             asked, again = stopped(runtime, repository), stopped(runtime, repository)
-    assert (asked.verdict, asked.failures, again.tells) == (Verdict.SILENT, (), ())
+    assert (asked.verdict, asked.failures, again.tells) == (Verdict.NO_OPINION, (), ())
     assert [each.text for each in asked.tells] == said
     (question,) = server.asked  # once, since it is throttled
     assert "a.txt | 2 +-" in str(question["messages"])
@@ -150,4 +150,4 @@ def test_a_model_that_cannot_be_asked_holds_up_no_stop(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "model"}), env={}) as runtime:
         came = stopped(runtime, repository)
-    assert (came.verdict, came.tells, len(came.failures)) == (Verdict.SILENT, (), 1)
+    assert (came.verdict, came.tells, len(came.failures)) == (Verdict.NO_OPINION, (), 1)

@@ -30,7 +30,7 @@ def _verdict(tool: str, given: Any) -> str:
 @pytest.mark.parametrize("tool", NAMES.split())
 def test_a_command_is_judged_whatever_the_tool_is_called(tool: str):
     assert _verdict(tool, {"command": WIPES, "description": "tidy up"}) == "deny"
-    assert _verdict(tool, {"command": "ls -la", "description": "look"}) == "silent"
+    assert _verdict(tool, {"command": "ls -la", "description": "look"}) == "no_opinion"
 
 
 FORMS: list[Any] = [
@@ -142,8 +142,8 @@ def test_an_input_without_end_is_no_crash(shape: str):
     nested: Any = "ls"
     for _ in range(400):
         nested = {"command": [nested]}
-    assert _verdict("helper", {"command": text, "arguments": text, "cmd": nested}) == "silent"
-    assert _verdict("helper", {"script": "\n" * 300_000}) == "silent"
+    assert _verdict("helper", {"command": text, "arguments": text, "cmd": nested}) == "no_opinion"
+    assert _verdict("helper", {"script": "\n" * 300_000}) == "no_opinion"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ FOLDER_KEYS = """
 @pytest.mark.parametrize("tool", ["Bash", "shell_command", "helper", "mcp__box__run"])
 def test_a_command_is_judged_in_the_folder_that_the_input_names(tool: str, key: str):
     assert _verdict(tool, {"command": "rm -rf etc", key: "/"}) == "deny"
-    assert _verdict(tool, {"command": "rm -rf node_modules", key: "web"}) == "silent"
+    assert _verdict(tool, {"command": "rm -rf node_modules", key: "web"}) == "no_opinion"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
 @pytest.mark.parametrize(
     ("tool", "given", "expected"),
     [
-        ("shell_command", {"command": "rm -rf .git", "workdir": "/tmp/x"}, "silent"),
+        ("shell_command", {"command": "rm -rf .git", "workdir": "/tmp/x"}, "no_opinion"),
         ("shell_command", {"command": "rm -rf .git", "Workdir": "/tmp/x"}, "deny"),
         ("shell_command", {"command": "rm -rf .git", "cwd": "/tmp/x"}, "deny"),
         ("shell_command", {"command": "rm -rf .git", "workdir": ""}, "deny"),
@@ -253,10 +253,10 @@ def test_a_command_counts_as_run_in_the_folder_where_it_ran():
 def test_a_server_that_takes_any_command_is_judged_by_the_one_it_is_told(verb: str):
     given = {"command": verb, "resourceType": "namespace", "name": "prod"}
     assert _verdict("mcp__kubernetes__kubectl_generic", given) in ("ask", "deny")
-    assert _verdict("mcp__kubernetes__kubectl_generic", {**given, "command": "get"}) == "silent"
+    assert _verdict("mcp__kubernetes__kubectl_generic", {**given, "command": "get"}) == "no_opinion"
     assert _verdict("mcp__kubernetes__kubectl", {"args": f"{verb} ns prod"}) in ("ask", "deny")
     assert _verdict("mcp__kubernetes__kubectl", {"args": [verb, "ns", "prod"]}) in ("ask", "deny")
-    assert _verdict("mcp__kubernetes__kubectl", {"args": ["get", "ns"]}) == "silent"
+    assert _verdict("mcp__kubernetes__kubectl", {"args": ["get", "ns"]}) == "no_opinion"
 
 
 @pytest.mark.parametrize("tool", ["bash", "mcp__box__run_command", "mcp__ssh__exec"])
@@ -342,7 +342,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("tool", "given"), HARMLESS, ids=[f"{tool} {str(given)[:40]}" for tool, given in HARMLESS])
 def test_what_only_looks_like_a_command_gets_no_opinion(tool: str, given: Any):
-    assert _verdict(tool, given) == "silent"
+    assert _verdict(tool, given) == "no_opinion"
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,13 @@ def test_and_so_they_are_from_the_clients_own_tools(tmp_path: Path, tool: str):
         given = {"file_path": str(tmp_path / place), "content": "x", "old_string": "a", "new_string": "b"}
         assert _verdict(env, tmp_path / "work", tool, given) == "deny"
     beside = {"file_path": str(tmp_path / "c/other/x.toml"), "content": "x", "old_string": "a", "new_string": "b"}
-    assert _verdict(env, tmp_path / "work", tool, beside) == "silent"
+    assert _verdict(env, tmp_path / "work", tool, beside) == "no_opinion"
 
 
 def test_what_lies_beside_them_is_not_guarded(tmp_path: Path):
     env = _env(tmp_path, SNELL_HOME=str(tmp_path))
     for command in ("echo x > notes.txt", "touch ../work/a", f"cp a {tmp_path}/work/b", "make test"):
-        assert _verdict(env, tmp_path / "work", "Bash", {"command": command}) == "silent"
+        assert _verdict(env, tmp_path / "work", "Bash", {"command": command}) == "no_opinion"
 
 
 @pytest.fixture
@@ -92,18 +92,18 @@ def test_a_link_is_what_it_leads_to(tmp_path: Path, linked: dict[str, str], comm
     ],
 )
 def test_a_link_itself_may_go_and_lead_elsewhere_in_the_project(tmp_path: Path, linked: dict[str, str], command: str):
-    assert _verdict(linked, tmp_path / "work", "Bash", {"command": command}) == "silent"
+    assert _verdict(linked, tmp_path / "work", "Bash", {"command": command}) == "no_opinion"
 
 
 def test_the_clients_own_tools_read_no_secret_through_a_link(tmp_path: Path, linked: dict[str, str]):
     assert _verdict(linked, tmp_path / "work", "Read", {"file_path": str(tmp_path / "work/notes.txt")}) == "deny"
-    assert _verdict(linked, tmp_path / "work", "Read", {"file_path": str(tmp_path / "work/out/a.txt")}) == "silent"
+    assert _verdict(linked, tmp_path / "work", "Read", {"file_path": str(tmp_path / "work/out/a.txt")}) == "no_opinion"
 
 
 def test_a_project_behind_a_link_is_still_the_project(tmp_path: Path, linked: dict[str, str]):
     (tmp_path / "door").symlink_to("work")
     for command in ("rm -rf build", "rm -rf real", "cat real/a", "cp real/a real/b"):
-        assert _verdict(linked, tmp_path / "door", "Bash", {"command": command}) == "silent"
+        assert _verdict(linked, tmp_path / "door", "Bash", {"command": command}) == "no_opinion"
 
 
 @pytest.mark.parametrize("version", ["2", "4"])
@@ -117,11 +117,11 @@ def test_a_folder_that_git_keeps_is_asked_about_before_it_goes(tmp_path: Path, v
     assert (work / ".git/index").read_bytes()[7] == int(version)
     kept, other = ("lib", "docs", "dock", "vendor"), ("made", "made/lib", "docs/x", "README.md")
     told = {name: _verdict(env, work, "Bash", {"command": f"rm -rf {name}"}) for name in (*kept, *other)}
-    assert told == {**dict.fromkeys(kept, "ask"), **dict.fromkeys(other, "silent")}
+    assert told == {**dict.fromkeys(kept, "ask"), **dict.fromkeys(other, "no_opinion")}
 
 
 def test_a_link_that_is_made_between_two_calls_is_seen(tmp_path: Path, linked: dict[str, str]):
     given = {"command": "cat later.txt"}
     before = _verdict(linked, tmp_path / "work", "Bash", given)
     (tmp_path / "work/later.txt").symlink_to("../home/.ssh/id_rsa")
-    assert (before, _verdict(linked, tmp_path / "work", "Bash", given)) == ("silent", "deny")
+    assert (before, _verdict(linked, tmp_path / "work", "Bash", given)) == ("no_opinion", "deny")

@@ -44,7 +44,7 @@ def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used
     assert sent == [Verdict.DENY] * 3
     last = stopped(runtime, "really all")
     assert (last.verdict, [each.text for each in last.tells]) == (
-        Verdict.SILENT,
+        Verdict.NO_OPINION,
         ["the loop stops: 3 rounds are used up and `DONE` was not said"],
     )
     assert loop_of("s", runtime.store) is None
@@ -52,17 +52,17 @@ def test_the_agent_is_sent_back_until_it_says_the_promise_or_the_rounds_are_used
     stopped(runtime, "not yet")
     kept = stopped(runtime, "now it is DONE.")
     assert (kept.verdict, kept.tells[0].text) == (
-        Verdict.SILENT,
+        Verdict.NO_OPINION,
         "the promise is kept, after 1 more rounds: the loop is over",
     )
 
 
 @pytest.mark.proves("S3-67", "S3-68", "S3-63")
 def test_without_a_promise_or_without_words_a_stop_is_a_stop(runtime: Runtime):
-    assert stopped(runtime, "all").verdict is Verdict.SILENT
+    assert stopped(runtime, "all").verdict is Verdict.NO_OPINION
     begin(runtime)
-    assert [stopped(runtime, said).verdict for said in ("", "  \n")] == [Verdict.SILENT] * 2
-    assert runtime.fire("Stop", session_id="other", last_assistant_message="x").verdict is Verdict.SILENT
+    assert [stopped(runtime, said).verdict for said in ("", "  \n")] == [Verdict.NO_OPINION] * 2
+    assert runtime.fire("Stop", session_id="other", last_assistant_message="x").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-74")
@@ -73,7 +73,7 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
     assert [at_claude(runtime).verdict for _ in range(8)] == [Verdict.DENY] * 8
     capped = at_claude(runtime)
     assert (capped.verdict, capped.tells[0].text) == (
-        Verdict.SILENT,
+        Verdict.NO_OPINION,
         (
             "this client ends a turn after 8 held stops, and `DONE` was not said: say anything to go on, or work under"
             " `snell run`"
@@ -85,7 +85,7 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
         assert at_claude(runtime).verdict is Verdict.DENY
 
 
-@pytest.mark.parametrize(("cap", "verdict"), [("0", Verdict.DENY), ("9", Verdict.DENY), ("2", Verdict.SILENT)])
+@pytest.mark.parametrize(("cap", "verdict"), [("0", Verdict.DENY), ("9", Verdict.DENY), ("2", Verdict.NO_OPINION)])
 def test_a_client_may_be_told_to_have_another_cap(runtime: Runtime, cap: str, verdict: Verdict):
     runtime.executor.here = replace(runtime.executor.here, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
     begin(runtime, most=20, in_a_row=8)
@@ -98,7 +98,10 @@ def test_under_snell_run_a_loop_goes_on_in_the_next_window(runtime: Runtime):
     runtime.store.put("supervisor:sup", "session", {"id": "s"})
     begin(runtime, most=20, iteration=8, in_a_row=8)
     capped = at_claude(runtime)
-    assert (capped.verdict, "goes on with the loop in a new window" in capped.tells[0].text) == (Verdict.SILENT, True)
+    assert (capped.verdict, "goes on with the loop in a new window" in capped.tells[0].text) == (
+        Verdict.NO_OPINION,
+        True,
+    )
     wanted = poll(runtime, {"run": "sup"}, {})["restart"]
     assert (wanted["reason"], "Iteration 9/20" in wanted["prompt"]) == ("loop", True)
     runtime.fire("SessionEnd", session_id="s")
@@ -136,7 +139,7 @@ def test_a_mission_that_is_being_planned_waits_for_a_person(runtime: Runtime, tm
     (tmp_path / "mission.json").write_text('{"status": "PLANNING"}', encoding="utf-8")
     begin(runtime)
     waiting = stopped(runtime, "here is the plan", tmp_path)
-    assert (waiting.verdict, "approve" in waiting.tells[0].text) == (Verdict.SILENT, True)
+    assert (waiting.verdict, "approve" in waiting.tells[0].text) == (Verdict.NO_OPINION, True)
     (tmp_path / "mission.json").write_text("{broken", encoding="utf-8")
     assert stopped(runtime, "here is the plan", tmp_path).verdict is Verdict.DENY
 
@@ -183,8 +186,8 @@ def sent(runtime: Runtime, cwd: Path, agent: str, prompt: str) -> None:
 @pytest.mark.parametrize(
     ("prompt", "verdict"),
     [
-        ("find where the settings are read, and report back", Verdict.SILENT),
-        ("how many tests are there? write nothing", Verdict.SILENT),
+        ("find where the settings are read, and report back", Verdict.NO_OPINION),
+        ("how many tests are there? write nothing", Verdict.NO_OPINION),
         ("look into it and write a short report", Verdict.DENY),
         ("save what you find to notes/found.md", Verdict.DENY),
         ("collect sources in search_results", Verdict.DENY),
@@ -207,9 +210,9 @@ def test_what_was_there_before_a_subagent_began_is_not_its_work(runtime: Runtime
     sent(runtime, tmp_path, "b", "write the report")
     refused = sub_stopped(runtime, tmp_path)
     assert (refused.verdict, "`work_products/**/*.html`" in refused.reasons[0].text) == (Verdict.DENY, True)
-    assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT  # once is enough
+    assert sub_stopped(runtime, tmp_path).verdict is Verdict.NO_OPINION  # once is enough
     (tmp_path / "work_products/new.html").write_text("<p>", encoding="utf-8")
-    assert sub_stopped(runtime, tmp_path, "b").verdict is Verdict.SILENT
+    assert sub_stopped(runtime, tmp_path, "b").verdict is Verdict.NO_OPINION
 
 
 def test_without_a_start_of_its_own_the_session_is_when_a_subagent_began(runtime: Runtime, tmp_path: Path):
@@ -224,13 +227,13 @@ def test_without_a_start_of_its_own_the_session_is_when_a_subagent_began(runtime
 def test_a_clients_own_sub_agent_was_sent_for_nothing(runtime: Runtime, tmp_path: Path):
     (tmp_path / "search_results").mkdir()
     compacting = {"session_id": "s", "cwd": str(tmp_path), "agent_id": "a", "agent_type": ""}
-    assert runtime.fire("SubagentStop", **compacting).verdict is Verdict.SILENT
+    assert runtime.fire("SubagentStop", **compacting).verdict is Verdict.NO_OPINION
     assert runtime.fire("SubagentStop", **{**compacting, "agent_type": "explore"}).verdict is Verdict.DENY
 
 
 @pytest.mark.proves("S3-03", "S3-56", "S3-57", "S3-58", "S3-59")
 def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_path: Path):
-    assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT  # nothing is expected here
+    assert sub_stopped(runtime, tmp_path).verdict is Verdict.NO_OPINION  # nothing is expected here
     (tmp_path / "search_results").mkdir()
     nothing = sub_stopped(runtime, tmp_path)
     (tmp_path / "search_results/a.md").write_text("data", encoding="utf-8")
@@ -247,7 +250,7 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_
         Verdict.DENY,
         "there are 2 files of data and no report; none fits `work_products/**/*.html`",
     )
-    assert report.verdict is Verdict.SILENT
+    assert report.verdict is Verdict.NO_OPINION
     told = runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Task", tool_input={"prompt": "x"})
     assert told.notes[0].text.startswith("The report is there: work_products/report.html. Next: 1.")
 
@@ -259,7 +262,7 @@ def test_what_should_be_there_is_a_setting(tmp_path: Path):
     with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
         assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / "out/a.csv").write_text("1", encoding="utf-8")
-        assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.parametrize(
@@ -270,7 +273,7 @@ def test_a_pattern_that_names_no_folder_is_asked_for_everywhere(tmp_path: Path, 
         assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / made).write_text("done", encoding="utf-8")
-        assert sub_stopped(runtime, tmp_path).verdict is Verdict.SILENT
+        assert sub_stopped(runtime, tmp_path).verdict is Verdict.NO_OPINION
 
 
 def test_another_projects_answer_is_not_used(tmp_path: Path):
@@ -283,7 +286,7 @@ def test_another_projects_answer_is_not_used(tmp_path: Path):
         runtime.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
         runtime.executor.close()
         again = [runtime.fire("PreToolUse", **call, cwd=cwd).verdict for cwd in ("/one", "/other")]
-    assert again == [Verdict.DENY, Verdict.SILENT]
+    assert again == [Verdict.DENY, Verdict.NO_OPINION]
 
 
 @pytest.mark.proves("S3-61", "S3-62")
@@ -299,7 +302,7 @@ def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
         runtime.executor.close()
         again = runtime.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=dict(reversed(asked.items())))
     folder = tmp_path / "subagents" / task_key(asked)
-    assert (first.verdict, again.verdict) == (Verdict.SILENT, Verdict.DENY)
+    assert (first.verdict, again.verdict) == (Verdict.NO_OPINION, Verdict.DENY)
     assert json.loads((folder / "subagent_output.json").read_text(encoding="utf-8"))["output"] == answer
     assert len((folder / "summary.md").read_text(encoding="utf-8")) == 4000
 

@@ -109,7 +109,7 @@ def test_a_call_that_the_client_itself_refuses_is_free_again(desk: Open):
     at = desk()
     at.before("t1")
     at.tell("PermissionDenied", tool_name=MAIL, tool_input=LETTER, tool_use_id="t1", reason="no")
-    assert at.before("t2").verdict is Verdict.SILENT
+    assert at.before("t2").verdict is Verdict.NO_OPINION
     assert at.statuses() == {"t1": "denied", "t2": "running"}
 
 
@@ -118,7 +118,7 @@ def test_a_call_that_the_client_itself_refuses_is_free_again(desk: Open):
 def test_what_a_shell_call_will_create_is_noted_before_and_confirmed_after(desk: Open, tool: str, tmp_path: Path):
     at = desk("audit")
     given = {"command": "touch made; echo x > never/there"}
-    assert at.before("t1", tool=tool, given=given).verdict is Verdict.SILENT
+    assert at.before("t1", tool=tool, given=given).verdict is Verdict.NO_OPINION
     assert json.loads(at.calls()["t1"].intent) == ["made", "never/there"]
     (tmp_path / "made").touch()
     at.after("t1", {"stdout": ""}, tool=tool, given=given)
@@ -129,22 +129,22 @@ def test_what_a_shell_call_will_create_is_noted_before_and_confirmed_after(desk:
 @pytest.mark.proves("S3-43")
 def test_a_side_effect_that_succeeded_is_refused_with_the_beginning_of_its_receipt(desk: Open):
     at = desk()
-    assert at.before("t1").verdict is Verdict.SILENT
+    assert at.before("t1").verdict is Verdict.NO_OPINION
     at.after("t1", {"id": "m1", "text": "y" * 2_000})
     again = at.before("t2", given=dict(reversed(LETTER.items())))
     assert again.verdict is Verdict.DENY
     assert f'succeeded, so it is not done twice. It brought: {{"id":"m1","text":"{"y" * 481}' in said(again)
     assert "y" * 482 not in said(again)
     assert at.statuses() == {"t1": "succeeded", "t2": "denied"}
-    assert at.before("t3", given={**LETTER, "subject": "another"}).verdict is Verdict.SILENT
-    assert at.before("t4", session_id="another").verdict is Verdict.SILENT
+    assert at.before("t3", given={**LETTER, "subject": "another"}).verdict is Verdict.NO_OPINION
+    assert at.before("t4", session_id="another").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-44")
 def test_a_look_may_be_had_again_under_a_key_of_its_own(desk: Open):
     at = desk()
     for number in ("t1", "t2"):
-        assert at.before(number, tool="Read", given={"file_path": "/a"}).verdict is Verdict.SILENT
+        assert at.before(number, tool="Read", given={"file_path": "/a"}).verdict is Verdict.NO_OPINION
     keys = {call.idempotency_key for call in at.calls().values()}
     assert len(keys) == 2
 
@@ -156,7 +156,7 @@ def test_what_failed_may_be_tried_again_and_what_runs_may_not(desk: Open):
     running = at.before("t2")
     assert (running.verdict, said(running)) == (Verdict.DENY, f"the same call of `{MAIL}` is still running")
     at.failed("t1", "timed out")
-    assert at.before("t3").verdict is Verdict.SILENT
+    assert at.before("t3").verdict is Verdict.NO_OPINION
     call = at.calls()["t3"]
     assert (call.attempt, call.status) == (2, "running")
 
@@ -175,7 +175,7 @@ def test_of_what_runs_longer_than_any_client_allows_a_person_decides(desk: Open,
 def test_a_sub_agent_starts_anew_every_time(desk: Open):
     at = desk()
     for number in ("t1", "t2"):
-        assert at.before(number, tool="Task", given={"prompt": "x"}).verdict is Verdict.SILENT
+        assert at.before(number, tool="Task", given={"prompt": "x"}).verdict is Verdict.NO_OPINION
         at.after(number, "done", tool="Task", given={"prompt": "x"})
     assert [call.replay_policy for call in at.calls().values()] == ["RELAUNCH", "RELAUNCH"]
 
@@ -184,7 +184,7 @@ def test_a_sub_agent_starts_anew_every_time(desk: Open):
 def test_tests_and_builds_are_run_again(desk: Open, command: str):
     at = desk()
     for number in ("t1", "t2"):
-        assert at.before(number, tool="Bash", given={"command": command}).verdict is Verdict.SILENT
+        assert at.before(number, tool="Bash", given={"command": command}).verdict is Verdict.NO_OPINION
         at.after(number, {"stdout": "ok"}, tool="Bash", given={"command": command})
 
 
@@ -200,7 +200,7 @@ def test_the_same_delivery_again_is_the_same_call(desk: Open):
     at = desk()
     at.before("t1")
     at.runtime._deliveries._known.clear()  # as after a restart
-    assert at.before("t1").verdict is Verdict.SILENT
+    assert at.before("t1").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-06")
@@ -225,7 +225,7 @@ def test_a_call_that_another_hook_refused_was_not_made(desk: Open):
 
     at = desk("durable", *hooks_of([later]))
     assert at.before("t1").verdict is Verdict.DENY
-    assert at.before("t2").verdict is Verdict.SILENT
+    assert at.before("t2").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-38")
@@ -283,7 +283,7 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
         at.close()
     why = "`db`: cannot be written: the disk is full; free some space"
     assert verdicts == {
-        "audit": (Verdict.SILENT, ""),
+        "audit": (Verdict.NO_OPINION, ""),
         "durable": (
             Verdict.DENY,
             f"the ledger cannot write this call down, and in durable mode nothing runs without that: {why}",
@@ -299,7 +299,7 @@ def test_rules_come_from_overlays_before_the_base_and_are_read_again(desk: Open,
     assert (closed.verdict, "rules.yaml" in said(closed)) == (Verdict.DENY, True)
     write(overlay, 'rule:\n  - {id: mail, tool: "send_.*", side_effects: external, replay: REPLAY_IDEMPOTENT}\n', 1)
     for number in ("t1", "t2"):
-        assert at.before(number).verdict is Verdict.SILENT
+        assert at.before(number).verdict is Verdict.NO_OPINION
         at.after(number, {"id": number})
     assert at.calls()["t2"].policy_rule_id == "mail"
     write(overlay, "rule: []\n", 2)

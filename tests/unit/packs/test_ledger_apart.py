@@ -38,7 +38,7 @@ def test_a_command_that_was_interrupted_did_not_succeed(desk: Open, response: di
     at.before("t1", tool="Bash", given=given)
     at.after("t1", response, tool="Bash", given=given)
     assert at.statuses() == {"t1": "failed"}
-    assert at.before("t2", tool="Bash", given=given).verdict is Verdict.SILENT
+    assert at.before("t2", tool="Bash", given=given).verdict is Verdict.NO_OPINION
 
 
 def test_the_same_line_in_another_directory_is_another_call(desk: Open):
@@ -51,12 +51,12 @@ def test_the_same_line_in_another_directory_is_another_call(desk: Open):
             at.after(number, {"stdout": "pushed"}, tool="Bash", given=given, cwd=cwd)
         return verdict
 
-    assert [push("t1", "/a"), push("t2", "/b")] == [Verdict.SILENT, Verdict.SILENT]
+    assert [push("t1", "/a"), push("t2", "/b")] == [Verdict.NO_OPINION, Verdict.NO_OPINION]
     assert [push("t3", "/a"), push("t4", "/b"), push("t5", "/b")] == [Verdict.DENY] * 3
     # Nor does it happen twice there once the first directory's key is free again.
     at.database.run(lambda tx: tx.do("DELETE FROM tool_claims WHERE place = '/a'"))
     assert push("t6", "/b") is Verdict.DENY
-    assert push("t7", "/a") is Verdict.SILENT
+    assert push("t7", "/a") is Verdict.NO_OPINION
 
 
 def test_other_tools_do_the_same_thing_in_every_directory(desk: Open):
@@ -106,9 +106,9 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_p
     for number in ("t2", "t3"):
         again = at.before(number)
         assert (again.verdict, "the ledger was lost" in said(again)) == (Verdict.DENY, True)
-    assert at.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.SILENT
+    assert at.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.NO_OPINION
     at.tell("SessionStart", source="startup", session_id="new")
-    assert at.before("t5", session_id="new").verdict is Verdict.SILENT
+    assert at.before("t5", session_id="new").verdict is Verdict.NO_OPINION
     assert at.before("t6", session_id="new").verdict is Verdict.DENY
     assert at.database.run(lost_ledger.accept)
-    assert at.before("t7").verdict is Verdict.SILENT
+    assert at.before("t7").verdict is Verdict.NO_OPINION

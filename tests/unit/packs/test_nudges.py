@@ -127,7 +127,7 @@ def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
 def test_a_prompt_that_is_no_text_is_met_with_silence(prompt: object):
     with Runtime.embedded(*pack_hooks("nudges")) as runtime:
         decision = runtime.fire("UserPromptSubmit", prompt=prompt)
-    assert (decision.notes, decision.tells, decision.failures, decision.verdict) == ((), (), (), Verdict.SILENT)
+    assert (decision.notes, decision.tells, decision.failures, decision.verdict) == ((), (), (), Verdict.NO_OPINION)
 
 
 @pytest.mark.proves("S0-45")

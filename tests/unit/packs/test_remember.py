@@ -33,7 +33,7 @@ def test_a_tool_call_that_says_something_lasting_is_in_the_inbox_without_its_sec
     stage = stage()
     before = set(stage.folder.rglob("*"))
     decision = stage.fire("PostToolUse", **bash(f"{DECIDED} The token is {SECRET}"), tool_use_id="t")
-    assert (decision.notes, decision.tells, decision.failures, decision.verdict.name) == ((), (), (), "SILENT")
+    assert (decision.notes, decision.tells, decision.failures, decision.verdict.name) == ((), (), (), "NO_OPINION")
     (capture,) = stage.captures()
     assert capture == InboxEntry(
         content=capture.content,
@@ -113,7 +113,7 @@ def test_a_stop_that_a_hook_held_back_is_not_captured_and_loses_nothing(stage) -
     stage.say(DECIDED)
     held = {"transcript_path": str(stage.transcript), "stop_hook_active": True}
     decision = stage.fire("Stop", **held)
-    assert (decision.verdict.name, stage.captures()) == ("SILENT", [])
+    assert (decision.verdict.name, stage.captures()) == ("NO_OPINION", [])
     stage.fire("Stop", **{**held, "stop_hook_active": False})
     assert [each.content for each in stage.captures()] == [DECIDED]
 
@@ -193,7 +193,7 @@ def test_an_inbox_that_cannot_be_written_costs_nobody_an_answer(stage) -> None:
     stage.where.state.mkdir(parents=True, exist_ok=True)
     (stage.where.state / "memory").write_text("in the way", encoding="utf-8")
     decision = stage.fire("PostToolUse", **bash(DECIDED))
-    assert (decision.notes, decision.tells, decision.failures, decision.verdict.name) == ((), (), (), "SILENT")
+    assert (decision.notes, decision.tells, decision.failures, decision.verdict.name) == ((), (), (), "NO_OPINION")
     following = stage.fire("PostToolUse", **bash("3 files changed"))
     assert (following.notes, following.tells) == ((), ())
 

@@ -43,14 +43,14 @@ def refusal(decision: Decision) -> str:
 
 
 def test_without_a_run_nothing_is_asked(desk: Desk):
-    assert desk.before("t1").verdict is Verdict.SILENT
-    assert desk.before("t2", session_id="other").verdict is Verdict.SILENT
+    assert desk.before("t1").verdict is Verdict.NO_OPINION
+    assert desk.before("t2", session_id="other").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-52")
 def test_after_a_request_to_cancel_no_tool_runs(desk: Desk):
     begin(desk)
-    assert desk.before("t1").verdict is Verdict.SILENT
+    assert desk.before("t1").verdict is Verdict.NO_OPINION
     desk.database.run(lambda tx: runs.cancel(tx, "r", 1, "enough"))
     assert refusal(desk.before("t2", tool="Read", given={"file_path": "/a"})) == "run `r` is cancelled: enough"
 
@@ -113,7 +113,7 @@ def test_a_failed_side_effect_leaves_the_run_waiting_for_a_person(desk: Desk):
     )
     assert "waits for a person" in refusal(desk.before("t2", given={**LETTER, "subject": "x"}))
     desk.database.run(lambda tx: runs.approve(tx, "r", 1))
-    assert desk.before("t3").verdict is Verdict.SILENT
+    assert desk.before("t3").verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S3-55")
@@ -138,8 +138,8 @@ def test_while_a_call_is_queued_only_that_one_runs_and_after_two_others_a_person
     queue(desk, "t1", LETTER)
     other = desk.before("t2", tool="Write", given={"file_path": "/a", "content": "long enough"})
     assert refusal(other).startswith("no file is changed before that: `mcp__mail__send_email` has to be made again")
-    assert desk.before("t3").verdict is Verdict.SILENT
-    assert desk.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.SILENT
+    assert desk.before("t3").verdict is Verdict.NO_OPINION
+    assert desk.before("t4", tool="Read", given={"file_path": "/a"}).verdict is Verdict.NO_OPINION
     queue(desk, "t5", {**LETTER, "subject": "two"})
     for number in ("t6", "t7"):
         refusal(desk.before(number, tool="Read", given={"file_path": "/a"}))
@@ -152,7 +152,7 @@ def test_a_call_that_is_made_again_is_not_validated_again(desk: Desk):
     poor = {"file_path": "/a"}  # Write needs content
     assert "Missing required fields" in refusal(desk.before("t1", tool="Write", given=poor))
     queue(desk, "t2", poor, tool="Write")
-    assert desk.before("t3", tool="Write", given=poor).verdict is Verdict.SILENT
+    assert desk.before("t3", tool="Write", given=poor).verdict is Verdict.NO_OPINION
     assert "Missing required fields" in refusal(desk.before("t4", tool="Write", given=poor))
 
 
@@ -204,17 +204,17 @@ def test_one_session_at_a_time_works_for_a_run_until_its_turn_ends(desk: Desk):
     begin(desk)
     desk.runtime.store.put(persistent_scope("other"), runs.MARK, "r")
     read = {"tool": "Read", "given": {"file_path": "/a"}}
-    assert desk.before("t1", **read).verdict is Verdict.SILENT
+    assert desk.before("t1", **read).verdict is Verdict.NO_OPINION
     assert refusal(desk.before("t2", session_id="other", **read)) == "run `r` is being worked on by session `s`"
-    assert desk.before("t3", **read).verdict is Verdict.SILENT
+    assert desk.before("t3", **read).verdict is Verdict.NO_OPINION
     assert (run_of(desk).lease_owner, run_of(desk).calls) == ("s", 2)
     desk.tell("Stop", session_id="other", last_assistant_message="bye")
     assert run_of(desk).lease_owner == "s"
     desk.tell("Stop", last_assistant_message="bye")
-    assert desk.before("t4", session_id="other", **read).verdict is Verdict.SILENT
+    assert desk.before("t4", session_id="other", **read).verdict is Verdict.NO_OPINION
     assert refusal(desk.before("t5", **read)) == "run `r` is being worked on by session `other`"
     desk.database.run(lambda tx: runs.approve(tx, "r", 1))
-    assert desk.before("t6", **read).verdict is Verdict.SILENT
+    assert desk.before("t6", **read).verdict is Verdict.NO_OPINION
     desk.tell("SessionEnd", reason="other")
     assert run_of(desk).lease_owner == ""
 
@@ -224,7 +224,7 @@ def test_a_lease_of_a_session_that_died_ends_by_itself_whatever_the_clock_does(d
     read = {"tool": "Read", "given": {"file_path": "/a"}}
     for expires in (1, 10**16):  # long ago, and given by a clock that was far ahead
         desk.database.run(lambda tx, at=expires: runs.change(tx, "r", 1, lease_owner="dead", lease_expires_at=at))
-        assert desk.before(f"t{expires}", **read).verdict is Verdict.SILENT
+        assert desk.before(f"t{expires}", **read).verdict is Verdict.NO_OPINION
         assert run_of(desk).lease_owner == "s"
 
 

@@ -99,7 +99,7 @@ def test_a_schema_with_nonsense_in_it_crashes_nothing(required: Any):
 
 @pytest.mark.proves("S3-10", "S3-22")
 @pytest.mark.parametrize(
-    ("mode", "verdict"), [("guide", Verdict.SILENT), ("strict", Verdict.DENY), ("off", Verdict.SILENT)]
+    ("mode", "verdict"), [("guide", Verdict.NO_OPINION), ("strict", Verdict.DENY), ("off", Verdict.NO_OPINION)]
 )
 def test_what_only_looks_poor_is_a_note_or_a_refusal_as_you_like(mode: str, verdict: Verdict):
     poor = called("Write", {"file_path": "/a", "content": ""}, options={"mode": mode})
@@ -116,7 +116,7 @@ def test_a_refusal_shows_a_call_that_would_pass():
     refused = called("write_local_file", {"path": "x"})
     assert refused.reasons[0].text == "Invalid write_local_file call. Missing required fields: content"
     example = refused.reasons[0].instead.partition("Example: ")[2]
-    assert called("write_local_file", json.loads(example)).verdict is Verdict.SILENT
+    assert called("write_local_file", json.loads(example)).verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.parametrize("tool", sorted(KNOWN))
@@ -152,8 +152,8 @@ def test_entries_come_from_settings_and_files_in_both_forms(tmp_path: Path):
     options = {"tools": tools, "files": [str(tmp_path / "mcp.json"), str(tmp_path / "absent.json")], "mode": "strict"}
     assert called("invoice", {}, options=options).verdict is Verdict.DENY
     assert called("invoice", {"customer": "AB"}, options=options).verdict is Verdict.DENY
-    assert called("Write", {"target": "x"}, options=options).verdict is Verdict.SILENT
-    assert called("mcp__a__count", {"n": 4}, options=options).verdict is Verdict.SILENT
+    assert called("Write", {"target": "x"}, options=options).verdict is Verdict.NO_OPINION
+    assert called("mcp__a__count", {"n": 4}, options=options).verdict is Verdict.NO_OPINION
     low = called("mcp__a__count", {"n": 1}, options=options)
     assert (low.verdict, "less than the minimum" in low.reason) == (Verdict.DENY, True)
     assert 'Example: {"n": 3}' in called("mcp__a__count", {}, options=options).reasons[0].instead
@@ -241,7 +241,7 @@ def test_the_example_of_a_refusal_passes_when_it_is_sent_back(tool: str, mode: s
     refused = called(tool, {}, options={"mode": mode})
     assert refused.verdict is Verdict.DENY
     example = json.loads(refused.reason.partition("Example: ")[2])
-    assert called(tool, example, options={"mode": mode}).verdict is Verdict.SILENT
+    assert called(tool, example, options={"mode": mode}).verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_the_example_of_a_refusal_passes_when_it_is_sent_back(tool: str, mode: s
 )  # fmt: skip
 def test_fields_of_the_clients_own_tools_are_made_into_what_they_say(tool: str, given: Any, expected: Any):
     decision = called(tool, given)
-    assert decision.verdict in (Verdict.SILENT, Verdict.ALLOW)
+    assert decision.verdict in (Verdict.NO_OPINION, Verdict.ALLOW)
     assert decision.event.tool_input == (expected or given)
 
 
@@ -286,7 +286,7 @@ def test_a_schema_is_known_by_any_of_its_words(schema: dict[str, Any]):
     refused = called("count", {"wrong": 1}, options=options)
     assert refused.verdict is Verdict.DENY
     assert called("count", json.loads(refused.reason.partition("Example: ")[2]), options=options).verdict is (
-        Verdict.SILENT
+        Verdict.NO_OPINION
     )
     if "enum" not in schema and "const" not in schema:
         assert called("count", {"n": "7"}, options=options).event.tool_input == {"n": 7}

@@ -235,8 +235,8 @@ def decided(folder: Path, command: Any, options: dict[str, Any] | None = None, t
 def test_a_redirect_concerns_shell_calls_and_approves_nothing(tmp_path: Path):
     lay_out(tmp_path, MAKE)
     shell, other = decided(tmp_path, "pytest"), decided(tmp_path, "pytest", tool="Grep")
-    assert (shell.verdict, shell.event.tool_input) == (Verdict.SILENT, {"command": "make test"})
-    assert (other.verdict, other.event.tool_input) == (Verdict.SILENT, {"command": "pytest"})
+    assert (shell.verdict, shell.event.tool_input) == (Verdict.NO_OPINION, {"command": "make test"})
+    assert (other.verdict, other.event.tool_input) == (Verdict.NO_OPINION, {"command": "pytest"})
 
 
 @pytest.mark.proves("S0-25")
@@ -244,7 +244,7 @@ def test_a_redirect_concerns_shell_calls_and_approves_nothing(tmp_path: Path):
 def test_a_command_that_is_no_text_is_left_alone(tmp_path: Path, command: object):
     lay_out(tmp_path, MAKE)
     came = decided(tmp_path, command)
-    assert (came.verdict, came.failures, came.event.tool_input) == (Verdict.SILENT, (), {"command": command})
+    assert (came.verdict, came.failures, came.event.tool_input) == (Verdict.NO_OPINION, (), {"command": command})
 
 
 @pytest.mark.proves("S0-26")
@@ -298,7 +298,7 @@ def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path
     assert (came.verdict, came.event.tool_input) == (Verdict.ALLOW, {"command": "cargo test"})
     assert [reason.text for reason in came.reasons] == ["Redirected: test"]
     quiet = decided(tmp_path, "cargo test", {"mode": "seed"})
-    assert (quiet.verdict, quiet.changes) == (Verdict.SILENT, ())
+    assert (quiet.verdict, quiet.changes) == (Verdict.NO_OPINION, ())
 
 
 def test_seed_mode_approves_what_it_redirected_and_not_the_same_command_typed_later(tmp_path: Path):
@@ -307,7 +307,7 @@ def test_seed_mode_approves_what_it_redirected_and_not_the_same_command_typed_la
     with Runtime.embedded(*pack_hooks("toolchain", {"mode": "seed"})) as runtime:
         redirected = runtime.fire("PreToolUse", **call, tool_use_id="1", tool_input={"command": "pytest"})
         typed = runtime.fire("PreToolUse", **call, tool_use_id="2", tool_input={"command": "cargo test"})
-    assert (redirected.verdict, typed.verdict) == (Verdict.ALLOW, Verdict.SILENT)
+    assert (redirected.verdict, typed.verdict) == (Verdict.ALLOW, Verdict.NO_OPINION)
 
 
 def test_mistyped_options_are_named_with_what_was_meant():

@@ -30,7 +30,7 @@ NOW = time.time_ns() // 1_000_000
 def fill(tx: Any, first: int, last: int) -> None:
     for number in range(first, last):
         at = NOW + number
-        row = Row(id=f"{number:06x}-d", at=at, session_id=f"s{number % 3}", verdict="silent", tool="Bash")
+        row = Row(id=f"{number:06x}-d", at=at, session_id=f"s{number % 3}", verdict="no_opinion", tool="Bash")
         decisions.add(tx, row)
         decisions.add_trace(tx, row.id, f'{{"number":{number}}}')
         call = Call(

@@ -100,7 +100,7 @@ def test_a_hook_for_shell_calls_does_not_see_other_tools(tool: str, given: Any):
     def by_name():
         return Deny("name")
 
-    assert _decided(tool, given, by_kind, by_name).verdict is Verdict.SILENT
+    assert _decided(tool, given, by_kind, by_name).verdict is Verdict.NO_OPINION
 
 
 def test_a_hook_for_mcp_tools_still_sees_one_that_runs_commands():
@@ -119,7 +119,7 @@ def test_an_allow_for_shell_calls_approves_no_tool_of_an_mcp_server(tool: str, *
         return Allow("fine")
 
     verdict = _decided(tool, {"command": "ls"}, lets).verdict
-    assert verdict is (Verdict.ALLOW if counts else Verdict.SILENT)
+    assert verdict is (Verdict.ALLOW if counts else Verdict.NO_OPINION)
 
 
 @rewrites("PreToolUse", kind="shell")
@@ -146,7 +146,7 @@ def to_make(call: ShellCall):
 )
 def test_a_changed_command_goes_back_into_the_field_it_came_from(before: Any, after: Any):
     decision = _decided("terminal", before, to_make)
-    assert (decision.verdict, decision.failures, decision.event.tool_input) == (Verdict.SILENT, (), after)
+    assert (decision.verdict, decision.failures, decision.event.tool_input) == (Verdict.NO_OPINION, (), after)
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,14 @@ def test_a_registered_hook_is_found_under_its_event_and_no_other():
     runtime = Runtime.embedded(no_ls)
     assert [runtime.decide(call()).verdict, runtime.decide(call(name="PostToolUse")).verdict] == [
         Verdict.DENY,
-        Verdict.SILENT,
+        Verdict.NO_OPINION,
     ]
 
 
 @pytest.mark.proves("S1-92")
 def test_an_event_without_hooks_gets_a_silent_decision():
     decision = Runtime.embedded().decide(call())
-    assert (decision.verdict, decision.rounds, decision.event) == (Verdict.SILENT, (), call())
+    assert (decision.verdict, decision.rounds, decision.event) == (Verdict.NO_OPINION, (), call())
 
 
 @pytest.mark.proves("S1-100")
@@ -164,7 +164,7 @@ def test_watchers_run_after_the_answer_on_the_event_as_it_happened():
 
     runtime = Runtime.embedded(louder, records)
     decision = runtime.decide(call("ls"))
-    assert (decision.verdict, seen) == (Verdict.SILENT, [])
+    assert (decision.verdict, seen) == (Verdict.NO_OPINION, [])
     release.set()
     runtime.close()
     assert seen == ["ls -v"]
@@ -185,8 +185,8 @@ def test_an_async_hook_is_not_waited_for_and_its_note_goes_out_with_the_next_eve
     runtime.unregister(scope=Scope.SESSION)
     second = runtime.decide(call())
     assert [(first.verdict, first.note), (second.verdict, second.note)] == [
-        (Verdict.SILENT, ""),
-        (Verdict.SILENT, "late news"),
+        (Verdict.NO_OPINION, ""),
+        (Verdict.NO_OPINION, "late news"),
     ]
 
 
@@ -227,7 +227,11 @@ def test_sessions_do_not_see_each_others_hooks():
     runtime.register(no_ls, session_id="mine")
     verdicts = [runtime.decide(call(session=session)).verdict for session in ("mine", "yours")]
     runtime.decide(call(session="mine", name="SessionEnd"))
-    assert (*verdicts, runtime.decide(call(session="mine")).verdict) == (Verdict.DENY, Verdict.SILENT, Verdict.SILENT)
+    assert (*verdicts, runtime.decide(call(session="mine")).verdict) == (
+        Verdict.DENY,
+        Verdict.NO_OPINION,
+        Verdict.NO_OPINION,
+    )
 
 
 def test_two_hooks_of_one_name_get_ids_of_their_own():
@@ -257,7 +261,7 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
 
 def test_the_switches_of_an_embedded_house_count():
     runtime = Runtime.embedded(no_ls, switches=Switches(allow_managed_hooks_only=True))
-    assert runtime.decide(call()).verdict is Verdict.SILENT
+    assert runtime.decide(call()).verdict is Verdict.NO_OPINION
 
 
 @pytest.mark.proves("S1-124")

@@ -122,7 +122,7 @@ def test_a_coroutine_that_exceeds_its_limit_is_ended_and_reported() -> None:
 
     hooks = [hook("a", endless, timeout=0.05), hook("b", Note("still there"))]
     decision = asyncio.run(run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
-    assert told(decision) == {"verdict": "silent", "notes": [("b", "still there")], "failures": ["a"]}
+    assert told(decision) == {"verdict": "no_opinion", "notes": [("b", "still there")], "failures": ["a"]}
     assert ([outcome.status for _, _, outcome in decision.runs()], ended) == (["cancelled", "success"], ["ended"])
 
 
@@ -133,7 +133,7 @@ def test_a_timeout_that_the_hook_raises_itself_is_a_failure_too() -> None:
     decision = asyncio.run(
         run_decision_async(decide(call(), Registry([hook("a", gives_up)]), InMemoryStore()), Executor())
     )
-    assert told(decision) == {"verdict": "silent", "failures": ["a"]}
+    assert told(decision) == {"verdict": "no_opinion", "failures": ["a"]}
 
 
 def test_a_cancelled_decision_cancels_its_hooks_and_leaves_no_mark() -> None:
@@ -182,4 +182,4 @@ def test_coroutines_of_one_round_wait_for_each_other() -> None:
         hooks = [hook("a", one, timeout=5), hook("b", two, timeout=5)]
         return told(await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
 
-    assert asyncio.run(program()) == {"verdict": "silent", "notes": [("a", "one"), ("b", "two")]}
+    assert asyncio.run(program()) == {"verdict": "no_opinion", "notes": [("a", "one"), ("b", "two")]}

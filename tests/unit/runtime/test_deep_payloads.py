@@ -51,7 +51,7 @@ def test_an_input_that_was_cut_is_not_rewritten():
 def test_a_deep_result_has_its_receipt(tmp_path: Path):
     desk = Desk(tmp_path)
     letter = {"to": "a@example.com", "subject": "s", "body": "b"}
-    assert desk.runtime.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict is Verdict.SILENT
+    assert desk.runtime.decide(heard("PreToolUse", tool_name=MAIL, tool_input=letter)).verdict is Verdict.NO_OPINION
     desk.runtime.decide(heard("PostToolUse", tool_name=MAIL, tool_input=letter, tool_response=deep(150)))
     desk.runtime.executor.close()
     again = desk.before("t2", given=letter)

@@ -4,10 +4,10 @@ import pytest
 
 from snell.testing import Case, CaseError, CaseEvent, Expectation, cases_in
 
-MISSING_EXPECT = 'say what shall come of it: expect = "silent", or { deny = "part of the reason" }'
+MISSING_EXPECT = 'say what shall come of it: expect = "no_opinion", or { deny = "part of the reason" }'
 MISSING_EVENT = 'say what happens: event = { on = "PreToolUse", kind = "shell", command = "ls" }'
 BEFORE = 'write before = [ { on = "UserPromptSubmit", prompt = "hi" } ]'
-EXPECT = 'write "silent", "deny" or { deny = "part of the reason" }'
+EXPECT = 'write "no_opinion", "deny" or { deny = "part of the reason" }'
 EVENT = 'event = { on = "Stop" }\n'
 
 
@@ -34,7 +34,7 @@ expect = { rewrite = { command = "make test" }, note = "Makefile", deny = ["one"
 [[case]]
 name   = "a stop is left alone"
 event.on = "Stop"
-expect = "silent"
+expect = "no_opinion"
 """
     )
     assert cases_in(path) == [
@@ -59,7 +59,7 @@ expect = "silent"
         ("[[cases]]\nname = 'x'\n", 1, "`cases` does not belong here; did you mean `case`?"),
         ("[case]\nname = 'x'\n", 1, "`case` must be a list of tables; begin each case with [[case]]"),
         (
-            "[[case]]\nevent = { on = 'Stop' }\nexpect = 'silent'\n",
+            "[[case]]\nevent = { on = 'Stop' }\nexpect = 'no_opinion'\n",
             1,
             'the case has no `name`; say what it shows: name = "a force push is refused"',
         ),

@@ -43,7 +43,7 @@ def test_a_note_that_waits_for_the_next_prompt_is_explained():
 @pytest.mark.parametrize(
     ("answer", "expect"),
     [
-        (None, "silent"),
+        (None, "no_opinion"),
         (Allow(), "allow"),
         (Ask("really?"), "ask"),
         (Ask("really?"), {"ask": "real"}),
@@ -62,7 +62,7 @@ def test_a_case_passes_when_what_it_names_happens(answer, expect):
 @pytest.mark.parametrize(
     ("answer", "expect", "difference"),
     [
-        (Deny("no"), "silent", "expected silent, got deny `no`"),
+        (Deny("no"), "no_opinion", "expected no_opinion, got deny `no`"),
         (Deny("no"), "allow", "expected allow, got deny `no`"),
         (Allow(), {"deny": "no"}, "expected deny with `no`, got allow"),
         (Deny("no"), {"deny": "never"}, "the reason of the deny lacks `never`: `no`"),
@@ -78,13 +78,13 @@ def test_what_differs_is_said(answer, expect, difference):
 
 
 def test_a_failure_that_was_not_expected_fails_the_case_and_names_the_hook():
-    (difference,), hint = outcome(ValueError("boom"), "silent")
+    (difference,), hint = outcome(ValueError("boom"), "no_opinion")
     assert difference.startswith("there was a failure that was not expected: `the_hook: ValueError: boom")
     assert hint == ""
 
 
 def test_a_hook_that_says_nothing_is_named():
-    assert outcome(None, "deny") == (["expected deny, got silent"], "`the_hook` had no opinion")
+    assert outcome(None, "deny") == (["expected deny, got no_opinion"], "`the_hook` had no opinion")
 
 
 def test_a_hook_that_does_not_apply_says_why():
@@ -101,7 +101,7 @@ def test_a_hook_that_does_not_apply_says_why():
 def test_an_event_that_no_hook_is_for_is_named():
     runtime = Runtime.embedded()
     result = run_case(Case(name="x", event=case_event_from({"on": "Stop"}), expect=expectation_from("deny")), runtime)
-    assert (list(result.differences), result.hint) == (["expected deny, got silent"], "no hook here answers Stop")
+    assert (list(result.differences), result.hint) == (["expected deny, got no_opinion"], "no hook here answers Stop")
 
 
 def test_an_effect_that_means_nothing_on_the_event_is_explained():

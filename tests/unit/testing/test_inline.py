@@ -19,7 +19,7 @@ def not_here(cwd: str) -> Deny | None:
 def test_one_event_is_decided_by_these_hooks_alone():
     decision = decide_with(no_force_push, on="PreToolUse", kind="shell", command="git push --force")
     assert (decision.verdict, decision.reason) == (Verdict.DENY, "it overwrites work. Instead: ask")
-    assert decide_with(no_force_push, on="pre_tool_use", kind="shell", command="ls").verdict is Verdict.SILENT
+    assert decide_with(no_force_push, on="pre_tool_use", kind="shell", command="ls").verdict is Verdict.NO_OPINION
 
 
 def test_the_place_can_be_chosen():

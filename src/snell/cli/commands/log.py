@@ -65,7 +65,7 @@ def _nothing(journal: StoreJournal, filters: Mapping[str, str]) -> str:
 
 def _spoken(journal: StoreJournal, row: Row) -> str:
     """Which hook decided, and in what words."""
-    if row.verdict == "silent":
+    if row.verdict == "no_opinion":
         return ""
     runs = [run for each in journal.find(row.id).get("rounds", ()) for run in each["runs"]]
     told = (f"{run['hook']}: {effect}" for run in runs for effect in run.get("effects", ()) if _decided(effect, row))
@@ -80,10 +80,10 @@ def _line(row: Row, paint: Colours, spoken: str) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed" if row.failures else "")
     colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(row.verdict, paint.dim)
-    verdict = colour(f"{row.verdict:<6}")
+    verdict = colour(f"{row.verdict:<10}")
     start = f"{when}  {verdict} {row.event:<18} {row.tool:<14} {row.ms:>7.1f} ms  {row.session_id[:8]:<8}  {row.id}"
     return f"{start}  {signs}{spoken[:LONGEST]}".rstrip()
 
 
 _FILTERS = ("session", "hook", "verdict", "client", "event")
-_VERDICTS = "only with this verdict: silent, allow, ask, defer or deny"
+_VERDICTS = "only with this verdict: no_opinion, allow, ask, defer or deny"

@@ -90,7 +90,7 @@ def _as_lines(batches: Iterator[list[Seen]]) -> None:
 def _line(seen: Seen, paint: Colours) -> str:
     when, what, tool, verdict, ms, session, hooks = _cells(seen)
     colour = {"deny": paint.red, "ask": paint.yellow, "allow": paint.green}.get(seen.verdict, paint.dim)
-    return f"{when}  {colour(f'{verdict:<6}')} {what:<18} {tool:<14} {ms:>8}  {session:<8}  {hooks}".rstrip()
+    return f"{when}  {colour(f'{verdict:<10}')} {what:<18} {tool:<14} {ms:>8}  {session:<8}  {hooks}".rstrip()
 
 
 def _as_table(batches: Iterator[list[Seen]]) -> None:
