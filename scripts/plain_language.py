@@ -2,8 +2,8 @@
 Find names and sentences that a newcomer could not understand: python3 scripts/plain_language.py [PATH ...].
 
 Three rules are checked. No sentence or name uses a banned word (`scripts/plain_language.toml` lists them, with what to
-write instead, and the files that may contain one as data). No public function is called by a bare participle such as
-`placed`. Every module and every public class or function of a package has a docstring whose first line is not a
+write instead, and the files that may contain one as data). No function has a bare participle such as `placed` for a
+name. Every module and every public class or function of a package has a docstring whose first line is not a
 question.
 """
 
@@ -80,12 +80,13 @@ def _banned_words(text: str, rules: dict[str, Any], name: str) -> Iterator[tuple
 
 
 def _participles(tree: ast.Module, rules: dict[str, Any], name: str) -> Iterator[tuple[int, str]]:
-    for node, is_public in _functions(tree):
+    for node, _ in _functions(tree):
         is_hook = any(_decorator(each) in rules["hook_decorators"] for each in node.decorator_list)
         is_property = any("property" in _decorator(each) for each in node.decorator_list)
-        if not is_public or is_hook or is_property or node.name in rules["verbs"]:
+        word = node.name.lstrip("_")
+        if is_hook or is_property or word in rules["verbs"]:
             continue
-        if node.name in rules["participles"] or re.fullmatch(r"[a-z]+ed", node.name):
+        if word in rules["participles"] or re.fullmatch(r"[a-z]+ed", word):
             yield node.lineno, f"function `{node.name}` is a bare participle: write a verb, or the noun that it returns"
 
 
