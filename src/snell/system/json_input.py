@@ -84,7 +84,7 @@ def _read_shallow(raw: bytes) -> tuple[Any, tuple[str, ...]]:
 
 
 def check_tool_name(payload: Payload) -> None:
-    """Raise PayloadError unless the tool's name is text: no matcher would match it, and every guard would let it pass."""
+    """Raise PayloadError unless the tool's name is text: no matcher would match it, so every guard would pass it."""
     name = payload.get("tool_name")
     if name is not None and not isinstance(name, str):
         raise PayloadError(f"`tool_name` is {json_type_name(name)}", advice="send the tool's name as text")
@@ -208,7 +208,7 @@ def _with_response_as_text(raw: bytes) -> tuple[bool, bytes]:
 
 
 def _refuse_containers(raw: bytes) -> None:
-    """Raise if there are too many containers outside strings, that is between every second quote that is not escaped."""
+    """Raise if there are too many containers outside strings: between every second quote that is not escaped."""
     parts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     if sum(part.count(b"[") + part.count(b"{") for part in parts) > MOST_CONTAINERS:
         advice = f"send at most {MOST_CONTAINERS}"
