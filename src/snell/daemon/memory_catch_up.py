@@ -102,7 +102,7 @@ def catch_up(where: Places, parent: int) -> None:
             drained = memories.drain(*ROUND)
             if drained.left and drained.statuses:
                 continue
-            memories.read_on()
+            memories.read_transcripts()
             if not memories.has_more and not (memories.inbox and memories.inbox.count()):
                 return
             if drained.problems:
