@@ -9,7 +9,7 @@ from typing import Any
 from snell.cli.checks import text_in
 from snell.cli.checks.pack_options import options_here
 from snell.model.errors import SnellError
-from snell.packs.toolchain.rewrite_line import Redirected, redirect_command
+from snell.packs.toolchain.rewrite_line import Redirection, redirect_command
 
 EXAMPLE = "snell check redirect 'npm test -- --watch'"
 ROWS = "{id, files: {name: text}, cwd?, command}"
@@ -42,7 +42,7 @@ def show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _redirected_here(args: argparse.Namespace) -> Redirected:
+def _redirected_here(args: argparse.Namespace) -> Redirection:
     if args.command is None:
         raise SnellError("give a command", advice=f"for example: {EXAMPLE}")
     return redirect_command(options_here("toolchain"), args.command, os.getcwd())
