@@ -38,16 +38,16 @@ LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 def once(event: Event, context: PackContext) -> Deny | Ask | None:
     """Claim a call, or refuse it."""
     if context.database is None:
-        return _closed("there is no database")
+        return _write_refusal("there is no database")
     rules = rules_for(context)
     if rules.problem:
-        return _closed(rules.problem)
+        return _write_refusal(rules.problem)
     which = name_call(event, context)
     reach("before claim")
     try:
         answer = _claim_or_refuse(context.database, event, context, which, rules)
     except StoreError as error:
-        return _closed(str(error))
+        return _write_refusal(str(error))
     reach("after claim")
     return answer
 
@@ -117,7 +117,7 @@ def _on_conflict(
     tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
     if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, context, rules):
-        return _lost(which, lost)
+        return _lost_refusal(which, lost)
     wanted = _with_key_of_place(tx, wanted, which)
     other = claims.claim(tx, wanted)
     if other is None:
@@ -179,7 +179,7 @@ def _happens_once(event: Event, which: NamedCall, context: PackContext, rules: t
     return describe_call(event, which.tool, rules, context).found.replay == "REPLAY_EXACT"
 
 
-def _lost(which: NamedCall, lost: str) -> Deny:
+def _lost_refusal(which: NamedCall, lost: str) -> Deny:
     return Deny(
         f"the ledger was lost, so it is unknown whether `{which.tool.raw}` was called like this before: {lost}",
         instead="tell the user, who checks what was done and then runs `snell ledger release lost`",
@@ -202,7 +202,7 @@ def _still_running(which: NamedCall, other: Claim) -> Deny:
     )
 
 
-def _closed(why: str) -> Deny:
+def _write_refusal(why: str) -> Deny:
     return Deny(
         f"the ledger cannot record this call, and in durable mode no call runs without that: {why}",
         instead='tell the user; `[pack.ledger] mode = "audit"` lets calls run without it',

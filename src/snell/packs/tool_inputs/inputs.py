@@ -115,10 +115,10 @@ def error_text(event: Event) -> str:
 
 def _entry(event: Event, context: PackContext) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may have other field names.
-    return entry_for(_tool(event), context.options, _learned(event, context))
+    return entry_for(_tool(event), context.options, _learned_schema(event, context))
 
 
-def _learned(event: Event, context: PackContext) -> LearnedTool | None:
+def _learned_schema(event: Event, context: PackContext) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
     days = context.options.get("learned_days")

@@ -70,7 +70,7 @@ class Project:
             return []
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
 
-    def cached(self, name: str, compute: "Callable[[Project], T]") -> T:
+    def get_or_compute(self, name: str, compute: "Callable[[Project], T]") -> T:
         """Compute something about this folder once; several callers ask for the same."""
         if name not in self._cache:
             self._cache[name] = compute(self)

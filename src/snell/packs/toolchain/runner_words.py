@@ -30,7 +30,7 @@ def command_for(intent: CommandIntent, command: Command, answer: Answer, project
     chain, program = answer.toolchain, command.words[0].lower()
     if not chain.runs_targets:
         if _keeps_its_runner(program, chain, project) or chain.family in _ONE_TOOL:
-            return _unchanged(command, len(command.words))
+            return _keep_words(command, len(command.words))
         if chain.family == "python" and chain.runner:
             return _python(intent, command, chain)
         if program in MANAGERS and chain.name in MANAGERS:
@@ -70,14 +70,14 @@ def _keeps_its_runner(program: str, chain: Toolchain, project: Project) -> bool:
     return is_known or chain.name not in _PYTHON_RUNNERS
 
 
-def _unchanged(command: Command, words: int) -> Made:
+def _keep_words(command: Command, words: int) -> Made:
     return Made(" ".join(command.words[:words]), words)
 
 
 def _python(intent: CommandIntent, command: Command, chain: Toolchain) -> Made:
     """Return the same tool with the same arguments, started the way this project starts its tools."""
     if chain.runner == "python -m":
-        return _unchanged(command, intent.arguments_at)  # by name or as a module: no difference
+        return _keep_words(command, intent.arguments_at)  # by name or as a module: no difference
     tool = " ".join(command.words[intent.tool_at : intent.arguments_at]).lower()
     return Made(f"{chain.runner} {tool}", intent.arguments_at)
 
@@ -86,7 +86,7 @@ def _node(intent: CommandIntent, command: Command, manager: str) -> Made | None:
     """Return the same script. Only npm needs `--` before the script's arguments, and takes others for itself."""
     old, script = command.words[0].lower(), command.words[intent.arguments_at - 1]
     if old == manager and command.words[1] != "run":
-        return _unchanged(command, intent.arguments_at)
+        return _keep_words(command, intent.arguments_at)
     is_short = intent.action == "test" and script in ("test", "t", "tst") and manager != "bun"
     text = f"{manager} {'test' if is_short else f'run {script}'}"
     separated = intent.arguments[:1] == ("--",)

@@ -150,7 +150,7 @@ def _always(**commands: str) -> Callable[[Project], Commands]:
 
 def _runner(name: str, files: tuple[str, ...], read: Callable[[Project], Targets]) -> Toolchain:
     def found(project: Project) -> Targets:
-        return project.cached(name, read)
+        return project.get_or_compute(name, read)
 
     def commands(project: Project) -> Commands:
         return {action: f"{name} {action}" for action in ACTIONS if action in found(project)}
