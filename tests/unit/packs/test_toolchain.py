@@ -8,9 +8,9 @@ import pytest
 from snell.model.effects import Verdict
 from snell.packs.toolchain.projects import Project
 from snell.packs.toolchain.rewrite_line import Redirection, redirect_line
+from snell.packs.toolchain.seed_mode import DETECTORS, action_of, project_command
 from snell.packs.toolchain.targets import just_recipes, make_targets, task_names, what_runs
 from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, answer_for, toolchains_from
-from snell.packs.toolchain.whole_command import DETECTORS, action_of, project_command
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks

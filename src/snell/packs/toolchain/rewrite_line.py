@@ -13,9 +13,9 @@ from msgspec import Struct
 from snell.packs.toolchain.command_intent import TOOLS, CommandIntent, command_intent
 from snell.packs.toolchain.projects import Project, folders_above, is_repository
 from snell.packs.toolchain.runner_words import Made, command_for, seen_from
+from snell.packs.toolchain.seed_mode import action_of, project_command
 from snell.packs.toolchain.targets import MAKEFILES
 from snell.packs.toolchain.toolchains import Answer, Toolchain, answer_for, toolchains_from
-from snell.packs.toolchain.whole_command import action_of, project_command
 from snell.packs.toolchain.working_folders import with_folders
 from snell.shell.reader import Command, CommandLine, is_escaped, read, without_escape
 
