@@ -126,7 +126,7 @@ def test_without_rich_a_terminal_gets_lines(watcher: Watcher) -> None:
         screen.wait_for("stop-it")
         assert screen.interrupt() == 0
     assert "┃" not in screen.text
-    assert "\x1b[31mdeny  \x1b[0m PreToolUse" in screen.text
+    assert "\x1b[31mdeny      \x1b[0m PreToolUse" in screen.text
 
 
 def test_a_number_that_cannot_be_is_a_mistake(watcher: Watcher) -> None:

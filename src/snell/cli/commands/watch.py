@@ -137,4 +137,4 @@ def _hooks(seen: Seen) -> str:
     loud = sorted((run for run in seen.hooks if run.said or run.failed), key=lambda run: run.said != seen.verdict)
     told = [f"{run.hook}: {run.said or 'failed'} {run.ms:.1f} ms" for run in loud]
     silent = len(seen.hooks) - len(loud)
-    return ", ".join([*told, *([f"{silent} silent"] if silent else [])])
+    return ", ".join([*told, *([f"{silent} without opinion"] if silent else [])])
