@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from snell.engine.explain import wrap
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.hooks import Hook
-from snell.runtime.app import Context, Runtime
+from snell.runtime.app import Runtime
 from snell.settings.json_schema import json_schema
 from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
@@ -84,15 +85,15 @@ def _look(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
     loaded = load(where, cwd, env)
     adopt_orphans()
     with Runtime.for_user(env, where) as runtime:
-        place = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
+        context = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
     files = tuple(_files(locate(where, cwd, env), loaded))
-    return _Found(loaded, files, tuple(place.book.hooks()), _problems(loaded, place))
+    return _Found(loaded, files, tuple(context.registry.hooks()), _problems(loaded, context))
 
 
-def _problems(loaded: Loaded, place: Context) -> tuple[Problem, ...]:
+def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:
     """What is wrong with the settings, then what showed itself when the hooks were loaded."""
     known = {str(each) for each in loaded.problems}
-    later = (problem for problem in place.problems if problem not in known)
+    later = (problem for problem in context.problems if problem not in known)
     return (*loaded.problems, *(Problem("", 0, problem) for problem in later))
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from snell.cli.health import Check, Status, Visit
 from snell.cli.memory_switch import is_on
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
-from snell.runtime.app import Context, Runtime
+from snell.runtime.app import Runtime
 from snell.runtime.missing_packages import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
@@ -20,10 +21,10 @@ def checks(visit: Visit) -> Iterator[Check]:
     loaded = load(visit.where, visit.cwd, visit.env)
     adopt_orphans()
     with Runtime.for_user(visit.env, visit.where) as runtime:
-        place = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(visit.cwd)}))
+        context = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(visit.cwd)}))
     yield from _switches(loaded)
-    yield from _problems(loaded, place)
-    yield from _hooks(loaded, place)
+    yield from _problems(loaded, context)
+    yield from _hooks(loaded, context)
     yield _memory(visit)
 
 
@@ -47,24 +48,24 @@ def _switches(loaded: Loaded) -> Iterator[Check]:
         yield Check("switches", "ok", "the policy lets none but its own hooks run")
 
 
-def _problems(loaded: Loaded, place: Context) -> Iterator[Check]:
+def _problems(loaded: Loaded, context: Context) -> Iterator[Check]:
     found = [each for each in loaded.problems if Path(each.file).name != PAUSE_FILE]  # that has its own line
     for problem in found[:SHOWN]:
         status: Status = "fail" if problem.severity == "error" else "warn"
         yield Check("settings", status, f"{problem.file}:{problem.line}: {problem.message}", problem.advice)
-    lacking = missing_packages(place.book, place.executor.around)
+    lacking = missing_packages(context)
     for each in lacking[:SHOWN]:
         yield Check("hooks", "fail", each.message, each.advice)
     known = {str(each) for each in (*loaded.problems, *lacking)}
-    later = [each for each in place.problems if each not in known]
+    later = [each for each in context.problems if each not in known]
     for text in later[:SHOWN]:
         yield Check("settings", "warn", text, "`snell settings` shows the hooks that count here")
     if not found and not later and not lacking:
         yield Check("settings", "ok", "nothing is wrong with them")
 
 
-def _hooks(loaded: Loaded, place: Context) -> Iterator[Check]:
-    hooks = list(place.book.hooks())
+def _hooks(loaded: Loaded, context: Context) -> Iterator[Check]:
+    hooks = list(context.registry.hooks())
     unapproved = [hook.id for hook in hooks if hook.untrusted] + [each.path for each in loaded.python if each.untrusted]
     if unapproved:
         shown = ", ".join(unapproved[:5]) + (", ..." if len(unapproved) > 5 else "")
