@@ -6,11 +6,11 @@ import pytest
 
 from snell.operations.guard import COMMANDS
 from snell.packs.guard.judge import judge
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.one_time_allow import allow_once, keep_denied, last_denied, uses_allowance
 from snell.packs.guard.presets import apply_presets
 from snell.packs.guard.rules import RULES
 from snell.packs.guard.session_state import after_secret, keep_files, keep_secret, known_files
-from snell.packs.guard.shell.known_values import Value
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
 from snell.store.in_memory import InMemoryStore

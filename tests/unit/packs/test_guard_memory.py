@@ -7,7 +7,7 @@ import pytest
 
 from snell.packs.guard import verdict_cache as memory
 from snell.packs.guard.judge import Judgement
-from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from snell.cli.checks import text_in
 from snell.model.errors import SnellError
 from snell.packs.guard.judge import Judgement, judge
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.snell_paths import snell_paths
 from snell.sdk.pack_context import PackContext
 from snell.system.paths import places

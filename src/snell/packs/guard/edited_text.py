@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 

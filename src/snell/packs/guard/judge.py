@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Ground, project_in
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
 from snell.packs.guard.rules.windows import find_unread
-from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.source_text import Budget, TooMuchError
 from snell.packs.guard.shell.symlinks import follow_links

@@ -4,7 +4,7 @@ import posixpath
 import re
 
 from snell.model.tool_names import names
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.snell_paths import NOWHERE as NO_OWN
 from snell.packs.guard.snell_paths import SnellPaths
 from snell.system.lazy_regex import lazy_regex

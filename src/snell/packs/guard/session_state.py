@@ -13,12 +13,12 @@ from typing import Any
 
 from snell.model.protocols import Store
 from snell.packs.guard.judge import Judgement
+from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
 from snell.packs.guard.rules.read_secret import RULE as COPY
 from snell.packs.guard.secret_fingerprints import ADDING, has_value
 from snell.packs.guard.shell.interpreters import SHELLS
-from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.sdk.subjects import ToolCall

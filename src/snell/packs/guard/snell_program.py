@@ -16,8 +16,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 import snell
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
-from snell.packs.guard.shell.known_values import UNKNOWN
 
 _PACKAGES = ("site-packages", "dist-packages")
 _PATTERN = ("*", "?", "[", UNKNOWN)

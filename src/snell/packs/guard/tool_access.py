@@ -11,11 +11,11 @@ from snell.model.command_folders import folders_of
 from snell.model.command_lines import Place, places
 from snell.model.tool_names import has_code, names, only_looks, plain_name, runs_other_code
 from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.mcp_tools import commands_of, findings_of, moves, of_notebook, removes
 from snell.packs.guard.not_shell_text import is_for_shell, without_misread
-from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.sensitive_files import is_program, runs_by_itself
-from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.shell.program_files import text_by_file
 from snell.packs.guard.shell.shell_state import Step
 from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
 from snell.sdk.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall

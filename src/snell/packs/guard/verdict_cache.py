@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from snell.packs.guard.file_lookups import Noted, noting
 from snell.packs.guard.judge import Judgement, judge
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.rules import UNREADABLE
-from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.snell_paths import SnellPaths
 
 MOST = 256

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from snell.packs.guard.git_index import is_tracked
+from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -33,9 +34,7 @@ from snell.packs.guard.path_classes import (
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.sensitive_files import runs_by_itself
-from snell.packs.guard.shell.known_values import MOVED, UNKNOWN
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
-from snell.packs.guard.shell.unknown_parts import is_unset
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import Value, is_unset
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.shell.unknown_parts import is_unset
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

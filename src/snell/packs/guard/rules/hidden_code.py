@@ -8,11 +8,10 @@ nobody encodes what they want others to read. Code that cannot be known is asked
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value, is_unset
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.shell.unknown_parts import is_unset
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(

@@ -8,6 +8,7 @@ whole folder away.
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -26,7 +27,6 @@ from snell.packs.guard.path_classes import (
     place_of,
 )
 from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 

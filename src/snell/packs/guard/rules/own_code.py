@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import names
 from snell.packs.guard.file_lookups import LINK, kind_of
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import HOME, ROOT, Ground, is_remade, place_of
 from snell.packs.guard.reading_programs import only_reads, written_by_words
 from snell.packs.guard.rule import Finding, Rule, arguments
@@ -22,7 +23,6 @@ from snell.packs.guard.rules.permissions import CHANGERS
 from snell.packs.guard.rules.wipe import WIPERS
 from snell.packs.guard.sensitive_files import is_own_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
-from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from snell.model.tool_names import names
 from snell.packs.guard.file_lookups import asks_more
+from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
 from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_own_code
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_in

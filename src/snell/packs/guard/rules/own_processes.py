@@ -8,10 +8,10 @@ says their number is. Looking at processes is free, and so are signals to all ot
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_values import PROCESS
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import is_own
-from snell.packs.guard.shell.known_values import PROCESS
 from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_processes import is_own_process

@@ -7,10 +7,10 @@ Opening up, taking over or locking away files by their permissions.
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.system.lazy_regex import lazy_regex
 

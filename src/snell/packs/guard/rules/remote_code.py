@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import NETWORK, Value
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.known_values import NETWORK, Value
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex

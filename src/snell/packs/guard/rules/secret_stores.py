@@ -6,9 +6,9 @@ Keychains, password managers and cloud secret stores when they are told to print
 
 from collections.abc import Iterator
 
+from snell.packs.guard.output_kinds import prints_secret
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.secret_commands import prints_secret
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.path_classes import ABOVE, HOME, PROJECT_ROOT, ROOT, SYSTEM, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.rules.git_arguments import git_words
 from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import ARCHIVE, REMOTE, UNKNOWN
 from snell.packs.guard.shell.network_transfers import is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.rule import Finding, Rule, arguments
 from snell.packs.guard.sensitive_files import is_private, secret_folder, secret_in
-from snell.packs.guard.shell.known_values import ARCHIVE, ENVIRONMENT, PRIVATE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import Ground
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import runs_by_itself
-from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 

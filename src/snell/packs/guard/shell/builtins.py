@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, is_unset
 from snell.packs.guard.shell import interpreters
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.program_output import printf_output
-from snell.packs.guard.shell.run_command import Performer
-from snell.packs.guard.shell.shell_state import ShellState
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.shell.shell_state import Performer, ShellState
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

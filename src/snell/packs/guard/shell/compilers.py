@@ -7,10 +7,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from snell.packs.guard.known_values import SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.known_values import SOURCE, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 
 if TYPE_CHECKING:
     from snell.packs.guard.shell.walk import Call, Walk

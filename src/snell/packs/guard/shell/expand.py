@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
+from snell.packs.guard.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.brace_expansion import expand_braces
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import MOST_ALTERNATIVES, ShellState
 from snell.packs.guard.shell.tree import Arithmetic, Node, Part, Substitution, Text, Variable, Word
 from snell.system.lazy_regex import lazy_regex

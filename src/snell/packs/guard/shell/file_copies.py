@@ -7,11 +7,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from snell.packs.guard.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
 from snell.packs.guard.path_classes import BUILD, TEMP, Ground, place_of
 from snell.packs.guard.sensitive_files import secret_folder, secret_in
-from snell.packs.guard.shell import run_command
-from snell.packs.guard.shell.known_values import ARCHIVE, MOVED, NETWORK, PROGRAM, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local
+from snell.packs.guard.shell.program_files import file_value
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 
@@ -33,7 +33,7 @@ def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | 
     if not target and len(paths) > 1:
         target = paths.pop()
     for source in paths:
-        value = scene.content(source) or run_command.file_value(scene.absolute(source), scene)
+        value = scene.content(source) or file_value(scene.absolute(source), scene)
         if source in _STDIN and stdin is not None:
             value = stdin
         if _PROGRAM.fullmatch(source):

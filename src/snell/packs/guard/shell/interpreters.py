@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
 from snell.packs.guard.shell import loaded_modules, program_code
 from snell.packs.guard.shell.build_recipes import reads_recipes, recipes
-from snell.packs.guard.shell.known_values import DECODED, MOVED, NETWORK, PROGRAM, SOMETHING, SOURCE, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_output import output_of
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -238,8 +238,6 @@ def _language(walk: Walk, call: Call, scene: ShellState) -> Value:
 def _given_code(
     walk: Walk, call: Call, scene: ShellState, name: str, codes: list[Value], script: Value | None, *, module: bool
 ) -> Value:
-    from snell.packs.guard.shell.program_output import output_of
-
     if name in ("awk", "gawk", "mawk", "nawk"):
         codes = [script] if script is not None and not any(word.text == "-f" for word in call.words) else []
         output = output_of("awk", call, scene)

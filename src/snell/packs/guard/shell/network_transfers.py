@@ -9,8 +9,8 @@ import re
 from msgspec import Struct
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import NETWORK, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import ShellState
 from snell.system.lazy_regex import lazy_regex
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from snell.packs.guard.shell.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
+from snell.packs.guard.known_values import DECODED, ENVIRONMENT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.loaded_modules import loaded_files, with_own_files
 from snell.packs.guard.shell.process_signals import signals, signals_of_awk
 from snell.packs.guard.shell.program_constants import fold_constants, plain_text

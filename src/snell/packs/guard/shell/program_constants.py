@@ -13,7 +13,7 @@ import codecs
 import re
 from collections.abc import Callable
 
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.known_values import UNKNOWN
 from snell.system.lazy_regex import lazy_regex
 
 _S = r"«(\d+)»"

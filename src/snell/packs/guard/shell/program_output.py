@@ -10,12 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import NO_PROJECT
-from snell.packs.guard.secret_commands import prints_personal, prints_secret
-from snell.packs.guard.shell import run_command
-from snell.packs.guard.shell.eval_output import is_init
-from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
-from snell.packs.guard.shell.known_values import (
+from snell.packs.guard.known_values import (
     ARCHIVE,
     DECODED,
     EMPTY,
@@ -29,9 +24,13 @@ from snell.packs.guard.shell.known_values import (
     UNKNOWN,
     Value,
 )
+from snell.packs.guard.output_kinds import prints_personal, prints_secret, prints_shell_code
+from snell.packs.guard.path_classes import NO_PROJECT
+from snell.packs.guard.shell.file_copies import copy_files, pack_archive, unpack_archive
 from snell.packs.guard.shell.network_transfers import DOWNLOADERS, download_output
 from snell.packs.guard.shell.process_signals import finds_snell
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_files import file_value
+from snell.packs.guard.shell.shell_state import ShellState, program_of
 from snell.shell import ansi_quotes
 from snell.system.lazy_regex import lazy_regex
 
@@ -89,7 +88,7 @@ def output_of(program: str, call: Call, scene: ShellState) -> Value:
                 scene.write(name, Value(UNKNOWN, labels))
     if program in ("pgrep", "pidof", "lsof", "fuser") and finds_snell(args):
         labels |= {f"{PROCESS} snell"}
-    return Value(UNKNOWN, labels | {INIT} if is_init(program, args) else labels)
+    return Value(UNKNOWN, labels | {INIT} if prints_shell_code(program, args) else labels)
 
 
 def leave_files(program: str, call: Call, scene: ShellState, output: Value) -> None:
@@ -201,7 +200,7 @@ def _pwd(_call: Call, _args: list[str], scene: ShellState) -> Value:
 
 
 def _names(call: Call, args: list[str], scene: ShellState) -> Value:
-    program = run_command.program_of(call.words[0].text)
+    program = program_of(call.words[0].text)
     paths = [arg for arg in args if not arg.startswith("-")]
     if not paths:
         return SOMETHING
@@ -303,7 +302,7 @@ def _given(program: str, call: Call, args: list[str], scene: ShellState) -> Valu
         paths = [path for path in paths if not path.isdigit()]
     if program in ("openssl", "tee", "sponge", "tr"):
         paths = [arg for before, arg in itertools.pairwise(args) if before == "-in"]
-    values = [scene.content(path) or run_command.file_value(scene.absolute(path), scene) for path in paths]
+    values = [scene.content(path) or file_value(scene.absolute(path), scene) for path in paths]
     if not values or "-" in args:
         values.append(call.stdin or SOMETHING)
     if len(values) == 1:

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
-from snell.packs.guard.secret_commands import prints_secret
-from snell.packs.guard.shell.eval_output import is_init
-from snell.packs.guard.shell.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import CONTAINER, HOST, ShellState
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.known_values import INIT, NETWORK, SECRET, SOMETHING, UNKNOWN, Value, is_unset
+from snell.packs.guard.output_kinds import prints_secret, prints_shell_code
+from snell.packs.guard.shell.shell_state import CONTAINER, HOST, Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -141,7 +138,7 @@ _LISTS = lazy_regex(r"(?:(?:container|image|volume) )?(?:ps|ls|list|images)\b.*(
 
 def _printed(texts: list[str]) -> Value:
     program = program_of(texts[0])
-    labels = {f"output {program}"} | ({INIT} if is_init(program, texts[1:]) else set())
+    labels = {f"output {program}"} | ({INIT} if prints_shell_code(program, texts[1:]) else set())
     if _LISTS.match(" ".join(texts[1:])) and not any(re.match(r"-f|--filter|name=", text) for text in texts):
         labels.add("every one")
     if prints_secret(program, tuple(texts[1:])):

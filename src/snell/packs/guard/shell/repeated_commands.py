@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.interpreters import SHELLS, run_code
-from snell.packs.guard.shell.known_values import EMPTY, FED, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.shell.run_command import Performer, file_value, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.program_files import file_value
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.system.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from snell.model.tool_names import names
 from snell.packs.guard.file_lookups import LINK, PLAIN, kind_of
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
 
 MOST_PATHS = 24

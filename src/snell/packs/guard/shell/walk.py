@@ -10,14 +10,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.tool_names import names
+from snell.packs.guard.known_values import (
+    BREAK,
+    EMPTY,
+    SOMETHING,
+    UNKNOWN,
+    Value,
+    any_of,
+    text_without_unknown_parts,
+    without_unknown_parts,
+)
 from snell.packs.guard.sensitive_files import PROXY, is_program, runs_by_itself
-from snell.packs.guard.shell import run_command
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.grammar import read
-from snell.packs.guard.shell.known_values import BREAK, EMPTY, SOMETHING, UNKNOWN, Value, any_of
-from snell.packs.guard.shell.named_files import labels_of_named_files, named_file
-from snell.packs.guard.shell.shell_state import ShellState, Step
+from snell.packs.guard.shell.program_files import file_value, labels_of_named_files, named_file, written_files
+from snell.packs.guard.shell.run_command import perform
+from snell.packs.guard.shell.shell_state import ShellState, Step, program_of
 from snell.packs.guard.shell.source_text import TooMuchError
 from snell.packs.guard.shell.tree import (
     Assignment,
@@ -33,8 +42,6 @@ from snell.packs.guard.shell.tree import (
     Simple,
     Word,
 )
-from snell.packs.guard.shell.unknown_parts import text_without_unknown_parts, without_unknown_parts
-from snell.packs.guard.shell.written_files import written_files
 from snell.system.lazy_regex import lazy_regex
 
 MOST_STEPS = 2_000
@@ -211,7 +218,7 @@ class Walk:
         scene.depth += 1
         if scene.depth > DEEPEST_CALL:
             raise TooMuchError("commands are wrapped too deeply")
-        output = run_command.perform(self, call, scene)
+        output = perform(self, call, scene)
         scene.depth -= 1
         return output
 
@@ -255,7 +262,7 @@ class Walk:
         scene.budget.check_time()
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
-        program = run_command.program_of(call.words[0].text)
+        program = program_of(call.words[0].text)
         args = tuple(word.text for word in call.words[1:])
         named = written_files(program, args, call.stdin.text if call.stdin else "")
         writes = (*call.writes, *(named_file(scene.absolute(path), scene) for path in named))
@@ -325,7 +332,7 @@ class Walk:
             return self._duplicated(call, operator, target.text, scene)
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
-            stdin = scene.content(path) or run_command.file_value(path, scene)
+            stdin = scene.content(path) or file_value(path, scene)
             opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
             return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
@@ -355,7 +362,7 @@ class Walk:
         if target == UNKNOWN:
             held = [scene.files.get(name, EMPTY) for name in scene.fds.values()]
             return replace(call, stdin=any_of(held) if held else call.stdin)
-        return replace(call, stdin=scene.files.get(path) or run_command.file_value(path, scene)) if path else call
+        return replace(call, stdin=scene.files.get(path) or file_value(path, scene)) if path else call
 
     def _one_value(self, word: Word, scene: ShellState) -> Value:
         return any_of(single(word, scene, self.capture))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.packs.guard.known_values import SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.interpreters import run_code
-from snell.packs.guard.shell.known_values import SOMETHING, UNKNOWN, Value
 from snell.packs.guard.shell.remote_commands import PERFORMERS as ELSEWHERE
 from snell.packs.guard.shell.repeated_commands import PERFORMERS as SWEEPS
-from snell.packs.guard.shell.run_command import Performer, program_of
-from snell.packs.guard.shell.shell_state import ShellState
+from snell.packs.guard.shell.shell_state import Performer, ShellState, program_of
 from snell.shell.wrappers import WRAPPERS
 from snell.system.lazy_regex import lazy_regex
 
