@@ -34,10 +34,10 @@ class Value(Struct, frozen=True):
     def detail(self, label: str) -> str:
         return next((known.partition(" ")[2] for known in sorted(self.labels) if known.startswith(label)), "")
 
-    def labelled(self, *labels: str) -> "Value":
+    def with_labels(self, *labels: str) -> "Value":
         return Value(self.text, self.labels.union(labels))
 
-    def joined(self, other: "Value") -> "Value":
+    def concat(self, other: "Value") -> "Value":
         return Value((self.text + other.text)[:LONGEST_VALUE], self.labels | other.labels)
 
 
@@ -74,6 +74,6 @@ def text_without_unknown_parts(text: str) -> str:
     return _INSIDE.sub("", text)
 
 
-def is_unset(value: Value) -> bool:
+def is_unset_variable(value: Value) -> bool:
     """Nothing at all is known of it but the name of a variable."""
     return bool(value.text) and not value.text.strip(UNKNOWN + "/ ") and value.has("variable")

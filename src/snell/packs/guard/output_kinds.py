@@ -50,7 +50,7 @@ def prints_secret(program: str, args: tuple[str, ...]) -> bool:
 
 
 def prints_personal(program: str, args: tuple[str, ...]) -> bool:
-    """Fine to look at here, and nobody else's business."""
+    """Tell whether the command prints personal data: fine to read here, not to send."""
     return program in _PERSONAL_PROGRAMS and _PERSONAL.match(" ".join((program, *args))) is not None
 
 

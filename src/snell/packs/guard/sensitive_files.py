@@ -100,7 +100,7 @@ _STARTS = lazy_regex(
 
 
 @lru_cache(maxsize=4096)
-def secret_in(path: str, home: str = "") -> str:
+def secret_name(path: str, home: str = "") -> str:
     """The path, shortened, when it names a file that holds secrets; else nothing."""
     name = path.rstrip("/").rpartition("/")[2]
     at_home = bool(home) and path == f"{home}/{name}"
@@ -120,12 +120,12 @@ def is_private(path: str) -> bool:
     return _PRIVATE.search(path) is not None
 
 
-def secret_folder(path: str) -> bool:
+def is_secret_folder(path: str) -> bool:
     """The whole of this folder is likely to hold secrets."""
     return path.rstrip("/").rpartition("/")[2].lower() in _SECRET_FOLDERS
 
 
-def is_own(path: str) -> bool:
+def is_snell_file(path: str) -> bool:
     """Snell's own settings, trust, state or program; a pattern that would find them counts."""
     if _OWN.search(path):
         return True
@@ -136,12 +136,12 @@ def is_own(path: str) -> bool:
     )
 
 
-def is_own_code(path: str) -> bool:
+def is_snell_code(path: str) -> bool:
     """A file or folder of an installed Snell."""
     return "snell" in path and _OWN_CODE.search(path) is not None
 
 
-def runs_by_itself(path: str) -> bool:
+def is_startup_file(path: str) -> bool:
     """What is in this file is run later, without being asked for."""
     return _STARTS.search(path) is not None
 
@@ -149,12 +149,12 @@ def runs_by_itself(path: str) -> bool:
 PROXY = lazy_regex(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
 
 
-def is_program(path: str) -> bool:
+def is_system_program(path: str) -> bool:
     """A file in a folder of programs, outside a project."""
     return (path.startswith(("/usr/", "/bin/", "/opt/")) and "/bin/" in path) or "/.local/bin/" in path
 
 
-def is_client_hook(path: str) -> bool:
+def is_client_hook_file(path: str) -> bool:
     """A client's file that says which hooks run."""
     return _CLIENT_HOOKS.search(path) is not None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules import (
     databases,
@@ -37,7 +37,7 @@ from snell.packs.guard.rules import (
 )
 from snell.packs.guard.shell.shell_state import Step
 
-Finder = Callable[[Step, Ground], Iterator[Finding]]
+Finder = Callable[[Step, Workspace], Iterator[Finding]]
 
 FORK_BOMB = Rule(
     name="fork-bomb",

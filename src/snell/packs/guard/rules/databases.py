@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.known_values import UNKNOWN, Value, is_unset
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import UNKNOWN, Value, is_unset_variable
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
@@ -91,7 +91,7 @@ _TOOLS = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     text = " ".join((step.program, *step.args))
     if _TOOLS.match(text) and "--help" not in step.args and not _is_test(step):
         hard = not re.search(r"prisma db push|drizzle-kit push|fixtures:load|seed:replant", text)
@@ -136,7 +136,7 @@ def _is_unknown(step: Step) -> bool:
     given = [after for before, after in itertools.pairwise(step.words) if _SAYS.fullmatch(before.text)]
     given += [Value(word.text.partition("=")[2], word.labels) for word in step.words if _SAYS_LONG.match(word.text)]
     given += [Value(step.stdin.text.strip(), step.stdin.labels)] if step.stdin is not None else []
-    return any(map(is_unset, given))
+    return any(map(is_unset_variable, given))
 
 
 _SAYS = lazy_regex(r"-[ce]|--(?:command|execute|eval|query)")

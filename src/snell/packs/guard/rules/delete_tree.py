@@ -9,8 +9,9 @@ time is asked about.
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.git_index import is_tracked
-from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset
+from snell.packs.guard.known_values import MOVED, UNKNOWN, is_unset_variable
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -18,7 +19,6 @@ from snell.packs.guard.path_classes import (
     GIT,
     HOME,
     HOME_PART,
-    NOWHERE,
     OUTSIDE,
     PROJECT,
     PROJECT_ROOT,
@@ -27,13 +27,14 @@ from snell.packs.guard.path_classes import (
     SYSTEM,
     TEMP,
     TEMP_ROOT,
-    Ground,
-    is_leftover,
-    is_remade,
-    place_of,
+    UNKNOWN_PLACE,
+    Workspace,
+    classify_path,
+    is_leftover_name,
+    is_rebuilt_name,
 )
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive_files import runs_by_itself
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -120,21 +121,21 @@ _ALL_SOURCES = lazy_regex(
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program == "gio" and step.args[:1] not in (("trash",), ("remove",)):
         return
     if step.program not in REMOVERS or (step.program == "rmdir" and not _is_windows(step)):
         return
-    given = arguments(step.args[1:] if step.program == "gio" else step.args)
+    given = parse_arguments(step.args[1:] if step.program == "gio" else step.args)
     if given.has("--help", "--version", "-WhatIf"):
         return
     everything = next((word.text for word in step.words[1:] if word.detail("found") == "all"), "")
     if not step.sweeps and everything:
-        place = place_of(ground.absolute(everything.partition(UNKNOWN)[0] or "."), ground)
+        place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
         verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
         yield verdict(f"it deletes everything that a search without a filter finds in {place}")
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
-    if found and not step.sweeps and not _is_remade_or_temporary(found, ground):
+    if found and not step.sweeps and not _is_remade_or_temporary(found, workspace):
         yield RULE.ask("it deletes whatever a search finds")
     recursive = (
         given.has("-r", "-R", "--recursive", "-Recurse", "-recurse")
@@ -144,27 +145,27 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     before = [label.partition(" ")[2] for label in sorted(step.touched) if label.startswith(f"{MOVED} ")]
     for operand in (*given.operands, *before):  # what was moved away first is still what it was
         # All of them: behind one that is asked about may stand one that is denied.
-        if finding := _judge(operand, step, ground, recursive=recursive, forced=given.has("-f", "--force")):
+        if finding := _judge(operand, step, workspace, recursive=recursive, forced=given.has("-f", "--force")):
             yield finding
-    if not recursive and any(map(is_unset, step.words[1:])):
-        yield from _with_unknown_options(given.operands, step, ground)
+    if not recursive and any(map(is_unset_variable, step.words[1:])):
+        yield from _with_unknown_options(given.operands, step, workspace)
 
 
-def _with_unknown_options(operands: tuple[str, ...], step: Step, ground: Ground) -> Iterator[Finding]:
+def _with_unknown_options(operands: tuple[str, ...], step: Step, workspace: Workspace) -> Iterator[Finding]:
     """`rm $OPTS ~/work`: what nobody knows may hold `-rf`."""
     for operand in operands:
-        if operand.strip(UNKNOWN) and _judge(operand, step, ground, recursive=True, forced=True):
+        if operand.strip(UNKNOWN) and _judge(operand, step, workspace, recursive=True, forced=True):
             yield RULE.ask(f"with options that get known at run time only, it may delete all of `{operand}`")
             return
 
 
-def _is_remade_or_temporary(found: str, ground: Ground) -> bool:
-    path = ground.absolute(found.partition(UNKNOWN)[0] or ".")
-    place, name = place_of(path, ground), found.rpartition("/")[2]
+def _is_remade_or_temporary(found: str, workspace: Workspace) -> bool:
+    path = workspace.absolute(found.partition(UNKNOWN)[0] or ".")
+    place, name = classify_path(path, workspace), found.rpartition("/")[2]
     return (
-        is_remade(name)
+        is_rebuilt_name(name)
         or place in (TEMP, TEMP_ROOT, BUILD)
-        or (is_leftover(name) and place in (PROJECT, PROJECT_ROOT, SOURCES))
+        or (is_leftover_name(name) and place in (PROJECT, PROJECT_ROOT, SOURCES))
     )
 
 
@@ -172,7 +173,7 @@ def _is_windows(step: Step) -> bool:
     return step.program in ("rd", "rmdir", "del", "erase") and any(arg.lower() in ("/s", "/q") for arg in step.args)
 
 
-def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced: bool) -> Finding | None:
+def _judge(operand: str, step: Step, workspace: Workspace, *, recursive: bool, forced: bool) -> Finding | None:
     if operand.lower() in ("/s", "/q", "/f") and _is_windows(step):
         return None
     if _WINDOWS.match(operand):
@@ -181,20 +182,20 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
         return RULE.deny("it deletes `~`, which is the home folder once it is not quoted")
     if not operand:
         return None
-    path = ground.absolute(operand)
-    place = place_of(path, ground)
+    path = workspace.absolute(operand)
+    place = classify_path(path, workspace)
     shown = operand.replace(UNKNOWN, "?")
     if not recursive:
         return _plain(place, path, shown, step)
-    if step.where == HERE and _ALL_SOURCES.fullmatch(path.removeprefix(ground.project)) and place == PROJECT:
+    if step.where == HERE and _ALL_SOURCES.fullmatch(path.removeprefix(workspace.project)) and place == PROJECT:
         return RULE.ask(f"it deletes all sources of one kind: `{shown}`")
-    if place in _HARMLESS and step.where == HERE and _is_kept(path, ground):
+    if place in _HARMLESS and step.where == HERE and _is_kept(path, workspace):
         return RULE.ask(f"git keeps what is in `{shown}`, and all of it is deleted")
     if place in _HARMLESS:
         return None
     if step.where == CONTAINER and place not in (ROOT, HOME, SYSTEM):
         return None
-    if place == NOWHERE:
+    if place == UNKNOWN_PLACE:
         return RULE.ask(f"what `{shown}` is gets known at run time only, and everything below it is deleted")
     if UNKNOWN in path and place == TEMP_ROOT:
         return None
@@ -205,10 +206,10 @@ def _judge(operand: str, step: Step, ground: Ground, *, recursive: bool, forced:
     return RULE.deny(f"it deletes {place}: `{shown}`") if place in _DENIED else None
 
 
-def _is_kept(path: str, ground: Ground) -> bool:
+def _is_kept(path: str, workspace: Workspace) -> bool:
     """A folder right below the project's own that git keeps: no build makes it again."""
-    below = path.removeprefix(f"{ground.project}/")
-    return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, ground.project)
+    below = path.removeprefix(f"{workspace.project}/")
+    return below != path and "/" not in below and UNKNOWN not in below and is_tracked(path, workspace.project)
 
 
 def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
@@ -230,7 +231,7 @@ def _plain(place: str, path: str, shown: str, step: Step) -> Finding | None:
     if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in path.rpartition("/")[2]:
         everything = place != OUTSIDE and not path.rpartition("/")[2].strip("*.")
         return (RULE.deny if everything else RULE.ask)(f"it deletes files of {place}: `{shown}`")
-    if runs_by_itself(path) and "/.git/" not in path and UNKNOWN not in path:
+    if is_startup_file(path) and "/.git/" not in path and UNKNOWN not in path:
         return RULE.ask(f"it deletes a file that shells and programs start from: `{shown}`")
     if place == PROJECT_ROOT and path.endswith("*") and "." not in path.rpartition("/")[2]:
         return RULE.ask(f"it deletes all files of {place}: `{shown}`")

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.known_values import Value, is_unset
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import Value, is_unset_variable
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -67,7 +68,7 @@ _DESTROYS = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     yield from _unknown(step)
     for path in (
         *step.writes,
@@ -81,7 +82,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         return
     text = " ".join((step.program, *step.args))
     named = next((arg for arg in step.args if _DEVICE.match(arg)), "")
-    if arguments(step.args).has("--help", "--version", "-V"):
+    if parse_arguments(step.args).has("--help", "--version", "-V"):
         return
     if re.match(r"(?:mkfs|mke2fs|mkdosfs|mkntfs)\b", step.program) and named:
         yield RULE.deny(
@@ -89,8 +90,8 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         )
     elif (
         step.program == "wipefs"
-        and arguments(step.args).has("-a", "--all", "-o")
-        and not arguments(step.args).has("-n", "--no-act")
+        and parse_arguments(step.args).has("-a", "--all", "-o")
+        and not parse_arguments(step.args).has("-n", "--no-act")
     ):
         yield RULE.deny("it wipes the signatures of a device")
     elif step.program in ("cp", "tee", "mv", "truncate", "shred") and named and step.args[-1] == named:
@@ -99,7 +100,7 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
         step.program in _TOOLS
         and step.args
         and _DESTROYS.match(text)
-        and not arguments(step.args).has("--help", "--version", "-V")
+        and not parse_arguments(step.args).has("--help", "--version", "-V")
     ):
         yield RULE.deny(f"`{step.program}` destroys or changes a volume or partition")
     elif step.program in ("ddrescue", "flashcp", "bmaptool") and any(map(_DEVICE.match, step.args[1:])):
@@ -126,5 +127,5 @@ def _unknown(step: Step) -> Iterator[Finding]:
         targets = [word for word in step.words[1:] if not word.text.startswith("-")][-1:]
     else:
         return
-    if any(is_unset(target) and not _FILE.search(target.detail("variable")) for target in targets):
+    if any(is_unset_variable(target) and not _FILE.search(target.detail("variable")) for target in targets):
         yield RULE.ask("which device this is written to gets known at run time only")

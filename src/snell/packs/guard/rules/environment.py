@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import names
 from snell.packs.guard.known_values import ENVIRONMENT
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -30,7 +30,7 @@ _SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     """Only where nothing takes the output; a pipe into `grep` is judged by what it prints."""
     if step.where != HERE or step.writes or step.appends:
         return

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
@@ -66,7 +66,7 @@ _STOPS = lazy_regex(
 _DRY = lazy_regex(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.program not in _PROGRAMS:
         return
     text = " ".join((step.program, *step.args))[:2000]

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -252,7 +253,7 @@ def _verb(args: tuple[str, ...]) -> str:
     return ""
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program.removesuffix(".sh")
     if program not in _RULES and program not in _MANAGERS:
         return
@@ -293,7 +294,7 @@ def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
 
 def _is_one_pod(args: tuple[str, ...]) -> bool:
     """`kubectl delete pod web-1`: whatever keeps it running starts another."""
-    given = arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
+    given = parse_arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
     where = " ".join(given.values.values())
     return (
         given.operands[:2] in (("delete", "pod"), ("delete", "po"), ("delete", "pods"))

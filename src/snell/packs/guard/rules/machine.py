@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -75,16 +76,16 @@ _TEXTS = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.where == CONTAINER:
         return
     args = step.args
     if step.program in _POWER and not (
         step.program in ("init", "telinit") and args[:1] not in (("0",), ("6",), ("1",))
     ):
-        if not arguments(args).has("--help", "-c"):
+        if not parse_arguments(args).has("--help", "-c"):
             yield RULE.deny(f"`{step.program}` stops the machine")
-    elif step.program in _KERNEL and args and not arguments(args).has("-n", "--dry-run", "-l"):
+    elif step.program in _KERNEL and args and not parse_arguments(args).has("-n", "--dry-run", "-l"):
         yield RULE.ask(f"`{step.program}` changes the running kernel")
     elif step.program in ("kill", "pkill", "killall", "skill"):
         yield from _killed(step)
@@ -139,10 +140,10 @@ def _killed(step: Step) -> Iterator[Finding]:
         targets = [arg for arg in args if re.fullmatch(r"-?\d+|\$\$", arg)]
         if ("-1" in targets[-1:] and len(args) > 1) or args[-1:] == ("1",):
             yield RULE.deny("it kills every process of the user, or the first process of the machine")
-    elif arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
+    elif parse_arguments(args, "-u -U -f").has("-u", "-U") and not _names_program(args):
         yield RULE.deny(f"it kills every process of a user: `{step.text}`")
     elif any(arg in ("-9", "-KILL", "-SIGKILL") for arg in args):
-        if step.program == "killall" or arguments(args, "-u -U -f").has("-u", "-U"):
+        if step.program == "killall" or parse_arguments(args, "-u -U -f").has("-u", "-U"):
             yield RULE.ask(f"it kills every process of that name or user, whoever started it: `{step.text}`")
         elif not any(not arg.startswith("-") for arg in args) or args[-1] in (".", ".*", ""):
             yield RULE.deny("it kills every process")
@@ -151,4 +152,4 @@ def _killed(step: Step) -> Iterator[Finding]:
 
 
 def _names_program(args: tuple[str, ...]) -> bool:
-    return bool(arguments(args, "-u -U --euid --uid").operands)
+    return bool(parse_arguments(args, "-u -U --euid --uid").operands)

@@ -7,10 +7,11 @@ Opening up, taking over or locking away files by their permissions.
 import re
 from collections.abc import Iterator
 
+from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
-from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Ground, place_of
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.sensitive_files import secret_in
+from snell.packs.guard.path_classes import ABOVE, DEVICE, GIT, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import CONTAINER, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -46,10 +47,12 @@ _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.program not in CHANGERS or step.where == CONTAINER:
         return
-    given = arguments([arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"], "--reference")
+    given = parse_arguments(
+        [arg for arg in step.args if not re.match(r"-[rwxst]+$", arg) or arg == "-R"], "--reference"
+    )
     recursive = given.has("-R", "--recursive")
     if not given.operands:
         return
@@ -60,13 +63,13 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
         yield RULE.deny(f"it gives a program more rights than its user has: `{mode}`")
         return
     for target in targets:
-        if step.program == "chmod" and _SHOWS.match(mode) and secret_in(ground.absolute(target), ground.home):
-            at_home = not ground.absolute(target).startswith(ground.project + "/")
+        if step.program == "chmod" and _SHOWS.match(mode) and secret_name(workspace.absolute(target), workspace.home):
+            at_home = not workspace.absolute(target).startswith(workspace.project + "/")
             yield (RULE.deny if at_home else RULE.ask)(
                 f"`chmod {mode}` lets others read `{target}`, which holds secrets"
             )
             continue
-        place = place_of(ground.absolute(target), ground)
+        place = classify_path(workspace.absolute(target), workspace)
         if target.startswith(("/usr/local/", "/dev/kvm")):
             continue
         if (

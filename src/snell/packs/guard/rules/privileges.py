@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import CONTAINER, HERE, Step
 from snell.system.lazy_regex import lazy_regex
@@ -36,7 +36,7 @@ _FILES = lazy_regex(
 _HOST_ROOT = lazy_regex(r"^(?:/|/etc|/root|/home|/var/run/docker\.sock|/var/run|/proc|/sys)/?:")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.where == CONTAINER:
         return
     if step.program == "nsenter" and re.search(r"(?:-t|--target)[= ]?1\b", " ".join(step.args)):

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
+from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.known_values import ENVIRONMENT, PRIVATE, SECRET
-from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Ground, place_of
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_arguments import git_words
-from snell.packs.guard.sensitive_files import secret_in
+from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace, classify_path
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -66,37 +66,39 @@ _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", 
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
-        yield from _elsewhere(step, ground)
+        yield from _elsewhere(step, workspace)
         return
-    for path in (*_paths(step, ground), *step.reads):
-        secret = secret_in(path, ground.home)
+    for path in (*_paths(step, workspace), *step.reads):
+        secret = secret_name(path, workspace.home)
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
             yield verdict(f"`{secret}` holds secrets")
-    yield from _written(step, ground)
+    yield from _written(step, workspace)
     yield from _printed(step)
     yield from _copied(step)
-    yield from _hunted(step, ground)
+    yield from _hunted(step, workspace)
 
 
-def _elsewhere(step: Step, ground: Ground) -> Iterator[Finding]:
+def _elsewhere(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """In a container or on another machine: what is printed there comes here."""
-    found = [secret for path in (*_paths(step, ground), *step.reads) if (secret := secret_in(path, ground.home))]
+    found = [
+        secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))
+    ]
     if found and step.program not in _SOFT:
         yield RULE.ask(f"`{found[0]}` holds secrets, there as here")
 
 
-def _paths(step: Step, ground: Ground) -> Iterator[str]:
+def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
     if step.program == "git":
         yield from _in_git(step)
         return
     if step.program == "ssh-keygen":
-        yield from _key(step, ground)
+        yield from _key(step, workspace)
         return
     if step.program in ("docker", "podman", "nerdctl"):
-        yield from _mounted(step, ground)
+        yield from _mounted(step, workspace)
         return
     if step.program == "curl":
         yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
@@ -119,11 +121,11 @@ def _paths(step: Step, ground: Ground) -> Iterator[str]:
         args = args[:-1]
     if step.program == "tee":
         return
-    yield from (ground.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+    yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
 
 
 def _in_git(step: Step) -> Iterator[str]:
-    command, words = git_words(step)
+    command, words = git_command(step)
     if command in ("show", "cat-file", "blame"):
         yield from (word.partition(":")[2] for word in words if ":" in word)
     if command in ("diff", "log") and ("-p" in words or "--no-index" in words):
@@ -132,24 +134,24 @@ def _in_git(step: Step) -> Iterator[str]:
         yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))
 
 
-def _mounted(step: Step, ground: Ground) -> Iterator[str]:
+def _mounted(step: Step, workspace: Workspace) -> Iterator[str]:
     """`docker cp` of a secret, and a mount of the folder in which the keys are."""
     if step.args[:1] == ("cp",):
-        yield from (ground.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
+        yield from (workspace.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
     for before, arg in itertools.pairwise(step.args):
         if before in ("-v", "--volume") and re.search(r"/\.(?:ssh|gnupg|aws|kube)(?:/|:|$)", arg):
-            yield ground.absolute(arg.partition(":")[0])
+            yield workspace.absolute(arg.partition(":")[0])
 
 
-def _key(step: Step, ground: Ground) -> Iterator[str]:
+def _key(step: Step, workspace: Workspace) -> Iterator[str]:
     if any(_PUBLIC_ONLY.match(arg) for arg in step.args) or "-t" in step.args:
         return
     for before, arg in zip(step.args, step.args[1:], strict=False):
         if before == "-f":
-            yield ground.absolute(arg)
+            yield workspace.absolute(arg)
 
 
-def _written(step: Step, ground: Ground) -> Iterator[Finding]:
+def _written(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Secrets that are emptied or deleted; writing a new one is how they come to be."""
     if step.program in _WRITERS:
         return
@@ -160,9 +162,9 @@ def _written(step: Step, ground: Ground) -> Iterator[Finding]:
         or not (step.program in ("cp", "install", "touch", "tee", "sed", "curl") and ".env" in path)
     ]
     if step.program in ("rm", "shred", "truncate", "unlink"):
-        targets += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+        targets += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in targets:
-        secret = secret_in(path, ground.home)
+        secret = secret_name(path, workspace.home)
         if secret and not path.startswith("/tmp/"):
             soft = re.search(r"\.env", secret)
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
@@ -198,20 +200,20 @@ _HUNTED = lazy_regex(
 _KEPT_LINES = lazy_regex(r"/\.\w+_history$")
 
 
-def _hunted(step: Step, ground: Ground) -> Iterator[Finding]:
+def _hunted(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Looking for secrets through a whole home folder, a disk, or what was typed before."""
     if step.program not in _SEARCHERS or not any(map(_HUNTED.search, step.args)):
         return
-    given = arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
+    given = parse_arguments(step.args, "-e -f -m -A -B -C --include --exclude -g -t")
     everywhere = step.program in ("rg", "ag", "ack") or given.has("-r", "-R", "--recursive", "-d")
-    paths = [ground.absolute(name) for name in given.operands[1:] or given.operands]
+    paths = [workspace.absolute(name) for name in given.operands[1:] or given.operands]
     read = step.stdin.detail(PRIVATE) if step.stdin is not None else ""
     if read == "history" or any(_KEPT_LINES.search(path) for path in (*paths, read)):
         yield RULE.ask("it looks for secrets in what was typed before")
-    elif everywhere and any(_is_wide(path, ground) for path in paths):
+    elif everywhere and any(_is_wide(path, workspace) for path in paths):
         yield RULE.ask("it looks for secrets through the whole disk or home folder")
 
 
-def _is_wide(path: str, ground: Ground) -> bool:
-    place = place_of(path, ground)
+def _is_wide(path: str, workspace: Workspace) -> bool:
+    place = classify_path(path, workspace)
     return place in (ROOT, HOME, ABOVE) or (place == SYSTEM and path.rstrip("/").count("/") == 1)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import names
 from snell.packs.guard.known_values import NETWORK, Value
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
@@ -80,7 +80,7 @@ _SHELL = lazy_regex(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECAS
 _DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.code is not None and step.code.has(NETWORK):
         source = step.code.detail(NETWORK)
         if _PUBLISHER.match(source) and not step.elevated and step.where == HERE:

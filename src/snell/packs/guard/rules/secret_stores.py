@@ -7,7 +7,7 @@ Keychains, password managers and cloud secret stores when they are told to print
 from collections.abc import Iterator
 
 from snell.packs.guard.output_kinds import prints_secret
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
@@ -34,7 +34,7 @@ _METADATA = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if any(map(_METADATA.match, step.args)):
         yield RULE.deny("a cloud machine's own credentials are at that address")
         return

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import names
 from snell.packs.guard.known_values import UNKNOWN
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.sensitive_files import runs_by_itself
+from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -52,11 +52,11 @@ _LOADERS = frozenset(
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
-        if runs_by_itself(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
+        if is_startup_file(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
             adds = path in step.appends and not path.startswith("/etc")
             yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
                 f"`{path}` is run later, without being asked for"

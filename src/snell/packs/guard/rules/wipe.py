@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
 
 RULE = Rule(
@@ -17,9 +18,9 @@ RULE = Rule(
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.program not in WIPERS:
         return
-    given = arguments(step.args, "-n -s")
+    given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
         yield RULE.deny(f"it wipes `{given.operands[0]}` for good")

@@ -207,7 +207,7 @@ def _note_remote(args: list[str], scene: ShellState) -> None:
 
 
 def _note_clone(args: list[str], scene: ShellState) -> None:
-    """What is cloned from a place that nobody knows is from the network, all of it."""
+    """Mark a clone from an unknown host as content from the network."""
     words = [arg for arg in args if not arg.startswith("-")]
     address = next((word for word in words if re.match(r"\w+://|[\w.-]+@[\w.-]+:", word)), "")
     if not address or is_forge(address):

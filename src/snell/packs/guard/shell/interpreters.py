@@ -290,7 +290,7 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         option = word.text.lower()
         rest = words[index + 1 :]
         if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
-            code = Value(_decoded(rest[0].text), frozenset((DECODED,)))
+            code = Value(_decode(rest[0].text), frozenset((DECODED,)))
             return run_code(walk, call, scene, code, scene.fork())
         if option.startswith("-c") and rest:
             code = _of_powershell(" ".join(part.text for part in rest), scene)
@@ -313,7 +313,7 @@ def _of_powershell(text: str, scene: ShellState) -> Value:
     return Value(re.sub(r"\$(?:env:)?(?:USERPROFILE|HOME)\b", scene.home, text, flags=re.IGNORECASE), labels)
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     try:
         return base64.b64decode(text).decode("utf-16-le")
     except (ValueError, binascii.Error):

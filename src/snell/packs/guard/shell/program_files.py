@@ -4,7 +4,7 @@ import itertools
 import re
 
 from snell.packs.guard.known_values import NETWORK, PRIVATE, PROCESS, SECRET, SOMETHING, UNKNOWN, Value
-from snell.packs.guard.sensitive_files import is_own, is_private, secret_folder, secret_in
+from snell.packs.guard.sensitive_files import is_private, is_secret_folder, is_snell_file, secret_name
 from snell.packs.guard.shell.network_transfers import saved_as
 from snell.packs.guard.shell.shell_state import HERE, ShellState
 from snell.packs.guard.shell.symlinks import leads_to
@@ -97,12 +97,12 @@ def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset
 
 def file_value(path: str, scene: ShellState) -> Value:
     """What reading this file yields."""
-    secret = secret_in(path, scene.home) or secret_in(_led_to(path, scene), scene.home)
+    secret = secret_name(path, scene.home) or secret_name(_led_to(path, scene), scene.home)
     if secret:
         return Value(UNKNOWN, frozenset((f"{SECRET} {secret}",)))
-    if secret_folder(path) or secret_folder(path.rpartition("/")[0]):
+    if is_secret_folder(path) or is_secret_folder(path.rpartition("/")[0]):
         return Value(UNKNOWN, frozenset((f"{SECRET} {path}",)))
-    if is_own(path) or path.startswith(scene.guarded):
+    if is_snell_file(path) or path.startswith(scene.guarded):
         return Value(UNKNOWN, frozenset((f"{PROCESS} snell",)))
     if is_private(path):
         return Value(UNKNOWN, frozenset((f"{PRIVATE} {path}",)))

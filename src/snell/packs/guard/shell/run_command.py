@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     """Run one command: the first that knows it performs it; the rest are plain programs."""
-    call = _named(call)
+    call = _resolve_pattern(call)
     program = program_of(call.words[0].text)
     if "=" in program and len(call.words) > 1:
         return walk.call(replace(call, words=call.words[1:]), scene)
@@ -51,7 +51,7 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
 _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget", "nc", "shred", "mkfs", "git", "find")
 
 
-def _named(call: Call) -> Call:
+def _resolve_pattern(call: Call) -> Call:
     """`/bin/r?` names the program that the pattern finds."""
     text = call.words[0].text
     name = text.rpartition("/")[2]

@@ -139,8 +139,8 @@ class ShellState:
     def write(self, path: str, value: Value, *, adds: bool = False) -> None:
         path = self.absolute(path)
         if self.merges and path in self.files:
-            value = value.labelled(*self.files[path].labels)
-        self.files[path] = self.files.get(path, EMPTY).joined(value) if adds else value
+            value = value.with_labels(*self.files[path].labels)
+        self.files[path] = self.files.get(path, EMPTY).concat(value) if adds else value
 
 
 def _folders(path: str) -> list[str]:

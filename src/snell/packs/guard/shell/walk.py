@@ -20,7 +20,7 @@ from snell.packs.guard.known_values import (
     text_without_unknown_parts,
     without_unknown_parts,
 )
-from snell.packs.guard.sensitive_files import PROXY, is_program, runs_by_itself
+from snell.packs.guard.sensitive_files import PROXY, is_startup_file, is_system_program
 from snell.packs.guard.shell.expand import fields, single
 from snell.packs.guard.shell.fork_bombs import is_bomb
 from snell.packs.guard.shell.grammar import read
@@ -106,13 +106,13 @@ class Walk:
             return self._pipe(node, scene, stdin)
         if isinstance(node, Group):
             inner = scene.fork() if node.is_subshell else scene
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self.run(node.body, inner, fed))
         if isinstance(node, Branches):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._branches(node, scene, fed))
         if isinstance(node, Loop):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._loop(node, scene, fed))
         if isinstance(node, For):
-            return self._redirected(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
+            return self._with_redirects(node.redirects, scene, stdin, lambda fed: self._for(node, scene, fed))
         return self._function(node, scene)
 
     def _function(self, node: Function, scene: ShellState) -> Value:
@@ -126,7 +126,7 @@ class Walk:
         for item, joiner in zip(node.items, node.joiners, strict=True):
             scene.conditional += before in ("&&", "||")
             self._background += joiner == "&"
-            output = output.joined(self.run(item, scene, stdin))
+            output = output.concat(self.run(item, scene, stdin))
             self._background -= joiner == "&"
             scene.conditional -= before in ("&&", "||")
             before = joiner
@@ -164,7 +164,7 @@ class Walk:
         for item in rounds:
             if node.name:
                 scene.variables[node.name] = (item,)
-            output = output.joined(self.run(node.body, scene, stdin))
+            output = output.concat(self.run(node.body, scene, stdin))
         return output
 
     def capture(self, scene: ShellState, node: Node, process: str) -> Value:
@@ -172,7 +172,7 @@ class Walk:
         inner.piped = True
         return self.run(node, inner, SOMETHING if process == ">" else None)
 
-    def _redirected(
+    def _with_redirects(
         self, redirects: tuple[Redirect, ...], scene: ShellState, stdin: Value | None, body: object
     ) -> Value:
         call = self._streams(Call((), stdin), redirects, scene)
@@ -183,14 +183,14 @@ class Walk:
         return EMPTY if call.writes or call.appends else output
 
     def _simple(self, node: Simple, scene: ShellState, stdin: Value | None) -> Value:
-        env = tuple(self._assigned(item, scene, keeps=not node.words) for item in node.assignments)
+        env = tuple(self._assign(item, scene, keeps=not node.words) for item in node.assignments)
         rows = fields(node.words, scene, self.capture) if node.words else [[]]
         call = self._streams(Call((), stdin, env), node.redirects, scene)
         labels = frozenset[str]()
         for row in filter(None, map(without_unknown_parts, rows)):
             labels |= self._one(replace(call, words=tuple(row)), scene.fork(), node.redirects).labels
         outputs = [self._one(replace(call, words=tuple(row)), scene, node.redirects) for row in rows]
-        return any_of(outputs).labelled(*labels) if outputs else EMPTY
+        return any_of(outputs).with_labels(*labels) if outputs else EMPTY
 
     def _one(self, call: Call, scene: ShellState, redirects: tuple[Redirect, ...]) -> Value:
         if call.words and call.words[0].text == "exec" and len(call.words) == 1:
@@ -296,7 +296,7 @@ class Walk:
                 self.run(scene.sinks[path], scene.fork(), output)
                 self._sinking = False
 
-    def _assigned(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
+    def _assign(self, item: Assignment, scene: ShellState, *, keeps: bool) -> tuple[str, str]:
         if item.items is not None:
             row = fields(item.items, scene, self.capture)[0]
             labels = frozenset(label for value in row for label in value.labels)
@@ -306,7 +306,7 @@ class Walk:
         if item.adds:
             before = scene.lookup(item.name) or (EMPTY,)
             glue = Value(BREAK) if item.items is not None and before[0].text else EMPTY
-            values = [old.joined(glue).joined(new) for old in before for new in values]
+            values = [old.concat(glue).concat(new) for old in before for new in values]
         if keeps or item.items is not None:  # `declare -A name=(...)`: an array is never for one command alone
             scene.assign(item.name, tuple(values))
             if item.name == "PROMPT_COMMAND":
@@ -324,17 +324,17 @@ class Walk:
         operator = redirect.operator
         if redirect.body is not None:
             body = self._one_value(redirect.body, scene)
-            return self._fed(call, redirect, body, scene)
+            return self._feed(call, redirect, body, scene)
         target = self._one_value(redirect.target, scene)
         if operator == "<<<":
-            return self._fed(call, redirect, target.joined(Value("\n")), scene)
+            return self._feed(call, redirect, target.concat(Value("\n")), scene)
         if operator in ("<&", ">&") and _is_descriptor(target.text, scene):
-            return self._duplicated(call, operator, target.text, scene)
+            return self._duplicate(call, operator, target.text, scene)
         path = scene.absolute(target.text)
         if operator in ("<", "<>", "<&"):
             stdin = scene.content(path) or file_value(path, scene)
             opens = (*call.opens, path) if operator == "<>" and not path.startswith("/dev/") else call.opens
-            return replace(call, reads=(*call.reads, path), stdin=stdin.labelled(*target.labels), opens=opens)
+            return replace(call, reads=(*call.reads, path), stdin=stdin.with_labels(*target.labels), opens=opens)
         if redirect.fd == "2" or path == "/dev/null":
             return call if path.startswith("/dev/") or not path else replace(call, appends=(*call.appends, path))
         paths = (
@@ -346,7 +346,7 @@ class Walk:
             return replace(call, appends=(*call.appends, *paths))
         return replace(call, writes=(*call.writes, *paths))
 
-    def _fed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
+    def _feed(self, call: Call, redirect: Redirect, text: Value, scene: ShellState) -> Call:
         """Text that stands in the line itself, on standard input or on another descriptor."""
         if redirect.fd in ("", "0"):
             return replace(call, stdin=text)
@@ -355,7 +355,7 @@ class Walk:
         scene.variables.setdefault(redirect.fd, (Value(redirect.fd),))
         return call
 
-    def _duplicated(self, call: Call, operator: str, target: str, scene: ShellState) -> Call:
+    def _duplicate(self, call: Call, operator: str, target: str, scene: ShellState) -> Call:
         path = scene.fds.get(target.rstrip("-"), "")
         if operator == ">&":
             return replace(call, writes=(*call.writes, path)) if path else call
@@ -369,7 +369,7 @@ class Walk:
 
     def _keep(self, call: Call, scene: ShellState, output: Value) -> None:
         told = output.text.strip(UNKNOWN + " \n")
-        if told and any(runs_by_itself(path) or is_program(path) for path in (*call.writes, *call.appends)):
+        if told and any(is_startup_file(path) or is_system_program(path) for path in (*call.writes, *call.appends)):
             self.line(output.text, scene.fork())
         for code in (
             PROXY.findall(told) if any("/.ssh/config" in path for path in (*call.writes, *call.appends)) else ()
