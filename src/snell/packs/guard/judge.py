@@ -9,7 +9,7 @@ from msgspec import Struct
 from snell.packs.guard.known_values import Value
 from snell.packs.guard.path_classes import Workspace, effective_project
 from snell.packs.guard.rule import ASK, DENY, Finding
-from snell.packs.guard.rules import FINDERS, FORK_BOMB, UNREADABLE
+from snell.packs.guard.rules import FORK_BOMB, UNREADABLE, find_in_step
 from snell.packs.guard.rules.windows import find_unread
 from snell.packs.guard.shell.shell_state import HERE, ShellState, Step
 from snell.packs.guard.shell.source_text import Budget, TooMuchError
@@ -115,8 +115,5 @@ def _found(steps: list[Step], start: Workspace, links: Mapping[str, str]) -> lis
         else:
             workspace = Workspace(step.cwd, "/home/remote", "/workdir")
         real = follow_links(step, links, start.home, start.project)
-        for find in FINDERS:
-            findings.extend(find(step, workspace))
-            if real is not None:
-                findings.extend(find(real, workspace))
+        findings.extend(find_in_step(step, real, workspace))
     return findings

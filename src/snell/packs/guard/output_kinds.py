@@ -5,7 +5,7 @@ import re
 from snell.model.tool_names import names
 from snell.system.lazy_regex import lazy_regex
 
-_PROGRAMS = names(
+SECRET_PRINTERS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
     "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
     "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
@@ -46,7 +46,7 @@ _PERSONAL_PROGRAMS = names(
 
 def prints_secret(program: str, args: tuple[str, ...]) -> bool:
     """A store of secrets, or a tool that prints its own token."""
-    return program in _PROGRAMS and _PRINTS.match(" ".join((program, *args))) is not None
+    return program in SECRET_PRINTERS and _PRINTS.match(" ".join((program, *args))) is not None
 
 
 def prints_personal(program: str, args: tuple[str, ...]) -> bool:

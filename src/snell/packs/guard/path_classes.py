@@ -5,6 +5,7 @@ import re
 
 from snell.model.tool_names import names
 from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.system.lazy_regex import lazy_regex
 
@@ -79,6 +80,11 @@ class Workspace:
         """The path from the root; one that starts with something unknown stays as it is."""
         text = path if path.startswith(("/", UNKNOWN)) else f"{self.cwd}/{path}"
         return posixpath.normpath(text).replace("//", "/")
+
+
+def is_snell_folder(workspace: Workspace) -> bool:
+    """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
+    return is_snell_file(f"{workspace.cwd}/") or workspace.snell_paths.holds(f"{workspace.cwd}/x")
 
 
 def classify_path(path: str, workspace: Workspace) -> str:

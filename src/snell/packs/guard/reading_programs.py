@@ -22,6 +22,8 @@ READERS = names(
 MAY_WRITE = names("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
 _SCRIPTED = names("awk gawk mawk nawk sed gsed scp touch")
 _BY_OPTION = {"ctags": "-f -o", "sort": "-o --output"}
+# Programs for which `written_by_arguments` may return files.
+TOLD_TO_WRITE = _SCRIPTED | frozenset(_BY_OPTION) | {"xxd", "ruff"}
 _EDITORS = names("vi vim nvim gvim")
 _ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")
 _SED_WRITES = lazy_regex(r"(?<![A-Za-z_.-])[wW][ \t]+([^\n]+)")

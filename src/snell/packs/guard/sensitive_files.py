@@ -32,7 +32,8 @@ _SECRET_NAMES = names(
     "credentials.xml hudson.util.secret terraform.tfvars .htdigest .esmtprc .fetchmailrc keys.txt .condarc "
     "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
     ".mylogin.cnf .msmtprc .mbsyncrc .dev.vars deploy_key .claude.json "
-    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
+    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json "
+    "credentials .aws .gnupg .kube .azure .password-store"
 ) | {"login data"}
 # Lists that people keep for themselves, and keys that services hand out as a file.
 _NAMED_SO = lazy_regex(
@@ -169,19 +170,13 @@ def _holds_secret(path: str, name: str) -> bool:
         return False
     if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
         return True
-    if name in (".aws", ".gnupg", ".kube", ".azure", ".password-store"):
-        return True
-    if name in (".npmrc", ".yarnrc.yml", "credentials"):
-        return (
-            folder.rstrip("/").endswith(("~", "/root"))
-            or bool(re.fullmatch(r"/(?:home|Users)/[^/]+/", folder))
-            or name == "credentials"
-        )
+    if name in (".npmrc", ".yarnrc.yml"):
+        in_home = re.fullmatch(r"/(?:home|Users)/[^/]+/", folder)
+        return in_home is not None or folder.rstrip("/").endswith(("~", "/root"))
     if _KEY_FILE.search(name):
         return not _PUBLIC.search(name)
-    if _NAMED_SO.search(name):
-        return True
-    return len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[") and _finds_secret(path.lower())
+    is_pattern = len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[")
+    return _NAMED_SO.search(name) is not None or (is_pattern and _finds_secret(path.lower()))
 
 
 _WELL_KNOWN = tuple(

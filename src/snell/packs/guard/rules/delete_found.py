@@ -23,6 +23,7 @@ from snell.packs.guard.path_classes import (
 )
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import SWEEPS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -44,9 +45,10 @@ _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
 _NAMES = lazy_regex(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
 
+TRIGGER = Trigger(traits=SWEEPS)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if not step.sweeps:
-        return
     names = names_deleted(step)
     if names is None or (names and all(is_rebuilt_name(name) for name in names)):
         return

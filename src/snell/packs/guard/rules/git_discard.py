@@ -11,6 +11,7 @@ from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -44,6 +45,9 @@ RULE = Rule(
 )
 
 _PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
+
+
+TRIGGER = Trigger(programs=frozenset(("git", "hub")))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from snell.packs.guard.arguments import git_command, parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -64,6 +65,9 @@ _OTHERS = {
 }
 
 
+TRIGGER = Trigger(programs=frozenset(_OTHERS) | {"git", "hub"}, traits=WRITES)
+
+
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.program in _OTHERS and _OTHERS[step.program].match(" ".join(step.args)):
         yield RULE.deny(f"`{step.text}` throws history or uncommitted work away")
@@ -98,10 +102,15 @@ def _push(words: list[str]) -> str:
         return "this push deletes branches on the other side"
     if given.has("-d", "--delete"):
         return "it deletes a branch or tag on the other side"
-    for operand in given.operands:
+    return _push_refs(given.operands)
+
+
+def _push_refs(operands: tuple[str, ...]) -> str:
+    """`+main` and `:main` mean what `--force` and `--delete` do."""
+    for operand in operands:
         if operand.startswith("+"):
             return f"`{operand}` is a forced push; it replaces what others have"
-        if operand.startswith(":") and len(operand) > 1 and operand is not given.operands[0]:
+        if operand.startswith(":") and len(operand) > 1 and operand is not operands[0]:
             return f"`{operand}` deletes a branch on the other side"
     return ""
 

@@ -12,6 +12,7 @@ from snell.packs.guard.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN,
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import CODE, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -48,6 +49,9 @@ RULE = Rule(
         "python$VERSION -m pytest $ARGS",
     ),
 )
+
+
+TRIGGER = Trigger(prefixes=(UNKNOWN,), traits=CODE)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ whole folder away.
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
 from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
@@ -27,8 +28,9 @@ from snell.packs.guard.path_classes import (
     classify_path,
     is_build_output,
 )
-from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.rule import DENY, Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -72,20 +74,37 @@ _FINE = lazy_regex(
 )
 
 
+TRIGGER = Trigger(
+    programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
+    traits=WRITES,
+)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
+    findings = list(_system_files(step))
+    yield from findings
+    if not any(finding.verdict == DENY for finding in findings):
+        yield from _emptied_files(step, workspace)
+        yield from _taken_away(step, workspace)
+
+
+def _system_files(step: Step) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
-            if _PUBLIC_NAME.search(_added(step)):
+            if _PUBLIC_NAME.search(_added_text(step)):
                 yield RULE.ask("a name that others own then leads somewhere else")
             continue  # another name for an address, which is easy to see and to take back
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
             yield RULE.deny(f"it changes a file of the system: `{path}`")
             return
-    yield from _emptied(step, workspace)
+
+
+def _taken_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Moving, packing and synchronising delete the source, or what the target had."""
     if step.program in ("mv", "gmv"):
-        yield from _moved(step, workspace)
+        yield from _moved_folders(step, workspace)
     elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
         yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
@@ -93,7 +112,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
         yield RULE.ask("it deletes the source after copying it")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
-        yield from _synced(step, workspace)
+        yield from _synced_folder(step, workspace)
 
 
 # Names from which programs, updates and answers come.
@@ -104,7 +123,7 @@ _PUBLIC_NAME = lazy_regex(
 )
 
 
-def _added(step: Step) -> str:
+def _added_text(step: Step) -> str:
     return step.stdin.text if step.program in ("tee", "sponge") and step.stdin is not None else step.output.text
 
 
@@ -119,7 +138,7 @@ def _says_nothing(step: Step) -> bool:
     )
 
 
-def _emptied(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Writing nothing, or noise, over what is there; writing it without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     endless = step.program == "yes" or (
@@ -143,7 +162,7 @@ def _emptied(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"it empties a file of {place}: `{path}`")
 
 
-def _moved(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
     given = parse_arguments(step.args, "-t --target-directory")
     if given.operands[-1:] == ("/dev/null",):
         yield RULE.deny("what is moved to `/dev/null` is gone")
@@ -173,7 +192,7 @@ def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
 
 
-def _synced(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     operands = parse_arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
     dry = parse_arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
     if len(operands) < 2 or dry:

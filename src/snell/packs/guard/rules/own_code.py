@@ -15,7 +15,7 @@ from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_ar
 from snell.packs.guard.file_lookups import LINK, path_kind
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import HOME, ROOT, Workspace, classify_path, is_rebuilt_name
-from snell.packs.guard.reading_programs import only_reads, written_by_arguments
+from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.rules.delete_found import names_deleted
 from snell.packs.guard.rules.delete_tree import REMOVERS
@@ -24,6 +24,7 @@ from snell.packs.guard.rules.wipe import WIPERS
 from snell.packs.guard.sensitive_files import is_snell_code
 from snell.packs.guard.shell.interpreters import LANGUAGES, SHELLS, is_versioned
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -70,24 +71,30 @@ _TAKES_RIGHTS = lazy_regex(
 )
 
 
+TRIGGER = Trigger(programs=_TOLD_BY_WORDS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
     named = [workspace.absolute(each) for each in written_by_arguments(step)]
-    if step.program in _TOLD_BY_WORDS or step.writes or step.appends or step.sweeps or named:
-        for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
-            if _is_guarded(path, workspace):
-                yield RULE.deny(f"it changes `{_shown(path)}`, a part of the program that guards")
-                return
-            if how != FILE and _is_changed_below(path, how, workspace):
-                yield RULE.deny(f"it changes what lies in `{_shown(path)}`, and so the program that guards")
-                return
-    if step.program in _HARMLESS or is_versioned(step.program) or only_reads(step):
-        return
+    for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
+        if _is_guarded(path, workspace):
+            yield RULE.deny(f"it changes `{_show(path)}`, a part of the program that guards")
+            return
+        if how != FILE and _is_changed_below(path, how, workspace):
+            yield RULE.deny(f"it changes what lies in `{_show(path)}`, and so the program that guards")
+            return
+    if not (step.program in _HARMLESS or is_versioned(step.program) or only_reads(step)):
+        yield from _may_change(step, workspace)
+
+
+def _may_change(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Other programs that are given a path of Snell's program may write there."""
     for arg in step.args:
         path = workspace.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
         if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, workspace):
-            yield RULE.ask(f"`{step.program}` may change `{_shown(path)}`, a part of the program that guards")
+            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of the program that guards")
             return
 
 
@@ -95,27 +102,31 @@ def _changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """The paths that the step changes, and how."""
     for path in (*step.writes, *step.appends):
         yield path, GONE if step.program == "rsync" and any(arg.startswith("--del") for arg in step.args) else FILE
-    program = step.program
-    if program in _COPIERS:
+    if step.program in _COPIERS:
         yield from _laid_over(step, workspace)
     if step.sweeps:
         yield from _swept(step, workspace)
-    if program in REMOVERS or program in WIPERS:
-        how = FILE if step.sweeps and step.filtered else GONE
-        operands = parse_arguments(step.args).operands
-        yield from ((workspace.absolute(each), how) for each in operands if not is_rebuilt_name(_name(each)))
-    elif program in _MOVERS:
-        yield from ((workspace.absolute(each), GONE) for each in _moved(step))
-    elif program in CHANGERS:
+    if step.program in CHANGERS:
         yield from _of_rights(step, workspace)
-    elif program == "mount":
-        yield from (
-            (workspace.absolute(each), GONE) for each in parse_arguments(step.args, "-t -o --types").operands[-1:]
-        )
-    elif program in ("git", "hub"):
+    elif step.program in ("git", "hub"):
         yield from _of_git(step, workspace)
-    elif program in _UNPACKERS and _unpacks_here(step):
-        yield workspace.cwd, INTO
+    elif step.program in _UNPACKERS:
+        if _unpacks_here(step):
+            yield workspace.cwd, INTO
+    else:
+        yield from _taken_away(step, workspace)
+
+
+def _taken_away(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    how, operands = GONE, tuple[str, ...]()
+    if step.program in REMOVERS or step.program in WIPERS:
+        how = FILE if step.sweeps and step.filtered else GONE
+        operands = tuple(each for each in parse_arguments(step.args).operands if not is_rebuilt_name(_name(each)))
+    elif step.program in _MOVERS:
+        operands = _moved_paths(step)
+    elif step.program == "mount":
+        operands = parse_arguments(step.args, "-t -o --types").operands[-1:]
+    yield from ((workspace.absolute(each), how) for each in operands)
 
 
 def _of_rights(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
@@ -145,7 +156,7 @@ def _swept(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
             yield root, GONE if finds_all or workspace.snell_paths.program.is_environment(root) else FILE
 
 
-def _moved(step: Step) -> tuple[str, ...]:
+def _moved_paths(step: Step) -> tuple[str, ...]:
     given = parse_arguments(step.args, "-t --target-directory -S --suffix")
     return given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
 
@@ -201,7 +212,7 @@ def _holds_link(folder: str) -> bool:
     return any(_is_link_to_own(f"{bare}/{name}") for name in _PROGRAMS)
 
 
-def _shown(path: str) -> str:
+def _show(path: str) -> str:
     return path.replace(UNKNOWN, "?")
 
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from snell.model.tool_names import names
 from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
-from snell.packs.guard.path_classes import Workspace
-from snell.packs.guard.reading_programs import only_reads, written_by_arguments
+from snell.packs.guard.path_classes import Workspace, is_snell_folder
+from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import is_client_hook_file, is_snell_file
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import IN_SNELL_FOLDER, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -98,6 +99,13 @@ _TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _UNASKED = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 
+TRIGGER = Trigger(
+    programs=TOLD_TO_WRITE | _CLIENTS | _TAKERS | {"export", "unset", "declare"},
+    prefixes=("python",),
+    traits=WRITES | SWEEPS | MAY_CHANGE_PATH | MAY_CHANGE_SNELL | IN_SNELL_FOLDER,
+)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
@@ -109,9 +117,14 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     yield from _client(step)
     if step.program in _TAKERS:
         yield from _folder(step, workspace)
-    if any("disableAllHooks" in arg for arg in step.args) and not only_reads(step):
+    if not only_reads(step):
+        yield from _named_paths(step, workspace)
+
+
+def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if any("disableAllHooks" in arg for arg in step.args):
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if only_reads(step) or (step.program in ("rsync", "cp", "ln", "git") and not _touches(step, workspace)):
+    if step.program in ("rsync", "cp", "ln", "git") and not _touches(step, workspace):
         return
     for path in _paths(step, workspace):
         if _is_guarded(path, workspace):
@@ -132,7 +145,7 @@ def _touches(step: Step, workspace: Workspace) -> bool:
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    at_home = is_snell_file(workspace.cwd + "/") or workspace.snell_paths.holds(f"{workspace.cwd}/x")
+    at_home = is_snell_folder(workspace)
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
             named = "snell" in text or "/" in text or text.startswith(".") or at_home

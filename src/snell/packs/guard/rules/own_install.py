@@ -21,6 +21,7 @@ from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_snell_code
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_package
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -72,7 +73,6 @@ _OTHERS = names(
 _OTHERS_VERBS = lazy_regex(
     r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
 )
-_FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
     "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint -t --target "
@@ -97,8 +97,14 @@ class _Call(Struct, frozen=True):
     active: str = ""  # the environment that a variable names; `pip` itself does not read it
 
 
+TRIGGER = Trigger(
+    programs=_OTHERS | {"uv", "virtualenv", "py"},
+    prefixes=("pip", "python", "pypy", "py2", "py3"),
+)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    if step.where != HERE or not step.program.startswith(_FIRST):
+    if step.where != HERE:
         return
     if step.program in _OTHERS:
         if any(map(_OTHERS_VERBS.match, step.args)) and any(map(_NAMED.search, step.args)):

@@ -15,6 +15,7 @@ from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
 from snell.packs.guard.shell.shell_state import HERE, Step
 from snell.packs.guard.snell_processes import is_snell_process
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -52,9 +53,12 @@ _WHOLE = lazy_regex(r"-\w*f\w*|--full")
 _HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
 
+TRIGGER = Trigger(programs=_ENDERS)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     program, args = step.program, step.args
-    if program not in _ENDERS or step.where != HERE or _is_harmless(args):
+    if step.where != HERE or _is_harmless(args):
         return
     if any(word.has(PROCESS) for word in step.words) or any(
         is_snell_process(each, workspace.snell_paths) for each in _numbers(args)

@@ -16,6 +16,7 @@ from snell.packs.guard.path_classes import ABOVE, HOME, ROOT, SYSTEM, Workspace,
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import READS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -63,7 +64,16 @@ _WRITERS = frozenset(
     ("echo", "printf", "cat", "base64", "openssl", "jq", "yq", "sed", "awk", "envsubst", "ssh-keygen", "gpg", "sops")
 )
 _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", "vi", "nano", "code"))
+_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
+
+
+TRIGGER = Trigger(
+    programs=_READERS
+    | _SEARCHERS
+    | names("git ssh-keygen docker podman nerdctl curl rm shred truncate unlink echo printf printenv"),
+    traits=READS | WRITES,
+)
 
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -75,10 +85,10 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if secret:
             verdict = RULE.ask if step.program in _SOFT and re.search(r"\.env|secrets?\.", secret) else RULE.deny
             yield verdict(f"`{secret}` holds secrets")
-    yield from _written(step, workspace)
-    yield from _printed(step)
-    yield from _copied(step)
-    yield from _hunted(step, workspace)
+    yield from _replaced_secrets(step, workspace)
+    yield from _printed_secrets(step)
+    yield from _printed_copies(step)
+    yield from _secret_search(step, workspace)
 
 
 def _elsewhere(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -91,40 +101,34 @@ def _elsewhere(step: Step, workspace: Workspace) -> Iterator[Finding]:
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    if step.program == "git":
-        yield from _in_git(step)
-        return
-    if step.program == "ssh-keygen":
-        yield from _key(step, workspace)
-        return
+    """The files that the words of a program make it read."""
     if step.program in ("docker", "podman", "nerdctl"):
-        yield from _mounted(step, workspace)
-        return
-    if step.program == "curl":
-        yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
-        return
-    if step.program not in _READERS:
-        return
+        yield from _mounted_paths(step, workspace)
+    elif step.program in _OWN_WAYS:
+        yield from _OWN_WAYS[step.program](step, workspace)
+    elif step.program in _READERS and step.program != "tee":
+        args = _file_arguments(step)
+        yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+
+
+def _file_arguments(step: Step) -> list[str]:
+    program = step.program
     args = [arg for arg in step.args if not arg.startswith("-")]
-    if step.program in ("wc", "file", "du", "sum"):
-        args = [after for arg, after in zip(step.args, step.args[1:], strict=False) if arg in ("-f", "--files-from")]
+    if program in ("wc", "file", "du", "sum"):
+        args = [after for arg, after in itertools.pairwise(step.args) if arg in ("-f", "--files-from")]
     args += [arg.partition("=")[2] for arg in step.args if re.match(r"(?:--(?!env-file)\w[\w-]*|if)=", arg)]
-    if step.program == "openssl":
+    if program == "openssl":
         made = [after for arg, after in itertools.pairwise(step.args) if arg in ("-out", "-keyout")]
         args = [arg for arg in args if arg not in made]
     named = [after for arg, after in itertools.pairwise(step.args) if re.fullmatch(r"--[\w-]*(?:from|file)|-f", arg)]
     args = [arg for arg in args if arg not in named]
-    if step.program in _PATTERN_FIRST and not any(arg in ("-e", "-f", "--regexp") for arg in step.args):
+    if program in _PATTERN_FIRST and not {"-e", "-f", "--regexp"} & set(step.args):
         args = args[1:]
     args += named
-    if step.program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1:
-        args = args[:-1]
-    if step.program == "tee":
-        return
-    yield from (workspace.absolute(arg) for arg in args if arg and (":" not in arg or arg.startswith(("/", "~"))))
+    return args[:-1] if program in ("cp", "mv", "ln", "install", "rsync", "scp") and len(args) > 1 else args
 
 
-def _in_git(step: Step) -> Iterator[str]:
+def _in_git(step: Step, _workspace: Workspace) -> Iterator[str]:
     command, words = git_command(step)
     if command in ("show", "cat-file", "blame"):
         yield from (word.partition(":")[2] for word in words if ":" in word)
@@ -134,7 +138,7 @@ def _in_git(step: Step) -> Iterator[str]:
         yield from (word for word in words if re.search(r"(?:^|/)(?:\.env(?:\.\w+)?|id_\w+|.*\.pem|.*\.p12)$", word))
 
 
-def _mounted(step: Step, workspace: Workspace) -> Iterator[str]:
+def _mounted_paths(step: Step, workspace: Workspace) -> Iterator[str]:
     """`docker cp` of a secret, and a mount of the folder in which the keys are."""
     if step.args[:1] == ("cp",):
         yield from (workspace.absolute(arg) for arg in step.args[1:-1] if not arg.startswith("-"))
@@ -151,7 +155,14 @@ def _key(step: Step, workspace: Workspace) -> Iterator[str]:
             yield workspace.absolute(arg)
 
 
-def _written(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _from_url(step: Step, _workspace: Workspace) -> Iterator[str]:
+    yield from (arg[7:] for arg in step.args if arg.startswith("file://"))
+
+
+_OWN_WAYS = {"git": _in_git, "ssh-keygen": _key, "curl": _from_url}
+
+
+def _replaced_secrets(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Secrets that are emptied or deleted; writing a new one is how they come to be."""
     if step.program in _WRITERS:
         return
@@ -170,7 +181,7 @@ def _written(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield (RULE.ask if soft else RULE.deny)(f"it replaces or deletes `{secret}`, which holds secrets")
 
 
-def _printed(step: Step) -> Iterator[Finding]:
+def _printed_secrets(step: Step) -> Iterator[Finding]:
     """`echo $API_KEY`, `printenv TOKEN`, and a file that was copied from a secret one."""
     if step.writes or step.appends or step.piped:
         return
@@ -183,7 +194,7 @@ def _printed(step: Step) -> Iterator[Finding]:
             yield RULE.ask(f"it prints a secret: `{name}`")
 
 
-def _copied(step: Step) -> Iterator[Finding]:
+def _printed_copies(step: Step) -> Iterator[Finding]:
     """A file that this line or this session has made from one that holds secrets."""
     made = next((label for label in sorted(step.touched) if label.startswith(f"{SECRET} ")), "")
     shows = step.program in _READERS - _SOFT and step.program not in ("wc", "file", "du", "sum", "tee", "rsync", "scp")
@@ -191,7 +202,6 @@ def _copied(step: Step) -> Iterator[Finding]:
         yield RULE.ask(f"`{made.partition(' ')[2]}` holds secrets, and what is read was made from it")
 
 
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _HUNTED = lazy_regex(
     r"BEGIN.*(?:PRIVATE|RSA|OPENSSH)|PRIVATE KEY|AKIA|ghp_|sk-|xox[bp]|(?:api|secret|access|private)\W{0,4}_?key"
     r"|passw(?:or)?d|secret|token|credential",
@@ -200,7 +210,7 @@ _HUNTED = lazy_regex(
 _KEPT_LINES = lazy_regex(r"/\.\w+_history$")
 
 
-def _hunted(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Looking for secrets through a whole home folder, a disk, or what was typed before."""
     if step.program not in _SEARCHERS or not any(map(_HUNTED.search, step.args)):
         return

@@ -6,10 +6,11 @@ Keychains, password managers and cloud secret stores when they are told to print
 
 from collections.abc import Iterator
 
-from snell.packs.guard.output_kinds import prints_secret
+from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import ADDRESS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -32,6 +33,9 @@ _METADATA = lazy_regex(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
+
+
+TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

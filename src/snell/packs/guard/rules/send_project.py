@@ -17,6 +17,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.network_transfers import is_forge
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -49,20 +50,24 @@ _STORED = lazy_regex(r"^(?:s3|gs|b2|https?)://|^[\w-]+:(?!\\)")
 _SERVERS = names("serve http-server httpd miniserve darkhttpd live-server static-server webfs caddy twistd superhttp")
 
 
+_INTERPRETERS = ("python", "pypy", "php", "ruby")
+TRIGGER = Trigger(programs=_CLOUDS | _SERVERS | {"git", "ssh"}, prefixes=_INTERPRETERS)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
     if step.program == "git":
-        yield from _pushed(step)
+        yield from _push(step)
     elif step.program == "ssh" and step.stdin is not None and step.stdin.detail(ARCHIVE):
         yield RULE.ask(f"it sends `{step.stdin.detail(ARCHIVE)}` as a whole to another machine")
     elif step.program in _CLOUDS and {"cp", "sync", "copy", "mv", "rsync", "put", "mirror"} & set(step.args):
-        yield from _stored(step, workspace)
-    elif step.program in _SERVERS or (step.args and step.program.startswith(("python", "pypy", "php", "ruby"))):
-        yield from _served(step, workspace)
+        yield from _upload(step, workspace)
+    elif step.program in _SERVERS or (step.args and step.program.startswith(_INTERPRETERS)):
+        yield from _file_server(step, workspace)
 
 
-def _pushed(step: Step) -> Iterator[Finding]:
+def _push(step: Step) -> Iterator[Finding]:
     if "push" not in step.args:
         return
     command, words = git_command(step)
@@ -79,7 +84,7 @@ def _pushed(step: Step) -> Iterator[Finding]:
         yield (RULE.deny if turned else RULE.ask)(f"it pushes the repository to `{address}`")
 
 
-def _stored(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _upload(step: Step, workspace: Workspace) -> Iterator[Finding]:
     operands = [arg for arg in step.args if not arg.startswith("-")]
     if len(operands) < 3 or not _STORED.match(operands[-1]) or any(arg.startswith("--dry") for arg in step.args):
         return
@@ -96,7 +101,7 @@ def _is_folder(name: str) -> bool:
     return name in (".", "..", "*") or "/" in name
 
 
-def _served(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _file_server(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """A file server that hands out more than a project."""
     named = _served_folder(step)
     if named is None:

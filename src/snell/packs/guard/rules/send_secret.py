@@ -16,6 +16,7 @@ from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.sensitive_files import is_private, is_secret_folder, secret_name
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -66,41 +67,51 @@ _REMOTE = lazy_regex(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
 _HEADER = lazy_regex(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
 
 
+_TARS = frozenset(("tar", "gtar", "bsdtar"))
+_FORGES = frozenset(("gh", "glab", "az", "gcloud"))
+TRIGGER = Trigger(programs=_HTTP | _PIPES | _LOOKUPS | _TARS | _FORGES | _COPIES, traits=WRITES)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
-    what = ""
-    if step.program in _HTTP:
-        what = _over_http(step, workspace)
-    elif step.program in _PIPES and (step.program != "openssl" or "s_client" in step.args):
-        what = _through_pipe(step, workspace)
-    elif step.program in _LOOKUPS:
-        what = _secret(step.words[1:]) or _in_a_name(step)
-    elif step.program in ("tar", "gtar", "bsdtar"):
-        what = _tar(step, workspace)
-    elif step.program in ("gh", "glab", "az", "gcloud") and {"create", "upload", "comment", "edit", "cp", "api"} & set(
-        step.args
-    ):
-        given = [arg.partition("=")[2] if arg.startswith("--") else arg for arg in step.args]
-        given += [arg.partition("=@")[2] for arg in step.args]
-        what = next(
-            (secret for arg in given if arg and (secret := secret_name(workspace.absolute(arg), workspace.home))), ""
-        )
+    what = _sent_by_program(step, workspace)
     if not what and step.program in _COPIES:
-        what = _copied(step, workspace)
-    if (
-        not what
-        and step.touched
-        and (step.program not in ("aws", "gcloud", "az") or {"cp", "mv", "sync", "upload", "copy"} & set(step.args))
-        and step.program in _HTTP | _PIPES | _COPIES
-        and not is_local(step.args[-1] if step.args else "")
-    ):
-        touched = Value("", step.touched)
-        what = _secret((touched,)) or ("?an archive of whole folders" if touched.has(ARCHIVE) else "")
+        what = _sent_copies(step, workspace)
+    if not what and step.touched:
+        what = _sent_files(step)
     if not what and any(path.startswith(("/dev/tcp/", "/dev/udp/")) for path in step.writes):
         what = _secret((step.output,)) or ("an archive" if step.output.has(ARCHIVE) else "")
     if what.startswith("?"):
         yield RULE.ask(f"it sends {what[1:]} to another machine")
     elif what:
         yield RULE.deny(f"it sends a secret to another machine: `{what}`")
+
+
+def _sent_by_program(step: Step, workspace: Workspace) -> str:
+    """Say what the step sends; with a leading `?`, something that may hold a secret."""
+    if step.program in _HTTP:
+        return _over_http(step, workspace)
+    if step.program in _PIPES and (step.program != "openssl" or "s_client" in step.args):
+        return _through_pipe(step, workspace)
+    if step.program in _LOOKUPS:
+        return _secret(step.words[1:]) or _in_a_name(step)
+    if step.program in _TARS:
+        return _tar(step, workspace)
+    if step.program in _FORGES and {"create", "upload", "comment", "edit", "cp", "api"} & set(step.args):
+        given = [arg.partition("=")[2] if arg.startswith("--") else arg for arg in step.args]
+        given += [arg.partition("=@")[2] for arg in step.args]
+        secrets = (secret_name(workspace.absolute(arg), workspace.home) for arg in given if arg)
+        return next(filter(None, secrets), "")
+    return ""
+
+
+def _sent_files(step: Step) -> str:
+    """A file that this line or session has made from a secret, or an archive."""
+    is_cloud = step.program in ("aws", "gcloud", "az")
+    sends = step.program in _HTTP | _PIPES | _COPIES and not is_local(step.args[-1] if step.args else "")
+    if not sends or (is_cloud and not {"cp", "mv", "sync", "upload", "copy"} & set(step.args)):
+        return ""
+    touched = Value("", step.touched)
+    return _secret((touched,)) or ("?an archive of whole folders" if touched.has(ARCHIVE) else "")
 
 
 def _secret(values: tuple[Value, ...]) -> str:
@@ -174,7 +185,7 @@ def _through_pipe(step: Step, workspace: Workspace) -> str:
     return ""
 
 
-def _copied(step: Step, workspace: Workspace) -> str:
+def _sent_copies(step: Step, workspace: Workspace) -> str:
     given = parse_arguments(
         step.args, "-i -P -F -o -e --rsh -l -c -J --exclude --include --profile --region --password-file"
     )

@@ -8,6 +8,7 @@ from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -37,6 +38,12 @@ _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 
+TRIGGER = Trigger(
+    programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
+    traits=ENV | WRITES,
+)
+
+
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
@@ -51,7 +58,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):
         yield RULE.ask("it deletes records of the system")
     else:
-        yield from _destroyed(step, workspace)
+        yield from _destroyed_records(step, workspace)
 
 
 def _set(step: Step) -> Iterator[tuple[str, str]]:
@@ -60,7 +67,7 @@ def _set(step: Step) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, equals, value in (arg.partition("=") for arg in step.args) if equals)
 
 
-def _destroyed(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _destroyed_records(step: Step, workspace: Workspace) -> Iterator[Finding]:
     paths = list(step.writes)
     if step.program in _DESTROYERS:
         paths += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]

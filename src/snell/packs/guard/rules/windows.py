@@ -9,6 +9,7 @@ from snell.model.tool_names import names
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -72,6 +73,9 @@ _FIRST = names(
     "start-process new-itemproperty clear-content dism enable-psremoting attrib"
 )
 _LISTS = frozenset(("get-childitem", "gci", "dir", "ls"))
+
+
+TRIGGER = Trigger(programs=_FIRST | {"remove-item", "ri", "rm", "del"}, prefixes=("remove-az", "stop-az"))
 
 
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:

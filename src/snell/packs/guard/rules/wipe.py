@@ -6,6 +6,7 @@ from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 
 RULE = Rule(
     name="wipe",
@@ -18,9 +19,10 @@ RULE = Rule(
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
 
+TRIGGER = Trigger(programs=WIPERS)
+
+
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
-    if step.program not in WIPERS:
-        return
     given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
         yield RULE.deny(f"it wipes `{given.operands[0]}` for good")
