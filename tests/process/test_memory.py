@@ -176,7 +176,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("forget", "nope"), "missing: nope"),
         (("recall", "uv", "--limit", "0"), "the limit is 0, and one is the least"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
-        (("export", "/nowhere/x.json"), "`/nowhere`: is no folder; make it, or name another"),
+        (("export", "/nowhere/x.json"), "`/nowhere`: is not a folder; create it, or name another"),
         (("export", ""), "needs the name of one file"),
     ],
 )

@@ -15,12 +15,12 @@ from snell.store.replication.agents import AgentReplicator, host_name
 from snell.store.replication.decisions import DecisionReplicator
 from snell.store.replication.memories import MemoryReplicator
 from snell.system.paths import Places
-from snell.system.server_address import shown_address
+from snell.system.server_address import display_address
 
 
 class ReplicationFeed:
     def __init__(self, where: Places, address: str, *, shares_memories: bool = False) -> None:
-        self._shown = shown_address(address)
+        self._shown = display_address(address)
         self._local = database_of(where)
         self._server = _ServerOnFirstUse(address)
         self._spool = DecisionReplicator(self._local, self._server)

@@ -42,7 +42,7 @@ def _looked_at(name: str, path: Path, mask: int) -> Check:
     except FileNotFoundError:
         return Check(name, "ok", f"{path} is not there yet")
     if stat.S_ISLNK(found.st_mode):
-        return Check(name, "fail", f"{path} is a symbolic link, which others could turn elsewhere", "remove the link")
+        return Check(name, "fail", f"{path} is a symbolic link, which others could redirect", "remove the link")
     if found.st_uid != os.geteuid():
         return Check(name, "fail", f"{path} belongs to another user (uid {found.st_uid})", "remove it")
     mode = stat.S_IMODE(found.st_mode)

@@ -20,7 +20,7 @@ from snell.records.ledger import LONGEST_BODY, PREVIEW
 from snell.records.side_effects import Found, Rule, classify
 from snell.redact import redact, redact_data
 from snell.shell.effects import Effects, effects_of
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import learned_tool
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
@@ -185,7 +185,7 @@ def body_of(value: Any) -> Body:
     """What may be kept of an input or an output: redacted, and cut where it is very long."""
     if value is None:
         return Body("", 0)
-    whole = plain(value)
+    whole = json_value(value)
     size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
     clean = redact_data(whole, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
@@ -216,7 +216,7 @@ def who(event: Event) -> str:
 
 
 def _short(value: Any, longest: int) -> str:
-    clean = redact_data(plain(preview(value)), longest)
+    clean = redact_data(json_value(preview(value)), longest)
     if isinstance(clean, str):
         return clean
     text = "" if clean is None else msgspec.json.encode(clean).decode()
