@@ -9,18 +9,18 @@ from typing import Any
 
 from snell.memory import shared_rows
 from snell.model.errors import StoreError
-from snell.model.protocols import T, Transaction
+from snell.model.protocols import Database, T, Transaction
 from snell.runtime.app import database_of
+from snell.store import display_address, open_database
 from snell.store.replication.agents import AgentReplicator, host_name
 from snell.store.replication.decisions import DecisionReplicator
 from snell.store.replication.memories import MemoryReplicator
 from snell.system.paths import Places
-from snell.system.server_address import shown_address
 
 
 class ReplicationFeed:
     def __init__(self, where: Places, address: str, *, shares_memories: bool = False) -> None:
-        self._shown = shown_address(address)
+        self._shown = display_address(address)
         self._local = database_of(where)
         self._server = _ServerOnFirstUse(address)
         self._spool = DecisionReplicator(self._local, self._server)
@@ -84,7 +84,7 @@ class ReplicationFeed:
         return {"address": self._shown, "waiting": waiting, "work": self._fleet.work.waits(), "problem": problem}
 
 
-class _ServerOnFirstUse:
+class _ServerOnFirstUse(Database):
     """The driver takes a while to load, and may not be there at all; neither is a matter for the start of a daemon."""
 
     def __init__(self, address: str) -> None:
@@ -97,16 +97,11 @@ class _ServerOnFirstUse:
 
     def _opened(self) -> Any:
         if self._database is None:
-            from snell.store.postgres import PostgresDatabase
-
-            self._database = PostgresDatabase(self._address)
+            self._database = open_database(self._address)
         return self._database
 
     def listen(self, channel: str, hear: Callable[[str], None], ended: threading.Event) -> None:
         self._opened().listen(channel, hear, ended)
-
-    def do(self, sql: str, *values: Any) -> int:
-        return self.run(lambda tx: tx.do(sql, *values))
 
     def close(self) -> None:
         if self._database is not None:

@@ -27,7 +27,7 @@ from snell.model.effects import Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
-from snell.model.protocols import Client, Reply, Store, TeamSync
+from snell.model.protocols import Client, Database, Reply, Store, TeamSync
 from snell.records.runtime_audit_log import runtime_audit_log
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.callback_hooks import Registration, event_named, hooks_from
@@ -45,8 +45,8 @@ from snell.runtime.stored_marks import StoredMarks
 from snell.runtime.watchers import Job, Watchers
 from snell.sdk.pack_context import PackContext
 from snell.sdk.permission_rules import holds
+from snell.store import open_database
 from snell.store.in_memory import InMemoryStore
-from snell.store.sqlite import SqliteDatabase
 from snell.system.handler_context import HandlerContext, HandlerSettings
 from snell.system.paths import Places, places
 from snell.system.run_program import background_runs, end_background_runs
@@ -80,7 +80,7 @@ class Runtime:
         env: Mapping[str, str] | None = None,
         switches: Switches | None = None,
         schemas: Mapping[str, Schema] = TOOL_SCHEMAS,
-        database: SqliteDatabase | None = None,
+        database: Database | None = None,
         where: Places | None = None,
         handlers: HandlerSettings | None = None,
         is_interactive: bool = True,
@@ -368,9 +368,9 @@ class EventRun(Struct, frozen=True):
         return decide(self.event, self.place.book, self.runtime.store, self.runtime.validate)
 
 
-def database_of(where: Places, *, low_latency: bool = False) -> SqliteDatabase:
+def database_of(where: Places, *, low_latency: bool = False) -> Database:
     """The database in which a person's marks and decisions are kept."""
-    return SqliteDatabase(where.state / "snell.db", low_latency=low_latency)
+    return open_database(where.state / "snell.db", low_latency=low_latency)
 
 
 def _problems_to_tell(work: EventRun) -> list[Reason]:

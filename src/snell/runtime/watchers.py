@@ -18,11 +18,10 @@ from snell.model.decision import Decision, Failure, Outcome
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
-from snell.model.protocols import Store
+from snell.model.protocols import Database, Store
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import Executor
 from snell.runtime.ledger_repair import LedgerUpkeep
-from snell.store.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -58,7 +57,7 @@ def watchers_for(decision: Decision, book: Registry, store: Store) -> tuple[Hook
 
 
 class Watchers:
-    def __init__(self, store: Store, background: BackgroundHooks, late: Late, database: SqliteDatabase | None) -> None:
+    def __init__(self, store: Store, background: BackgroundHooks, late: Late, database: Database | None) -> None:
         self._store, self._background, self._late, self._database = store, background, late, database
         self.ledger = LedgerUpkeep(database)
 

@@ -17,9 +17,9 @@ from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
 from snell.settings.problems import Problem
+from snell.store import display_address
 from snell.system.paths import Places, places
 from snell.system.run_program import adopt_orphans
-from snell.system.server_address import shown_address
 
 EXAMPLE = "snell settings --effective"
 
@@ -143,7 +143,7 @@ def _in_words(problem: Problem) -> str:
 
 def _open_value(value: Value) -> Any:
     """The value without what is nobody's business."""
-    return shown_address(value.value) if value.name == "database" and value.value else value.value
+    return display_address(value.value) if value.name == "database" and value.value else value.value
 
 
 def _shown(value: Any) -> str:

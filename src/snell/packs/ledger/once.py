@@ -88,7 +88,7 @@ def resumed(event: Event, context: PackContext) -> Note | Tell | None:
 def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[Resumed, str]:
     lost = lost_ledger.lost_ledger(tx)
     if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
-        lost_ledger.begin_since(tx, which.run_id)
+        lost_ledger.record_new_run(tx, which.run_id)
     return resume.resume(tx, which.run_id, now_ms()), lost
 
 
@@ -110,7 +110,7 @@ def _claimed(
 def _contested(
     tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, context, rules):
+    if (lost := lost_ledger.loss_for_run(tx, which.run_id)) and _happens_once(event, which, context, rules):
         return _forgotten(which, lost)
     wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)

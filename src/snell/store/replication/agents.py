@@ -18,7 +18,6 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.store.replication import agent_rows
 from snell.store.replication.work import WorkReplicator
-from snell.store.sqlite import SqliteDatabase
 from snell.work.agents import LEASE_MS
 from snell.work.rows import Record
 
@@ -37,7 +36,7 @@ def host_name(state: Path) -> str:
 
 
 class AgentReplicator:
-    def __init__(self, local: SqliteDatabase, server: Server, host: str, every: float = EVERY) -> None:
+    def __init__(self, local: Database, server: Server, host: str, every: float = EVERY) -> None:
         self.problem = ""
         self.has_met = False
         self.taken: list[str] = []  # agents of ours that another machine has the lease of

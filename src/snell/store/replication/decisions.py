@@ -14,7 +14,6 @@ from snell.model.protocols import Database, Transaction
 from snell.records import decisions, marks
 from snell.records.decisions import Row, Trace
 from snell.store.postgres import RefusedRowError
-from snell.store.sqlite import SqliteDatabase
 
 ENOUGH = 50  # rows that are worth a journey
 EVERY = 2.0  # seconds after which fewer are, too
@@ -57,7 +56,7 @@ def position(tx: Transaction, name: str = SERVER) -> ReplicationPosition:
 class DecisionReplicator:
     """Feeds one server from one local database. `start` does so in a thread; `feed` does it once, here and now."""
 
-    def __init__(self, local: SqliteDatabase, server: Database, name: str = SERVER) -> None:
+    def __init__(self, local: Database, server: Database, name: str = SERVER) -> None:
         self.problem = ""
         self.refused = 0
         self._local = local

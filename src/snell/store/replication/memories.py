@@ -6,14 +6,13 @@ from snell.memory import shared_rows
 from snell.memory.service import Memories
 from snell.model.errors import SnellError, StoreError
 from snell.model.protocols import Database, Transaction
-from snell.store.sqlite import SqliteDatabase
 
 EVERY = 10.0  # seconds
 LONGEST_WAIT = 120.0  # before the next attempt to reach a server that is away
 
 
 class MemoryReplicator:
-    def __init__(self, local: SqliteDatabase, server: Database, every: float = EVERY) -> None:
+    def __init__(self, local: Database, server: Database, every: float = EVERY) -> None:
         self.problem = ""
         self._local, self._server = local, server
         self._memories = Memories(local)

@@ -15,7 +15,6 @@ from snell.store.replication import work_rows, work_server
 from snell.store.replication.work_rows import Waiting
 from snell.store.replication.work_server import Answer
 from snell.store.replication.work_tables import KINDS, Kind, Shared
-from snell.store.sqlite import SqliteDatabase
 from snell.work import shared_names
 from snell.work.rows import now_ms
 
@@ -24,7 +23,7 @@ IN_VAIN = 3  # attempts of which the server took nothing; what is left then goes
 
 
 class WorkReplicator:
-    def __init__(self, local: SqliteDatabase, server: Database, host: str) -> None:
+    def __init__(self, local: Database, server: Database, host: str) -> None:
         self.heard_something: Callable[[], None] = lambda: None
         self.refused = 0  # rows that the server will not have
         self._local, self._server, self._host = local, server, host
