@@ -124,7 +124,7 @@ class Daemon:
         self._last = time.monotonic()
         self._pace.note_work()
         if self._annexes.feed:
-            self._annexes.feed.written()
+            self._annexes.feed.count_row()
         if hand_over_to(request.build, self.where.run):
             self._leaving.set()  # this request is still answered; the next one starts the newer daemon
 

@@ -170,17 +170,17 @@ class Database(Protocol):
 
 
 class TeamSync(Protocol):
-    """The other machines, with which work is shared through a server."""
+    """Replication of work with the other machines of a team, through a server."""
 
     @property
-    def has_met(self) -> bool:
-        """Has the server been reached since we began?"""
+    def has_connected(self) -> bool:
+        """Whether the server was reached since the start."""
 
     def catch_up(self, seconds: float) -> bool:
-        """Wait for a moment until both sides know everything; False when they do not."""
+        """Wait until both sides have all changes; False if that takes longer than `seconds`."""
 
-    def changed(self) -> None:
-        """Something changed here that the others should know soon."""
+    def notify_change(self) -> None:
+        """Send a change of this machine to the others soon."""
 
 
 class HookExecutor(Protocol):
