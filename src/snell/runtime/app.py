@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,7 +28,6 @@ from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Scope
 from snell.model.protocols import Client, Database, Reply, Store, TeamSync
-from snell.records.runtime_audit_log import runtime_audit_log
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.callback_hooks import Registration, event_named, hooks_from
 from snell.runtime.database_journal import StoreJournal
@@ -51,6 +50,9 @@ from snell.system.handler_context import HandlerContext, HandlerSettings
 from snell.system.paths import Places, places
 from snell.system.run_program import background_runs, end_background_runs
 
+if TYPE_CHECKING:
+    from snell.records.audit_log import AuditLog
+
 PROBLEMS_TOLD = 3
 NO_HOOKS = Registry(())
 
@@ -66,9 +68,6 @@ class Context(Struct, frozen=True):
 
 class Runtime:
     """Build one, use it for many events, close it."""
-
-    # Made when it is first needed: the first answer does without.
-    audit_log = cached_property(lambda runtime: runtime_audit_log(runtime.database, runtime.where))
 
     def __init__(
         self,
@@ -114,6 +113,15 @@ class Runtime:
         self._deliveries = DecisionCache()
         self._books: dict[Key | None, tuple[object, object, Registry]] = {}  # the one that was used last stands last
         self.watching = Watchers(self.store, self.background, self._late, database)
+
+    @cached_property
+    def audit_log(self) -> "AuditLog | None":
+        """The runtime's audit log; None for an embedded runtime. Loaded on first use: the first reply needs none."""
+        if self.database is None or self.where is None:
+            return None
+        from snell.records.audit_log import AuditLog
+
+        return AuditLog(self.database, self.where.state)
 
     @classmethod
     def embedded(

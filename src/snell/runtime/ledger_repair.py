@@ -58,5 +58,5 @@ class LedgerUpkeep:
             return
         newest, seen = self._database.run(decisions.newest_seq, only_reads=True), self._seen
         if seen:
-            self._database.run(lambda tx: orphaned_calls.note_compared(tx, seen))
+            self._database.run(lambda tx: orphaned_calls.store_compared(tx, seen))
         self._seen_at, self._seen = now, newest if newest > seen else 0
