@@ -31,7 +31,7 @@ class Host:
         return self.do(effort_commands.start_effort, str(cwd), agent, task, skill)
 
     def waits(self) -> int:
-        return self.share.waits()
+        return self.share.count_waiting()
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.protocols import Transaction
+from snell.model.protocols import Database, Transaction
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.database_journal import session_beginning
-from snell.store.sqlite import SqliteDatabase
 
 AT_ONCE = 200
 TRACE_MS = 500  # a decision's trace follows it within moments, or never
@@ -42,7 +41,7 @@ class Seen(Struct, frozen=True):
 class Follower:
     """Gives every decision once, in the order in which they were made; `session` is the beginning of an id."""
 
-    def __init__(self, database: SqliteDatabase, session: str = "") -> None:
+    def __init__(self, database: Database, session: str = "") -> None:
         self._database = database
         self._session = session_beginning(session)
         self._at = 0

@@ -16,9 +16,9 @@ from snell.settings.load import load
 from snell.settings.locate import FOLDER
 from snell.settings.problems import InvalidValueError
 from snell.setup.edit_toml import with_value
+from snell.store import display_address
 from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.paths import Places, make_private
-from snell.system.server_address import display_address
 
 LARGEST = 1_048_576
 TABLE = "pack", "remember"

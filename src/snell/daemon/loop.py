@@ -70,7 +70,7 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
-        self._pace = Pace(self._idle, f"{runtime.database.path}-wal" if runtime.database else os.devnull)
+        self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
         self._is_new = True
         self._annexes = OptionalServices(where, dict(os.environ))
 
@@ -124,7 +124,7 @@ class Daemon:
         self._last = time.monotonic()
         self._pace.note_work()
         if self._annexes.feed:
-            self._annexes.feed.written()
+            self._annexes.feed.count_row()
         if hand_over_to(request.build, self.where.run):
             self._leaving.set()  # this request is still answered; the next one starts the newer daemon
 

@@ -71,12 +71,12 @@ def _list(args: argparse.Namespace, database: Database) -> int:
 def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
     """What was claimed a moment ago, or before a crash, is a call too."""
     wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
-    found = database.run(lambda tx: resume.only_claimed(tx, args.limit, args.run or args.session))
+    found = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
     return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
-    found = database.run(lambda tx: ledger.find_like(tx, args.id))
+    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id))
     if len(found) != 1:
         what = "several calls are called" if found else "there is no call"
         raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` names them")

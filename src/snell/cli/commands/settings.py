@@ -18,9 +18,9 @@ from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
 from snell.settings.problems import Problem
+from snell.store import display_address
 from snell.system.paths import Places, places
 from snell.system.run_program import adopt_orphans
-from snell.system.server_address import display_address
 
 EXAMPLE = "snell settings --effective"
 

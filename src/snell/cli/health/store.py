@@ -47,7 +47,7 @@ def checks(visit: Visit) -> Iterator[Check]:
         advice = f"stop the daemon and move {path} away; a new one is begun"
         yield Check("store", "fail", f"{path} is damaged: {wrong[0]}", advice)
         return
-    size = path.stat().st_size + database.log_size()
+    size = database.size()
     status: Status = "warn" if size > LARGE else "ok"
     advice = "old decisions go by themselves; a `database` that cannot be reached keeps them" if size > LARGE else ""
     yield Check("store", status, f"{path} is whole, {rows:,} decisions, {size / 1e6:.1f} MB", advice)
