@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from snell.clients.installs import install_names, install_of
+from snell.model.context import McpServer
 from snell.model.effects import Verdict
 from snell.runtime.app import Runtime
 from snell.setup.client_mcp_servers import Configured, servers_of
 from snell.setup.plan import Site
-from snell.system.handler_context import McpServer
 from snell.system.mcp_tool_schemas import (
     DAY,
     LearnedServer,

@@ -41,7 +41,7 @@ def test_a_person_is_told_and_asked_and_only_a_yes_is_one(owner: Owner, typed: s
 def test_without_a_terminal_nothing_is_asked_and_memory_stays_off(owner: Owner) -> None:
     code, out, _ = owner.snell("setup", "claude-code", "--yes")
     assert (code, user_settings(owner).exists()) == (0, False)
-    assert "memory: off. `snell setup --memory`" in out
+    assert "memory: off. To store" in out
     assert "capturing is off in this folder" in stats(owner)
 
 

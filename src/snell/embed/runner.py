@@ -62,7 +62,7 @@ class ToolRunner:
         self.tools = tools_by_name(tools)
         self._checks = {name: tool.check() for name, tool in self.tools.items()}
         self._is_own_house = runtime is None
-        self.runtime = runtime or Runtime.embedded(schemas={})  # the tools' own schemas count, and are checked here
+        self.runtime = runtime or Runtime.embed(schemas={})  # the tools' own schemas count, and are checked here
         self.validates_rewrites = validates_rewrites
         self.max_calls = max_calls
         self.listeners = Listeners([on_notice] if on_notice else [])

@@ -5,11 +5,11 @@ import os
 from typing import Any
 
 from snell.cli.checks import text_in
+from snell.model.context import Context
 from snell.model.errors import SnellError
 from snell.packs.guard.judge import Judgement, judge
 from snell.packs.guard.shell.known_values import UNKNOWN
 from snell.packs.guard.snell_paths import snell_paths
-from snell.sdk.pack_context import PackContext
 from snell.system.paths import places
 
 EXAMPLE = "snell check command 'rm -rf build && git push --force'"
@@ -55,7 +55,7 @@ def _judge_args(args: argparse.Namespace) -> Judgement:
 
 def _judge(command: str, cwd: str, home: str) -> Judgement:
     where = places(os.environ)
-    own = snell_paths(PackContext(env=os.environ, config=where.config, state=where.state))
+    own = snell_paths(Context(env=os.environ, config=where.config, state=where.state))
     return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"), own=own)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from snell.engine.explain import wrap
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.hooks import Hook
-from snell.runtime.app import Context, Runtime
+from snell.runtime.app import Runtime
 from snell.settings.json_schema import json_schema
 from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
@@ -86,7 +87,7 @@ def _load(where: Places, cwd: Path, env: Mapping[str, str]) -> _Found:
     with Runtime.for_user(env, where) as runtime:
         context = runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
     files = tuple(_files(locate(where, cwd, env), loaded))
-    return _Found(loaded, files, tuple(context.book.hooks()), _problems(loaded, context))
+    return _Found(loaded, files, tuple(context.registry.hooks()), _problems(loaded, context))
 
 
 def _problems(loaded: Loaded, context: Context) -> tuple[Problem, ...]:

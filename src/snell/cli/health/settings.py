@@ -5,9 +5,10 @@ from pathlib import Path
 
 from snell.cli.health import Check, Installation, Status
 from snell.cli.memory_switch import is_on
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.hooks import Broken, Scope
-from snell.runtime.app import Context, Runtime
+from snell.runtime.app import Runtime
 from snell.runtime.missing_packages import missing_packages
 from snell.settings.load import Loaded, load
 from snell.settings.pause import PAUSE_FILE
@@ -52,7 +53,7 @@ def _problems(loaded: Loaded, context: Context) -> Iterator[Check]:
     for problem in found[:SHOWN]:
         status: Status = "fail" if problem.severity == "error" else "warn"
         yield Check("settings", status, f"{problem.file}:{problem.line}: {problem.message}", problem.advice)
-    missing = missing_packages(context.book, context.executor.around)
+    missing = missing_packages(context)
     for each in missing[:SHOWN]:
         yield Check("hooks", "fail", each.message, each.advice)
     known = {str(each) for each in (*loaded.problems, *missing)}
@@ -64,7 +65,7 @@ def _problems(loaded: Loaded, context: Context) -> Iterator[Check]:
 
 
 def _hooks(loaded: Loaded, context: Context) -> Iterator[Check]:
-    hooks = list(context.book.hooks())
+    hooks = list(context.registry.hooks())
     unapproved = [hook.id for hook in hooks if hook.untrusted] + [each.path for each in loaded.python if each.untrusted]
     if unapproved:
         shown = ", ".join(unapproved[:5]) + (", ..." if len(unapproved) > 5 else "")

@@ -13,6 +13,7 @@ import os
 
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import other_readings
+from snell.model.context import Context
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS
@@ -38,7 +39,6 @@ from snell.packs.guard.snell_paths import snell_paths
 from snell.packs.guard.tool_access import carries_line, judge_call, path_of, tells_others, written_by
 from snell.packs.guard.verdict_cache import cached_judgement
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import ShellCall, ToolCall
 
 MOST_WAITING = 64
@@ -46,7 +46,7 @@ _waiting: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
-def command(call: ShellCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
+def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges all of what a tool of an MCP server is told
         return None
@@ -73,7 +73,7 @@ def command(call: ShellCall, event: Event, context: PackContext) -> Deny | Ask |
 
 
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
-def access(call: ToolCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
+def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
     if call.kind in ("agent", "skill", "other") and not carries_line(call):
         return None
@@ -87,7 +87,7 @@ def access(call: ToolCall, event: Event, context: PackContext) -> Deny | Ask | T
 
 # Not a watcher: the next call of the session may come at once, and must find what this one leaves.
 @informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
-def remember(call: ToolCall, event: Event, context: PackContext) -> None:
+def remember(call: ToolCall, event: Event, context: Context) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
         cwd, home, _project = _ground(event, context)
@@ -101,12 +101,12 @@ def remember(call: ToolCall, event: Event, context: PackContext) -> None:
 
 
 @informs("PostToolUse", kind=("read", "search", "mcp"))
-def remember_read(call: ToolCall, event: Event, context: PackContext) -> None:
+def remember_read(call: ToolCall, event: Event, context: Context) -> None:
     """Remember that a secret was read by the client's own tool."""
     _keep_read(judge_call(call, *_ground(event, context), snell_paths(context)), call, event, context)
 
 
-def _keep_read(judgement: Judgement, call: ToolCall, event: Event, context: PackContext) -> None:
+def _keep_read(judgement: Judgement, call: ToolCall, event: Event, context: Context) -> None:
     names = secrets_read(judgement)
     for name in names:
         keep_secret(context.marks, event.session_id, name)
@@ -128,14 +128,14 @@ def _with(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(verdict_of(findings), findings, judgement.steps)
 
 
-def _judged(line: str, event: Event, context: PackContext, folder: str) -> Judgement:
+def _judged(line: str, event: Event, context: Context, folder: str) -> Judgement:
     """The line in this folder; where no project is known, the event's folder stays the project."""
     files = known_files(context.marks, event.session_id)
     cwd, home, project = _ground(event, context)
     return cached_judgement(line, folder, home, project or (cwd if folder != cwd else ""), files, snell_paths(context))
 
 
-def _folders(event: Event, context: PackContext) -> tuple[str, ...]:
+def _folders(event: Event, context: Context) -> tuple[str, ...]:
     """Every folder in which the command may run."""
     cwd, home, _project = _ground(event, context)
     return folders_of(event.payload.get("tool_input"), cwd, home, event.client, event.tool)
@@ -145,12 +145,12 @@ def _key(line: str, event: Event, folder: str) -> tuple[str, ...]:
     return event.session_id, folder, line
 
 
-def _ground(event: Event, context: PackContext) -> tuple[str, str, str]:
+def _ground(event: Event, context: Context) -> tuple[str, str, str]:
     cwd = event.cwd or context.project_dir or "/"
     return cwd, context.env.get("HOME") or os.path.expanduser("~"), context.project_dir
 
 
-def _answer(judgement: Judgement, context: PackContext) -> Deny | Ask | Tell | None:
+def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | None:
     judgement, observed = apply_presets(judgement, context.options)
     if judgement.verdict == ALLOW:
         return Tell(f"guard observed: {_reason(observed)}") if observed else None

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
+from snell.model.context import Context
 from snell.model.events import Event, text_in
 from snell.model.mark_scopes import persistent_scope
 from snell.packs.ledger.value_preview import preview
@@ -18,7 +19,6 @@ from snell.records.idempotency import Identity, args_hash, deed_of, identity_of,
 from snell.records.ledger import LONGEST_BODY, PREVIEW
 from snell.records.side_effects import Found, Rule, classify
 from snell.redact import redact, redact_data
-from snell.sdk.pack_context import PackContext
 from snell.shell.effects import Effects, effects_of
 from snell.system.json_values import plain
 from snell.system.mcp_tool_schemas import learned_tool
@@ -51,7 +51,7 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, context: PackContext) -> NamedCall:
+def name_call(event: Event, context: Context) -> NamedCall:
     """
     Everything that finding a call again needs; nothing that is slow to find out.
 
@@ -78,7 +78,7 @@ def _about(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
 
 
-def name_call_fully(event: Event, context: PackContext) -> NamedCall:
+def name_call_fully(event: Event, context: Context) -> NamedCall:
     """With its effort. Before a transaction begins: it may have to be read from the same database."""
     return replace(name_call(event, context), effort=_effort(event, context))
 
@@ -88,7 +88,7 @@ class CallDescription(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: PackContext) -> CallDescription:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event)
     found = classify(
@@ -102,7 +102,7 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
-def _hints(event: Event, context: PackContext) -> Mapping[str, Any] | None:
+def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
     """What the server says of its tool: with the call, or when it was last asked."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
@@ -195,7 +195,7 @@ def body_of(value: Any) -> Body:
 _known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
 
 
-def began_at(context: PackContext) -> int:
+def began_at(context: Context) -> int:
     """When the event came: the id of a decision begins with it."""
     text = context.decision_id.partition("-")[0]
     try:
@@ -204,7 +204,7 @@ def began_at(context: PackContext) -> int:
         return now_ms()
 
 
-def _effort(event: Event, context: PackContext) -> str:
+def _effort(event: Event, context: Context) -> str:
     """Which effort this belongs to, where one is known."""
     kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
