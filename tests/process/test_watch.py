@@ -131,4 +131,4 @@ def test_without_rich_a_terminal_gets_lines(watcher: Watcher) -> None:
 
 def test_a_number_that_cannot_be_is_a_mistake(watcher: Watcher) -> None:
     with watcher.watching("-n", "-1") as screen:
-        screen.wait_for("`-1` is not a number of decisions; ask for 0 to 1,000")
+        screen.wait_for("`-1`: --last must be between 0 and 1,000")

@@ -101,7 +101,7 @@ def test_doctor_says_when_the_table_is_damaged(install: Install, tmp_path: Path)
     (check,) = checks(visit)
     assert (check.status, check.advice) == (
         "warn",
-        "memories are found by their own words meanwhile; install Snell again",
+        "until then memories are found only by exact words; install Snell again",
     )
     assert "is damaged: its first line is wrong" in check.detail
 
