@@ -78,15 +78,12 @@ class StoreJournal:
             # Rows that the database does not take, because the disk is full, wait for as long as there is room.
             may_wait = len(self._unsaved) < PENDING or self.problem
             if self._pending and may_wait and self._pending.append(row):
-                self._wait_with(row)
+                if len(self._unsaved) < UNSAVED:
+                    self._unsaved.append(row)
+                else:
+                    self._only_in_file += 1
             else:
                 self._write([row])
-
-    def _wait_with(self, row: Row) -> None:
-        if len(self._unsaved) < UNSAVED:
-            self._unsaved.append(row)
-        else:
-            self._only_in_file += 1
 
     def record(self, *records: Record) -> None:
         """Add what can be told about decisions, without their secrets. They need not have been committed before."""
@@ -299,7 +296,7 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         request_key=request_key,
         verdict=_VERDICTS[decision.verdict],
         ms=round(seconds * 1000, 3) if seconds else 0.0,
-        rewritten=int(decision.is_rewritten),
+        rewritten=int(bool(decision.changes) and decision.is_rewritten),
         failures=len(decision.failures),
         in_ledger=int(decision.in_ledger),
     )
