@@ -229,7 +229,7 @@ def test_where_nothing_may_be_written_decisions_are_made_and_the_problem_is_told
     said = {
         "no-entry": "`PATH/state/snell.db`: cannot be used: Permission denied; check the disk and the permissions",
         "a-file": "`PATH/state`: is not a directory; move it away",
-        "a-link": "`PATH/state`: is a symbolic link, which others could turn elsewhere; remove the link, or set"
+        "a-link": "`PATH/state`: is a symbolic link, which others could redirect; remove the link, or set"
         " SNELL_HOME to the directory it points to",
         "file-not-writable": f"`PATH/state/snell.db`: {READ_ONLY}",
     }[layout]

@@ -163,10 +163,10 @@ class Daemon:
         def is_done() -> bool:
             return self._service.is_done and not runtime.executor.backlog
 
-        while is_done() and await asyncio.to_thread(runtime.watching.ledger.catch_up):
+        while is_done() and await asyncio.to_thread(runtime.watchers.ledger.catch_up):
             pass
         if is_done():
-            runtime.watching.ledger.move_on()
+            runtime.watchers.ledger.move_on()
 
     def _forget_what_is_old(self, tx: Transaction, audit_log: AuditLog | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""
@@ -191,7 +191,7 @@ class Daemon:
 def _has_rows_to_write(runtime: Runtime) -> bool:
     """Rows wait, because another program locked the database when they were due."""
     journal = runtime.journal
-    return runtime.watching.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
+    return runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:

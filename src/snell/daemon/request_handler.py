@@ -11,16 +11,14 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from snell.daemon.wire import Request
 from snell.model.decision import Decision
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.events import Event
 from snell.model.protocols import Client, Database, Reply
-from snell.runtime.app import EventRun, Runtime
-from snell.runtime.decision_drivers import Deciding, Wait, run_decision_until_wait
+from snell.runtime.app import Runtime
 from snell.runtime.dedupe import TwinFilter
+from snell.runtime.event_flow import Deciding, EventRun, Wait, run_decision_until_wait
 from snell.runtime.executor import PendingBatch
 from snell.runtime.hook_request import internal_error_reply, parse_hook_args, reply_to, unreadable_payload_reply
 
@@ -97,23 +95,21 @@ class RequestHandler:
         is_large, request_id = len(request.stdin) > LARGE, request.request_id
         if len(request.stdin) <= COMPARED:
             request_id = self._pairs.request_of(event, source, request_id, time.monotonic())
-        work = self.runtime.prepare(event, request_id, env)
-        if work.earlier:
+        work = self.runtime.prepare(event, request_id, env, **({"is_large": True} if is_large else {}))
+        if work.deciding is None:
+            assert work.earlier
             send(reply_to(client, work.earlier, request.sender))
             return None
-        if is_large:
-            work = replace(work, place=replace(work.place, executor=work.place.executor.for_large()))
         if work.key in self._deciding:
             self._deciding[work.key].append(send)
             return None
-        deciding = work.steps()
-        came = run_decision_until_wait(deciding, work.place.executor)
+        came = run_decision_until_wait(work.deciding, self.runtime.executor, work.context)
         if isinstance(came, Decision):
             self._finish(client, work, came, request, send)
             return None
         if work.key:
             self._deciding[work.key] = []
-        return self._serve_slowly(client, work, deciding, came, request, send)
+        return self._serve_slowly(client, work, work.deciding, came, request, send)
 
     async def _serve_slowly(
         self, client: Client, work: EventRun, deciding: Deciding, wait: Wait, request: Request, send: Send
@@ -124,7 +120,7 @@ class RequestHandler:
             came: Decision | Wait = wait
             while not isinstance(came, Decision):
                 waited = await self._loop.run_in_executor(self._thread_for(came), came)
-                came = run_decision_until_wait(deciding, work.place.executor, waited)
+                came = run_decision_until_wait(deciding, self.runtime.executor, work.context, waited)
             reply = self._finish(client, work, came, request, send)
         except Exception as error:  # noqa: BLE001 - likewise
             reply = self._failed(error, request)
@@ -161,7 +157,7 @@ class RequestHandler:
         send(reply)
         if len(self._to_follow) >= QUEUE and self._is_locked_out and _can_be_shed(decision):
             self.shed += 1  # its small row is kept, from which the ledger gets its own when it can be written
-            self.runtime.watching.ledger.note_missing()
+            self.runtime.watchers.ledger.note_missing()
             return reply
         self._to_follow.append((work, decision))
         self._latest = time.monotonic()
@@ -208,9 +204,7 @@ class RequestHandler:
         shed = [(work, decision) for work, decision in some if _can_be_shed(decision)]
         self.shed += len(shed)
         if shed:
-            self.runtime.watching.keep_calls(
-                (each, work.place.book, work.place.executor, work.size) for work, each in shed
-            )
+            self.runtime.watchers.keep_calls((each, work.context, work.size) for work, each in shed)
         self.runtime.after_replies((each for each in some if not _can_be_shed(each[1])), stays_here=True)
 
     @property

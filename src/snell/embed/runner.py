@@ -62,7 +62,7 @@ class ToolRunner:
         self.tools = tools_by_name(tools)
         self._checks = {name: tool.check() for name, tool in self.tools.items()}
         self._owns_runtime = runtime is None
-        self.runtime = runtime or Runtime.embedded(schemas={})  # inputs are checked here, by the schemas of the tools
+        self.runtime = runtime or Runtime.embed(schemas={})  # inputs are checked here, by the schemas of the tools
         self.validates_rewrites = validates_rewrites
         self.max_calls = max_calls
         self.listeners = Listeners([on_notice] if on_notice else [])

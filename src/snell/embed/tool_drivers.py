@@ -12,7 +12,7 @@ from typing import Any
 
 from snell.embed.tool_call import Decide, Do, OutOfTimeError, Plan, Result, tool_call_steps
 from snell.runtime.app import Runtime
-from snell.runtime.threads import run_in_thread
+from snell.runtime.executor import run_in_thread
 
 
 def run_call(runtime: Runtime, plan: Plan) -> Result:

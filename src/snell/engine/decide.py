@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from snell.engine.aggregate import aggregate, is_denied
 from snell.engine.deferred_notes import deliver_or_hold
 from snell.engine.limit_effects import express_effect, limit_effects, rewrite_in
-from snell.engine.registry import Pick, Registry, Tier, once_mark, rewrite_order
+from snell.engine.registry import once_mark, rewrite_order
 from snell.engine.stop_limits import limit_stops
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
 from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
 from snell.model.events import Event, json_equal
-from snell.model.hooks import Hook, Scope
-from snell.model.protocols import Store, Validate
+from snell.model.hooks import Hook, Pick, Scope, Tier
+from snell.model.protocols import HookRegistry, Store, Validate
 
 
 class Run(Struct, frozen=True):
@@ -39,7 +39,7 @@ Steps = Generator[Run, Sequence[Outcome], None]
 
 
 def decide(
-    event: Event, book: Registry, marks: Store, validate: Validate | None = None
+    event: Event, book: HookRegistry, marks: Store, validate: Validate | None = None
 ) -> Generator[Run, Sequence[Outcome], Decision]:
     """Decide one event."""
     pick = book.pick(event, marks)
@@ -93,7 +93,7 @@ class Case:
         "validate",
     )
 
-    def __init__(self, event: Event, pick: Pick, book: Registry, validate: Validate | None) -> None:
+    def __init__(self, event: Event, pick: Pick, book: HookRegistry, validate: Validate | None) -> None:
         self.event = event
         self.pick = pick
         self.book = book

@@ -8,61 +8,15 @@ at afterwards, and only for hooks that have it.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
-
 from snell.engine.match import Predicate, compile_matcher, names_nothing, targets
 from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
 from snell.model.events import Event
-from snell.model.hooks import Broken, Hook, Scope
+from snell.model.hooks import Broken, Hook, Pick, Scope, Switches, Tier
 from snell.model.protocols import Condition, Store
 
 MEMO_LIMIT = 512  # tool names and paths come from outside
-
-
-class Switches(Struct, frozen=True):
-    """Settings that turn hooks off as a whole."""
-
-    disable_all_hooks: bool = False  # by a user or project: everything but policy hooks
-    policy_disables_all: bool = False  # by the policy itself: everything
-    allow_managed_hooks_only: bool = False
-    rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
-    paused: str = ""  # by whom and until when everything but policy hooks is silent
-
-    def off(self, hook: Hook) -> str:
-        """Why the switches keep this hook from running; empty when they do not."""
-        if self.policy_disables_all:
-            return "the policy sets disable_all_hooks"
-        if hook.scope is Scope.POLICY:
-            return ""
-        if self.disable_all_hooks:
-            return "disable_all_hooks is set"
-        if self.paused:
-            return self.paused
-        return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
-
-
-class Tier(Struct, frozen=True):
-    """Hooks that are decided together: the policy's, or everybody else's."""
-
-    is_policy: bool
-    rewriters: tuple[Hook, ...] = ()
-    others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role, in book order
-    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
-    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
-    turns: tuple[tuple[Hook, ...], ...] = ()
-
-
-class Pick(Struct, frozen=True):
-    """The hooks that apply to an event."""
-
-    hooks: tuple[Hook, ...] = ()  # all of them, in book order
-    tiers: tuple[Tier, ...] = ()
-    watchers: tuple[Hook, ...] = ()
-    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
-    # Where one tier runs whole: its rounds, by name, unless somebody speaks up.
-    rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()
 
 
 class Registry:

@@ -1,14 +1,14 @@
 """Protocols: what the inner rooms ask of the outer ones."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-from snell.model.decision import Decision, Outcome
+from snell.model.decision import Decision, Outcome, Skipped
 from snell.model.events import Event, Payload
-from snell.model.hooks import Hook
+from snell.model.hooks import Hook, Pick, Switches
 
 T = TypeVar("T")
 
@@ -183,10 +183,25 @@ class TeamSync(Protocol):
         """Send a change of this machine to the others soon."""
 
 
-class HookExecutor(Protocol):
-    """Runs hooks. Outcomes come back in the order of the hooks, whatever order they finished in."""
+class HookRegistry(Protocol):
+    """The active hooks, in execution order; `engine/registry.py` has the real one."""
 
-    def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]: ...
+    @property
+    def switches(self) -> Switches: ...
+
+    @property
+    def problems(self) -> Sequence[str]: ...
+
+    def pick(self, event: Event, marks: Store) -> Pick:
+        """Return the hooks that apply to this event now, by tier and role."""
+
+    def applies(self, hook: Hook, event: Event) -> bool:
+        """Return whether the hook's `if` rule holds."""
+
+    def hooks(self) -> Iterable[Hook]: ...
+
+    def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
+        """Return every hook of this event that does not apply, and why."""
 
 
 # Does a hook's `if` rule hold for this event?

@@ -12,7 +12,7 @@ from snell.memory.service import memories_of
 from snell.memory.shortlist import shortlist_of
 from snell.memory.statements import statements
 from snell.memory.types import LONGEST, Draft
-from snell.memory.validation import check_namespace
+from snell.memory.validation import check_namespace, redact_draft
 from snell.model.errors import SnellError
 from snell.operations.memory import project
 from snell.operations.run_in_thread import run_in_thread
@@ -46,7 +46,7 @@ def extract(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
         )
         kept = memories.remember(draft, similar=similar)
         shown = {
-            "content": memories.redact_draft(draft).content,
+            "content": redact_draft(draft).content,
             "confidence": each.confidence,
             "types": list(each.types),
         }

@@ -28,7 +28,7 @@ from snell.model.protocols import Database, Transaction
 from snell.records import decisions, orphaned_calls
 from snell.records.decisions import Record, Row
 from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 
 UNSAVED = 10_000  # rows in memory, when nothing can be written; more of them wait in the file alone
 PENDING = 250  # rows that may wait for a trace to go with
@@ -205,7 +205,9 @@ class StoreJournal:
 
     def _hashes(self, change: Record) -> Record:
         """What was redacted can still be recognised by whoever has it."""
-        return {f"{name}_hash": self._hash(msgspec.json.encode(plain(change[name]))) for name in ("before", "after")}
+        return {
+            f"{name}_hash": self._hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")
+        }
 
     def _with_rounds(self, clean: Record, record: Record) -> bytes:
         """Empty when one of the runs cannot be written as it is."""
@@ -246,7 +248,7 @@ class StoreJournal:
     def _redacted(self, record: Record) -> Record | None:
         """The record as it may be written; None when that cannot be told."""
         try:
-            clean: Record = self._redactor(plain(record))
+            clean: Record = self._redactor(json_value(record))
             msgspec.json.encode(clean)
         except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
             return None

@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.engine.registry import Switches
-from snell.model.hooks import Hook, PythonFile
+from snell.model.hooks import Hook, PythonFile, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
 from snell.settings.file_watch import FileStamp, have_changed, stamp_of, watch_file

@@ -369,7 +369,7 @@ def test_a_sensitive_tool_checks_its_own_input_once_more(run):
     def generous():
         return Rewrite(amount=1000)
 
-    runner = ToolRunner([pay], runtime=Runtime.embedded(generous), validates_rewrites=False)
+    runner = ToolRunner([pay], runtime=Runtime.embed(generous), validates_rewrites=False)
     result = run(runner, "pay", {"amount": 1})
     assert (result.status, result.error) == ("failed", "at most 100")
 

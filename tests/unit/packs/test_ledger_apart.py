@@ -71,7 +71,7 @@ def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(desk: O
     at.before("t1")
     at.after("t1", {"id": "m1"})
     for _ in range(2):
-        at.runtime._deliveries._known.clear()  # as after a restart
+        at.runtime.decided._known.clear()  # as after a restart
         again = at.before("t1")
         assert (again.verdict, "succeeded, so it is not done twice" in said(again)) == (Verdict.DENY, True)
     assert at.statuses() == {"t1": "succeeded"}

@@ -43,7 +43,7 @@ class Failing:
 
 
 def house_on(database: Database, *hooks: Any) -> Runtime:
-    return Runtime.embedded(*hooks, store=StoredMarks(database), journal=StoreJournal(database))
+    return Runtime.embed(*hooks, marks=StoredMarks(database), journal=StoreJournal(database))
 
 
 @pytest.mark.proves("S1-134")

@@ -30,7 +30,7 @@ class Desk:
         self.threads: list[str] = []
         self.fails: set[int] = set()
         where = Places(folder / "config", folder / "state", folder / "run")
-        self.runtime = Runtime(database=self.database, journal=self.journal, where=where)
+        self.runtime = Runtime.embed(database=self.database, journal=self.journal, where=where)
         self.runtime.register(
             Hook(id="rows", event="PostToolUse", role="watches", handler=Inline(self.row, batches=True))
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snell.engine.registry import Switches
+from snell.model.hooks import Switches
 from snell.settings.load import load
 from snell.settings.pause import Pause, begin_pause, current_pause, end_pause, pause_file, steady_clock
 from snell.system.paths import Places

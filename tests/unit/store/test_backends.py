@@ -106,8 +106,8 @@ def test_another_backend_keeps_the_contract(make: Callable[[str], Database]) -> 
 
 def test_a_runtime_works_on_another_backend(make: Callable[[str], Database], tmp_path: Path) -> None:
     database = make("runtime")
-    options = {"database": database, "store": StoredMarks(database), "journal": StoreJournal(database)}
-    with Runtime.embedded(**options) as runtime:
+    options = {"database": database, "marks": StoredMarks(database), "journal": StoreJournal(database)}
+    with Runtime.embed(**options) as runtime:
         decision = runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, session_id="s")
     (row,) = make("runtime").run(decisions.recent)
     assert (row.event, row.tool, row.verdict) == ("PreToolUse", "Bash", decision.verdict.name.lower())

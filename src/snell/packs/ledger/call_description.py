@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
+from snell.model.context import Context
 from snell.model.events import Event, text_in
 from snell.model.mark_scopes import persistent_scope
 from snell.packs.ledger.value_preview import preview
@@ -17,9 +18,8 @@ from snell.records.idempotency import Identity, action_of, args_hash, identity_o
 from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
 from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
-from snell.sdk.pack_context import PackContext
 from snell.shell.effects import Effects, effects_of
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import learned_tool
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
@@ -50,7 +50,7 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, context: PackContext) -> NamedCall:
+def name_call(event: Event, context: Context) -> NamedCall:
     """
     Everything that finding a call again needs; nothing that is slow to find out.
 
@@ -77,7 +77,7 @@ def _about(tool: str) -> tuple[Identity, str, str]:
     return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
-def name_call_fully(event: Event, context: PackContext) -> NamedCall:
+def name_call_fully(event: Event, context: Context) -> NamedCall:
     """With its effort. Before a transaction begins: it may have to be read from the same database."""
     return replace(name_call(event, context), effort=_effort(event, context))
 
@@ -87,7 +87,7 @@ class CallDescription(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
-def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: PackContext) -> CallDescription:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event)
     found = classify(
@@ -101,7 +101,7 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
-def _hints(event: Event, context: PackContext) -> Mapping[str, Any] | None:
+def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
     """What the server says of its tool: with the call, or when it was last asked."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
@@ -184,7 +184,7 @@ def body_of(value: Any) -> Body:
     """What may be kept of an input or an output: redacted, and cut where it is very long."""
     if value is None:
         return Body("", 0)
-    whole = plain(value)
+    whole = json_value(value)
     size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
     clean = redact_data(whole, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
@@ -194,7 +194,7 @@ def body_of(value: Any) -> Body:
 _known = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
 
 
-def began_at(context: PackContext) -> int:
+def began_at(context: Context) -> int:
     """When the event came: the id of a decision begins with it."""
     text = context.decision_id.partition("-")[0]
     try:
@@ -203,7 +203,7 @@ def began_at(context: PackContext) -> int:
         return now_ms()
 
 
-def _effort(event: Event, context: PackContext) -> str:
+def _effort(event: Event, context: Context) -> str:
     """Which effort this belongs to, where one is known."""
     kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
@@ -215,7 +215,7 @@ def who(event: Event) -> str:
 
 
 def _short(value: Any, longest: int) -> str:
-    clean = redact_data(plain(preview(value)), longest)
+    clean = redact_data(json_value(preview(value)), longest)
     if isinstance(clean, str):
         return clean
     text = "" if clean is None else msgspec.json.encode(clean).decode()

@@ -7,11 +7,11 @@ What     The end of the transcript is looked at: a rate limit is told to the per
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
+from snell.model.context import Context
 from snell.model.effects import Tell
 from snell.model.events import Event
 from snell.packs.sessions.caller import is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.system.transcripts import tail_of
 from snell.work.session_events import restart_prompt
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
@@ -24,7 +24,7 @@ TEXTS = {
 
 
 @informs("Stop", "StopFailure")
-def ending(event: Event, context: PackContext) -> Tell | None:
+def ending(event: Event, context: Context) -> Tell | None:
     """Tell a limit from an end."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:

@@ -4,6 +4,7 @@ import threading
 
 from snell.memory import shared_rows
 from snell.memory.service import Memories
+from snell.memory.validation import redact_draft
 from snell.model.errors import SnellError, StoreError
 from snell.model.protocols import Database, Transaction
 
@@ -47,7 +48,7 @@ class MemoryReplicator:
         memories, reached = self._local.run(shared_rows.unsent, only_reads=True)
         if not gone and not memories:
             return 0
-        self._server.run(lambda tx: shared_rows.take_in(tx, memories, gone))
+        self._server.run(lambda tx: shared_rows.store_received(tx, memories, gone))
 
         def note(tx: Transaction) -> None:
             if memories:
@@ -60,11 +61,11 @@ class MemoryReplicator:
 
     def _fetch(self, project: str) -> int:
         positions = self._local.run(lambda tx: shared_rows.positions(tx, project), only_reads=True)
-        news = self._server.run(lambda tx: shared_rows.news(tx, project, *positions), only_reads=True)
-        if not news.forgotten and news.known == positions[0]:
+        changes = self._server.run(lambda tx: shared_rows.changes_since(tx, project, *positions), only_reads=True)
+        if not changes.forgotten and changes.known == positions[0]:
             return 0
         # Another machine may have an older Snell, so its memories are redacted again here.
-        return self._memories.run(lambda tx: shared_rows.bring_in(tx, project, news, self._memories.redact_draft))
+        return self._memories.run(lambda tx: shared_rows.apply_changes(tx, project, changes, redact_draft))
 
     def _keep_exchanging(self) -> None:
         pause = 0.0
