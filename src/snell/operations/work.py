@@ -43,7 +43,7 @@ def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments
 
 def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     if isinstance(cwd, str):
-        shared_names.adopt(tx, cwd, shared_name)
+        shared_names.adopt_checkout(tx, cwd, shared_name)
     return function(tx, **given)
 
 
