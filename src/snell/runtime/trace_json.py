@@ -72,7 +72,9 @@ class TraceEncoder:
 
     def _hashes(self, change: Record) -> Record:
         """Return hashes of both values: a user who has a redacted value can still recognise it."""
-        return {f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")}
+        return {
+            f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")
+        }
 
     def _with_rounds(self, clean: Record, record: Record) -> bytes:
         """Return the record with its rounds as JSON; empty when one of the runs cannot be redacted."""
