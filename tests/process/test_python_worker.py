@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from snell.handlers.worker.client import Worker
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.errors import HookError
@@ -319,7 +320,11 @@ def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks
     )
     executor = Executor(desk.worker)
     hooks = [first, hook("inline", Note("2")), second]
-    assert [outcome.effects for outcome in executor.run(hooks, call())] == [(Note("1"),), (Note("2"),), (Note("3"),)]
+    assert [outcome.effects for outcome in executor.run(hooks, call(), Context())] == [
+        (Note("1"),),
+        (Note("2"),),
+        (Note("3"),),
+    ]
 
 
 def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(desk: Desk) -> None:

@@ -148,6 +148,6 @@ def test_a_window_that_writes_down_where_it_is_ends_no_other_pane(desk: Desk, tm
 
 
 def test_what_cannot_be_run_is_said(desk: Desk):
-    assert desk.snell("run")[0::2] == (1, "snell: there is nothing to run; for example `snell run -- claude`\n")
+    assert desk.snell("run")[0::2] == (1, "snell: no command was given; for example `snell run -- claude`\n")
     code, _, err = desk.snell("run", "--", "no-such-agent")
     assert (code, err) == (1, "snell: `no-such-agent` cannot be started: No such file or directory; check its name\n")

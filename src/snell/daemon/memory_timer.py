@@ -73,5 +73,5 @@ class MemoryTimer:
         from snell.daemon.memory_catch_up import CatchUp
 
         assert self._runtime.where
-        self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.executor.around.env)
+        self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.env)
         return self._catch_up.is_running or self._catch_up.start_if_needed(waiting)

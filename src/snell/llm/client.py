@@ -14,12 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.llm import anthropic, openai, token_budget
-from snell.llm.cli_program import CHARACTERS_A_TOKEN, ask_program, program_for
+from snell.llm.cli_program import CHARACTERS_A_TOKEN, INSIDE, ask_program, program_for
 from snell.llm.messages import ModelError, Question, Turn
+from snell.model.context import Context, ModelSettings
 from snell.redact import redact
 from snell.system.address_policy import RefusedError, Target, check_url
 from snell.system.deadline import Deadline
-from snell.system.handler_context import INSIDE, HandlerContext, ModelSettings
 from snell.system.http_client import Call, HttpError, Response, require_http_library, resolver, send_request
 from snell.system.run_program import environment, run
 
@@ -45,7 +45,7 @@ def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
 class Model:
     """The model for one run of one hook."""
 
-    def __init__(self, context: HandlerContext, session: str, deadline: Deadline) -> None:
+    def __init__(self, context: Context, session: str, deadline: Deadline) -> None:
         if context.env.get(INSIDE):
             raise ModelError("launch", "not run here: this event comes from a program that answers a model hook")
         self._around = context
@@ -206,7 +206,7 @@ def _events(response: Response) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def _printed_key(settings: ModelSettings, context: HandlerContext, deadline: Deadline) -> str:
+def _printed_key(settings: ModelSettings, context: Context, deadline: Deadline) -> str:
     finished = run(
         ["/bin/sh", "-c", settings.key_command],
         stdin=b"",

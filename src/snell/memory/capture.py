@@ -16,9 +16,9 @@ from snell.memory.project_identity import project_of
 from snell.memory.signals import Signal, classify, importance_of, namespace_of
 from snell.memory.tool_extraction import cut_at_word
 from snell.memory.types import NotRememberedError, content_hash
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.redact import find, is_too_secret, redact, redact_data
-from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 PIECE = 5_000  # characters of one capture
@@ -43,7 +43,7 @@ class CaptureResult(Struct, frozen=True, kw_only=True):
         return not self.queued
 
 
-def inbox_of(here: PackContext) -> Inbox | None:
+def inbox_of(here: Context) -> Inbox | None:
     return Inbox(here.state / "memory") if here.state else None
 
 
@@ -57,7 +57,7 @@ class Source(Struct, frozen=True, kw_only=True):
     context: dict[str, str]
 
 
-def source_of(event: Event, here: PackContext, *, tag: str, context: dict[str, Any]) -> Source:
+def source_of(event: Event, here: Context, *, tag: str, context: dict[str, Any]) -> Source:
     place = here.project_dir or event.cwd
     safe = {name: redact_data(str(value), 1000) for name, value in context.items() if value}
     return Source(event=event, place=place[:1024], project=project_of(place), tag=tag.lower()[:100], context=safe)

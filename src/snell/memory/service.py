@@ -311,7 +311,7 @@ def _create(runtime: Any) -> Memories:
     from snell.llm.embeddings.endpoint import embedder_from
 
     memories = Memories(runtime.database, runtime.where.state / "memory" if runtime.where else None)
-    where, env = runtime.where, dict(runtime.executor.around.env)
+    where, env = runtime.where, dict(runtime.env)
     memories.captures = lambda folder: is_captured(where, env, folder)
     try:
         memories.embedder = embedder_from(_options(where, env), where.state if where else None)

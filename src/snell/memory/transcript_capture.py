@@ -17,8 +17,8 @@ from snell.memory.capture import COMPARED, CaptureResult, Source, hashes_in, inb
 from snell.memory.inbox import Inbox
 from snell.memory.transcript_formats import agent_message
 from snell.memory.transcript_position import is_session, is_transcript, keep_position, lines_since, position
+from snell.model.context import Context
 from snell.model.events import Event, event_from
-from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
 from snell.system.paths import make_private
 
@@ -43,7 +43,7 @@ class Unread(Struct, frozen=True, kw_only=True):
     project_dir: str = ""
 
 
-def capture_new(event: Event, here: PackContext, trigger: str, seconds: float = SECONDS) -> list[CaptureResult]:
+def capture_new(event: Event, here: Context, trigger: str, seconds: float = SECONDS) -> list[CaptureResult]:
     """Capture all that is new in the transcript, within the time; the rest is noted as unread."""
     inbox = inbox_of(here)
     assert inbox
@@ -91,7 +91,7 @@ def capture_unread(state: Path, seconds: float, is_wanted: Callable[[str], bool]
             continue
         given = {name: getattr(unread, name) for name in ("session_id", "transcript_path", "cwd")}
         event = event_from(given, unread.event, unread.client)
-        capture_new(event, PackContext(state=state, project_dir=unread.project_dir), unread.trigger, left)
+        capture_new(event, Context(state=state, project_dir=unread.project_dir), unread.trigger, left)
     return any(True for _ in _unread(root))
 
 
@@ -110,7 +110,7 @@ def skip_to_end(root: Path, session: str, transcript: str) -> None:
     _forget(root, session)
 
 
-def source_of_transcript(event: Event, here: PackContext, trigger: str) -> Source:
+def source_of_transcript(event: Event, here: Context, trigger: str) -> Source:
     context = {"session_id": event.session_id, "hook_event": event.name, "trigger": trigger}
     return source_of(event, here, tag="transcript", context=context)
 
@@ -152,7 +152,7 @@ def _length_unread(root: Path, session: str, transcript: str) -> int:
     return 0
 
 
-def _note(root: Path, event: Event, here: PackContext, trigger: str) -> None:
+def _note(root: Path, event: Event, here: Context, trigger: str) -> None:
     unread = Unread(
         session_id=event.session_id,
         transcript_path=event.transcript_path,

@@ -71,7 +71,10 @@ def consolidate(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, A
 def health(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """verbose -> status, problems, how many captures wait to be taken in, details."""
     memories, place = memories_of(runtime), project(arguments, env)
-    problems = [*getattr(runtime.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
+    problems = [
+        *(runtime.database.problems if runtime.database else ()),
+        *filter(None, (memories.problem, word_table().problem)),
+    ]
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     waiting = memories.inbox.count() if memories.inbox else 0

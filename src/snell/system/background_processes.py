@@ -3,8 +3,12 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .running_process import Finished, Running
+
+if TYPE_CHECKING:
+    from snell.model.context import CancelFlag
 
 JOIN_SECONDS = 2.5
 
@@ -13,7 +17,7 @@ def finish_in_background(
     running: Running,
     timeout: float,
     on_done: Callable[[Finished], None],
-    cancel: threading.Event | None = None,
+    cancel: "CancelFlag | None" = None,
 ) -> None:
     """Wait for the run in a thread, at most `timeout` from now or until `cancel`, then call `on_done` there."""
     waiter = _Waiter(running, time.monotonic() + timeout, on_done, cancel or threading.Event())
@@ -46,7 +50,7 @@ def end_background_runs() -> None:
 
 class _Waiter:
     def __init__(
-        self, running: Running, deadline: float, on_done: Callable[[Finished], None], cancel: threading.Event
+        self, running: Running, deadline: float, on_done: Callable[[Finished], None], cancel: "CancelFlag"
     ) -> None:
         self.running = running
         self.cancel = cancel

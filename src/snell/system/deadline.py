@@ -1,7 +1,10 @@
 """A deadline with a cancel flag."""
 
-import threading
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from snell.model.context import CancelFlag
 
 SLICE = 0.05  # seconds after which a waiting thread checks whether it was cancelled
 
@@ -15,7 +18,7 @@ class CancelledError(Exception):
 
 
 class Deadline:
-    def __init__(self, seconds: float, cancel: threading.Event | None = None) -> None:
+    def __init__(self, seconds: float, cancel: "CancelFlag | None" = None) -> None:
         self.seconds = seconds
         self.cancel = cancel
         self._deadline = time.monotonic() + seconds

@@ -2,15 +2,17 @@
 
 import logging
 import os
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from snell.model.context import McpServer
 from snell.system.child_environment import environment
 from snell.system.deadline import SLICE, CancelledError, Deadline, DeadlineExceededError
-from snell.system.handler_context import McpServer
 from snell.system.optional_packages import install_advice, missing_message
+
+if TYPE_CHECKING:
+    from snell.model.context import CancelFlag
 
 MOST_TOOLS = 2_000
 T = TypeVar("T")
@@ -159,7 +161,7 @@ async def _streams(
         yield streams[0], streams[1]
 
 
-async def _watch(cancel: threading.Event | None, scope: Any) -> None:
+async def _watch(cancel: "CancelFlag | None", scope: Any) -> None:
     import anyio
 
     # The event is set by another thread, which knows nothing of this loop.

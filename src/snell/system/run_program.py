@@ -11,14 +11,17 @@ A program that ends by itself is waited for until its own exit only: what it lef
 even if it holds the pipes open.
 """
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from .background_processes import background_runs, end_background_runs, finish_in_background
 from .child_environment import environment
 from .orphan_processes import adopt_orphans, dead_orphans_wait, reap_orphans, spare, unspare
 from .running_process import Finished, Running, never_started, start
+
+if TYPE_CHECKING:
+    from snell.model.context import CancelFlag
 
 __all__ = [
     "Finished",
@@ -52,7 +55,7 @@ def run(
     timeout: float,
     stdout_cap: int = 1_000_000,
     stderr_cap: int = 256_000,
-    cancel: threading.Event | None = None,
+    cancel: "CancelFlag | None" = None,
     watch_stdout: Callable[[bytes], bool] | None = None,
     hand_over: Callable[[Running], None] = keep_in_background,
 ) -> Finished:

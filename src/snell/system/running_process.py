@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +17,9 @@ from .process_pipes import Pipes
 from .process_snapshot import MARK_VARIABLE
 from .process_tree import Tree
 from .spawn import spawn
+
+if TYPE_CHECKING:
+    from snell.model.context import CancelFlag
 
 END_SECONDS = 0.85  # after the limit the caller gets its result, and the killing goes on without it
 QUIET_SECONDS = 0.1
@@ -81,7 +85,7 @@ class Running:
     def wait(
         self,
         deadline: float,
-        cancel: threading.Event | None = None,
+        cancel: "CancelFlag | None" = None,
         watch_stdout: Callable[[bytes], bool] | None = None,
     ) -> Finished:
         """Wait for the end, or end it at `deadline` (monotonic clock) or when `cancel` is set."""
@@ -119,7 +123,7 @@ class Running:
             self._free_later()
 
     def _wait_for_outcome(
-        self, deadline: float, cancel: threading.Event | None, watch: Callable[[bytes], bool] | None
+        self, deadline: float, cancel: "CancelFlag | None", watch: Callable[[bytes], bool] | None
     ) -> str:
         step = LOOK_FOR_EXIT_SECONDS if self._exit_descriptor is None else LOOK_SECONDS if cancel else 60.0
         watched = 0

@@ -32,7 +32,7 @@ def runtime(tmp_path: Path):
         tx.do("UPDATE memories SET vector = ?, signature = ?, vector_make = 'static-1'", bytes(256), bytes(32))
 
     database.run(fill)
-    with Runtime.embedded(database=database, where=where) as made:
+    with Runtime.embed(database=database, where=where) as made:
         yield made
 
 

@@ -143,7 +143,7 @@ def test_a_model_finds_more_and_its_absence_loses_nothing(memories: Memories) ->
 @pytest.fixture
 def runtime(tmp_path: Path):
     where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
-    with Runtime.embedded(database=database_of(where), where=where) as made:
+    with Runtime.embed(database=database_of(where), where=where) as made:
         yield made
 
 

@@ -22,7 +22,7 @@ def stopped_with(stage: Stage, said: dict[str, Any]) -> list[str]:
     """The end of a turn, with these settings of the pack."""
     problems: list[str] = []
     hooks = builtin_hooks({"remember": said}, problems)
-    stage.runtime = Runtime.embedded(*hooks, database=stage.database, where=stage.where)
+    stage.runtime = Runtime.embed(*hooks, database=stage.database, where=stage.where)
     stage.fire("Stop", transcript_path=str(stage.transcript))
     assert problems == []
     return [each.content for each in stage.captures()]

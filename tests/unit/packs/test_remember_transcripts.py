@@ -52,13 +52,13 @@ def test_a_long_transcript_is_read_in_portions_that_each_keep_their_position(sta
 _READER = """
 import sys
 from pathlib import Path
-from snell.sdk.pack_context import PackContext
+from snell.model.context import Context
 from snell.model.events import event_from
 from snell.memory.transcript_capture import capture_new
 
 state, transcript, cwd = sys.argv[1:]
 event = event_from({"session_id": "s1", "cwd": cwd, "transcript_path": transcript}, "Stop", "claude-code")
-capture_new(event, PackContext(state=Path(state)), "session_end", 60)
+capture_new(event, Context(state=Path(state)), "session_end", 60)
 """
 
 

@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
 from snell.packs.harness.expectations import Expectation, expectation_of
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 
 MOST_FILES = 1_000
 SLACK_MS = 2_000  # file systems have coarse clocks
@@ -31,7 +31,7 @@ NEXT_STEPS = (
 
 
 @judges("SubagentStop")
-def artefacts(event: Event, context: PackContext) -> Deny | None:
+def artefacts(event: Event, context: Context) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: it was not asked for files
@@ -56,7 +56,7 @@ def artefacts(event: Event, context: PackContext) -> Deny | None:
 
 
 @informs("PostToolUse", kind="agent")
-def delivered(event: Event, context: PackContext) -> Note | None:
+def delivered(event: Event, context: Context) -> Note | None:
     """Name the report, and what comes next, to the agent that started the sub-agent."""
     expected = expectation_of(event, context)
     if not _is_expected(event.cwd, context, expected):
@@ -84,18 +84,18 @@ def _matching_files(cwd: str, pattern: str) -> Iterator[str]:
         return
 
 
-def _is_asked_for(context: PackContext, expected: Expectation) -> bool:
+def _is_asked_for(context: Context, expected: Expectation) -> bool:
     """Whether files were asked for: by the user, with patterns of their own, or by the sub-agent's prompt."""
     if _texts(context.options.get("report")) != DEFAULT_REPORT or _texts(context.options.get("data")) != DEFAULT_DATA:
         return True
     return expected.is_for_files is not False
 
 
-def _patterns(context: PackContext, *options: str) -> str:
+def _patterns(context: Context, *options: str) -> str:
     return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(context.options.get(name)))
 
 
-def _is_expected(cwd: str, context: PackContext, expected: Expectation) -> bool:
+def _is_expected(cwd: str, context: Context, expected: Expectation) -> bool:
     """Whether one of the folders for the files exists. A pattern without a folder means this one."""
     if not _is_asked_for(context, expected):
         return False

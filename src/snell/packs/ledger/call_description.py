@@ -11,14 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
-from snell.model.events import Event, text_in
-from snell.model.mark_scopes import persistent_scope
-from snell.records.call_ids import safe
-from snell.records.idempotency import Identity, args_hash, deed_of, identity_of, key_of, scope_of, sha_of
-from snell.records.ledger import LONGEST_BODY, PREVIEW
-from snell.records.side_effects import Found, Rule, classify
+from snell.model.context import Context
+from snell.model.events import Event, persistent_scope, text_in
+from snell.records.idempotency import Identity, action_of, args_hash, identity_of, key_of, scope_of, sha_of
+from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
+from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
-from snell.sdk.pack_context import PackContext
 from snell.shell.effects import Effects, effects_of
 from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import learned_tool
@@ -52,7 +50,7 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, context: PackContext) -> NamedCall:
+def name_call(event: Event, context: Context) -> NamedCall:
     """
     Return everything that is needed to find a call again; nothing that is slow to determine.
 
@@ -63,11 +61,11 @@ def name_call(event: Event, context: PackContext) -> NamedCall:
     session = _safe(event.session_id)
     run = context.env.get("SNELL_RUN_ID") or context.marks.get(persistent_scope(event.session_id), MARK)
     run = _safe(run) if isinstance(run, str) and run else session
-    tool, begins, deed = _tool_facts(event.tool_name or event.tool)
+    tool, begins, action = _tool_facts(event.tool_name or event.tool)
     given = payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
-    scope = scope_of(tool.raw, given, hashed) if deed else hashed
-    call_id = f"{session}/{safe(event.tool_use_id) or context.decision_id}"
+    scope = scope_of(tool.raw, given, hashed) if action else hashed
+    call_id = f"{session}/{safe_id(event.tool_use_id) or context.decision_id}"
     place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
     return NamedCall(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
@@ -76,20 +74,20 @@ def name_call(event: Event, context: PackContext) -> NamedCall:
 def _tool_facts(tool: str) -> tuple[Identity, str, str]:
     """Return a tool's identity, the part of a call's key after the run, and what a call does."""
     found = identity_of(tool)
-    return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
+    return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
-def name_call_fully(event: Event, context: PackContext) -> NamedCall:
+def name_call_fully(event: Event, context: Context) -> NamedCall:
     """Return it with its effort. Call it before a transaction begins: the effort may be read from the same database."""
     return replace(name_call(event, context), effort=_effort(event, context))
 
 
 class CallDescription(Struct, frozen=True):
-    found: Found
+    found: Classification
     paths: tuple[str, ...] = ()
 
 
-def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: PackContext) -> CallDescription:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
     """Return what the call may change, as far as that is known before it runs."""
     effects = _effects(event)
     found = classify(
@@ -103,7 +101,7 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written_paths(event))
 
 
-def _hints(event: Event, context: PackContext) -> Mapping[str, Any] | None:
+def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
     """Return the server's annotations of its tool: from the call, or from the last query."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
@@ -158,7 +156,7 @@ def correlation_of(response: Any) -> str:
         for name in _CORRELATION:
             value = place.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-                return safe(str(value))
+                return safe_id(str(value))
     return ""
 
 
@@ -193,10 +191,10 @@ def body_of(value: Any) -> Body:
     return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
 
 
-_safe = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
+_safe = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
 
 
-def began_at(context: PackContext) -> int:
+def began_at(context: Context) -> int:
     """Return when the event came: a decision's id begins with that."""
     text = context.decision_id.partition("-")[0]
     try:
@@ -205,16 +203,16 @@ def began_at(context: PackContext) -> int:
         return now_ms()
 
 
-def _effort(event: Event, context: PackContext) -> str:
+def _effort(event: Event, context: Context) -> str:
     """Return the effort that a call belongs to, if one is known."""
     kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
-    return safe(str(named_so or context.env.get("SNELL_EFFORT") or ""))
+    return safe_id(str(named_so or context.env.get("SNELL_EFFORT") or ""))
 
 
 def who(event: Event) -> str:
     """Return the agent or sub-agent that made the call."""
-    return safe(event.agent_id or text_in(event.payload, "agent_type"))
+    return safe_id(event.agent_id or text_in(event.payload, "agent_type"))
 
 
 def _short(value: Any, longest: int) -> str:

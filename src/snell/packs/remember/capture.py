@@ -12,21 +12,21 @@ from snell.memory.capture import CaptureResult, capture, hashes_in, inbox_of, pi
 from snell.memory.tool_extraction import content_of, is_skipped
 from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.packs.remember.off import skip_while_off
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, context: PackContext) -> None:
+def after_a_tool(event: Event, context: Context) -> None:
     """Capture the text of a tool call if it is worth remembering."""
     if context.options.get("capture") and not is_skipped(event.tool):
         capture_tool(event, context)
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, context: PackContext) -> None:
+def before_compaction(event: Event, context: Context) -> None:
     """Capture the agent's new messages before its context is compacted."""
     if context.options.get("capture"):
         capture_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
@@ -35,7 +35,7 @@ def before_compaction(event: Event, context: PackContext) -> None:
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, context: PackContext) -> None:
+def at_the_end(event: Event, context: Context) -> None:
     """Capture the agent's new messages; not in a turn that only continues because of a hook."""
     if not context.options.get("capture"):
         skip_while_off(event, context)
@@ -43,7 +43,7 @@ def at_the_end(event: Event, context: PackContext) -> None:
         capture_transcript(event, context, trigger="session_end")
 
 
-def capture_tool(event: Event, context: PackContext) -> CaptureResult:
+def capture_tool(event: Event, context: Context) -> CaptureResult:
     """Capture one tool call; returns the result."""
     text = content_of(event.tool, event.tool_input, event.tool_response)
     if not text.strip():
@@ -53,7 +53,7 @@ def capture_tool(event: Event, context: PackContext) -> CaptureResult:
     return capture(text, source_of(event, context, tag=event.tool, context=detail), inbox_of(context))
 
 
-def capture_transcript(event: Event, context: PackContext, *, trigger: str) -> list[CaptureResult]:
+def capture_transcript(event: Event, context: Context, *, trigger: str) -> list[CaptureResult]:
     """Capture what is new in the transcript; without a transcript, the last message."""
     inbox = inbox_of(context)
     if inbox is None or not is_session(event.session_id):

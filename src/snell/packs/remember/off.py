@@ -7,18 +7,18 @@ Instead  Leave `enabled` out: then the pack is off as well, and a transcript is 
 """
 
 from snell.memory.transcript_position import is_session, is_transcript
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)
-def looks_away(event: Event, context: PackContext) -> None:
+def looks_away(event: Event, context: Context) -> None:
     """Skip what was written while memory is off."""
     skip_while_off(event, context)
 
 
-def skip_while_off(event: Event, context: PackContext) -> None:
+def skip_while_off(event: Event, context: Context) -> None:
     """Move the position to the end of the transcript. If nothing was ever captured, nothing is written either."""
     root = context.state / "memory" if context.state else None
     if root and (root / "state").is_dir() and is_session(event.session_id) and is_transcript(event.transcript_path):

@@ -20,12 +20,12 @@ from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found
 from snell.memory.validation import SOURCE_LENGTH, one_line
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import Database
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Session
 
 SHOWN = "remember/shown"  # the mark with the memories that this session got already
@@ -37,7 +37,7 @@ FENCE = "=" * 8
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
-def nudge(session: Session, event: Event, context: PackContext) -> Note | None:
+def nudge(session: Session, event: Event, context: Context) -> Note | None:
     """Suggest to recall first, and say how many memories there are."""
     if not context.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
@@ -52,7 +52,7 @@ def nudge(session: Session, event: Event, context: PackContext) -> Note | None:
 
 
 @informs("UserPromptSubmit", timeout=3, waits=True)
-def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """Add the memories that match the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
     if not context.options.get("recall") or context.database is None or len(telling_terms(text)) < FEWEST_TERMS:
@@ -86,7 +86,7 @@ def age(seconds: float) -> str:
     return "new"
 
 
-def _matching(text: str, event: Event, context: PackContext) -> list[Found]:
+def _matching(text: str, event: Event, context: Context) -> list[Found]:
     database = context.database
     assert database
     question = Question(
@@ -138,7 +138,7 @@ def _within_budget(found: list[Found], prompt: str, budget: int, now: float) -> 
     return chosen
 
 
-def _count(event: Event, context: PackContext) -> int:
+def _count(event: Event, context: Context) -> int:
     database = context.database
     if database is None:
         return 0

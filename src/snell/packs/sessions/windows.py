@@ -11,12 +11,12 @@ Instead  `enabled = false` in `[pack.sessions]`. Without a task nothing happens.
 
 import os
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.packs.sessions.hook_output import session_start_text
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Compaction, Session
 from snell.work import artefacts, hook_arguments, session_events, shared_names
 from snell.work.rows import Record
@@ -26,7 +26,7 @@ FILE_BUDGET = 4_000  # characters of files in the note; the rest is only named
 
 
 @informs("SessionStart", waits=True)
-def restore(event: Event, session: Session, context: PackContext) -> Note | None:
+def restore(event: Event, session: Session, context: Context) -> Note | None:
     """Start a session for the active effort, and tell the model its state."""
     run = context.env.get(SUPERVISOR)
     if run:
@@ -35,7 +35,7 @@ def restore(event: Event, session: Session, context: PackContext) -> Note | None
         return None
     from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
-    in_transaction(context, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
+    in_transaction(context, lambda tx: shared_names.adopt_checkout(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
     result = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
     if not result or not result["found"]:
@@ -44,7 +44,7 @@ def restore(event: Event, session: Session, context: PackContext) -> Note | None
 
 
 @informs("UserPromptSubmit")
-def context(event: Event, context: PackContext) -> Note | None:
+def context(event: Event, context: Context) -> Note | None:
     """Add one line with the state of the effort."""
     if is_idle(context, event):
         return None
@@ -54,7 +54,7 @@ def context(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("SessionEnd")
-def end(event: Event, session: Session, context: PackContext) -> None:
+def end(event: Event, session: Session, context: Context) -> None:
     """End the session."""
     if not is_idle(context, event):
         call = hook_arguments.SessionEnd(**common(event), reason=session.reason)
@@ -62,7 +62,7 @@ def end(event: Event, session: Session, context: PackContext) -> None:
 
 
 @judges("PreCompact", matcher="auto")
-def overflow(event: Event, compaction: Compaction, context: PackContext) -> Deny | None:
+def overflow(event: Event, compaction: Compaction, context: Context) -> Deny | None:
     """End a window that is full; under a supervisor, ask for a new window instead of compacting."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:
@@ -76,7 +76,7 @@ def overflow(event: Event, compaction: Compaction, context: PackContext) -> Deny
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(result: Record, cwd: str, context: PackContext) -> str:
+def _contents(result: Record, cwd: str, context: Context) -> str:
     """Return the files themselves, as far as they fit; only if the project is trusted."""
     if not context.is_trusted:
         return ""
@@ -92,4 +92,4 @@ def _contents(result: Record, cwd: str, context: PackContext) -> str:
 def _text_at(path: str, folders: tuple[str, ...], most: int) -> str:
     """Return the text of a file; a relative path is tried from the working directory and from the task."""
     places = (os.path.join(folder, path) for folder in folders)
-    return next((text for place in places if (text := artefacts.text_of(place, most))), "")
+    return next((text for place in places if (text := artefacts.read_text(place, most))), "")

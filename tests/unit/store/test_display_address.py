@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.system.server_address import display_address
+from snell.store import display_address
 
 
 @pytest.mark.parametrize(
