@@ -35,7 +35,7 @@ def test_a_full_disk_closes_durable_mode_until_there_is_room_and_audit_mode_neve
         "before": "",
         "meanwhile": [f"{CLOSED}{ADVICE}".replace("PATH", str(tmp_path)) if is_durable else ""],
         "again": f"{TWICE}{GO_ON}" if is_durable else "",
-        "report": f"the ledger could not store the result `{MAIL}` brought: {FULL}".replace("PATH", str(tmp_path))
+        "report": f"the ledger could not store the result of `{MAIL}`: {FULL}".replace("PATH", str(tmp_path))
         if is_durable
         else "",
         "after": "",

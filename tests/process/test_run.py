@@ -84,7 +84,7 @@ def test_an_agent_that_compacts_is_ended_even_if_it_will_not_and_its_effort_goes
     code, _, err = desk.run("compacts")
     assert (code, "the window is over (compact)" in err) == (0, True)
     second = desk.windows()[1]
-    assert "ended before it wrote anything down" in second
+    assert "ended without saving its state" in second
     assert "compaction: block" in desk.notes.read_text("utf-8")
 
 
