@@ -99,7 +99,7 @@ def test_a_missing_driver_is_one_sentence_that_names_the_extra(monkeypatch: pyte
     with pytest.raises(StoreError) as caught:
         PostgresDatabase("host=nowhere")
     assert caught.value.message == "PostgreSQL cannot be used: the `pg` extra is not installed"
-    assert re.fullmatch(r"run `[^`]* install [^`]*'psycopg\[binary,pool\]<4,>=3\.3'`", caught.value.advice)
+    assert re.fullmatch(r"run `[^`]* install [^`]*'psycopg\[binary\]<4,>=3\.3'`", caught.value.advice)
 
 
 def test_an_address_that_nobody_answers_is_said_without_its_password(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from snell.model.context import INSIDE, Context, HandlerSettings, ModelSettings, Progress
+from snell.llm.cli_program import INSIDE
+from snell.model.context import Context, HandlerSettings, ModelSettings, Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook, Prompt, Scope

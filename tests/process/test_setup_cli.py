@@ -270,7 +270,7 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
     assert 'import_hooks = ["claude-code"]' in out
     found = json.loads(owner.snell("import", "claude-code", "--json")[1])
     assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh", "Is it safe?"]
-    assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
+    assert "hooks of `emacs` cannot be imported; supported: claude-code" in owner.snell("import", "emacs")[2]
 
 
 def test_a_new_client_has_its_module_its_set_up_and_a_golden_file(owner: Owner) -> None:

@@ -108,7 +108,7 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
-            "shed": self._service.shed,
+            "shed": self._service.dropped,
             "journal": _journal(self._runtime),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),

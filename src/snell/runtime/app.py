@@ -145,9 +145,9 @@ class Runtime(EventFlow):
         """Return the environment of this process."""
         return self.contexts.base.env
 
-    def context_for(self, event: Event, decision_id: str = "", env: Mapping[str, str] | None = None) -> Context:
+    def context_for(self, event: Event, env: Mapping[str, str] | None = None) -> Context:
         """Return what applies to this event."""
-        return self.contexts.context_for(event, decision_id, env)
+        return self.contexts.context_for(event, env)
 
     def fire(self, name: str, **payload: Any) -> Decision:
         """Decide an event from its fields: `runtime.fire("PreToolUse", tool_name="Bash", tool_input={...})`."""

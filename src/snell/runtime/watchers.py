@@ -71,12 +71,6 @@ class Watchers:
         self._marks, self._journal, self._database = marks, journal, database
         self.ledger = LedgerUpkeep(database)
 
-    def keeps_call(self, event: Event, context: Context) -> bool:
-        """Return whether a watcher writes this tool call to the ledger."""
-        if self._database is None or event.name != "PreToolUse":
-            return False
-        return bool(self._executor.plan(watchers_for(event, context)).batched)
-
     def jobs_after(self, decision: Decision, context: Context, size: int) -> list[Job]:
         """Return what is to be done after this event; asynchronous watchers are pending from now on."""
         watchers = watchers_for(decision.event, context)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import persistent_scope
 from snell.model.protocols import Store, Transaction
 
 MINUTES, STEPS, CALLS = 90, 50, 250

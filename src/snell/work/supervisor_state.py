@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from snell.model.events import Event
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import Event, persistent_scope
 from snell.model.protocols import Store
 
 SUPERVISOR = "SNELL_SUPERVISOR"  # the variable of a supervised agent with the run's id

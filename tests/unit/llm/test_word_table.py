@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from snell.cli.health import Visit
+from snell.cli.health import Installation
 from snell.cli.health.memory import checks
 from snell.llm.embeddings import static_vectors, word_table
 from snell.llm.embeddings.static_vectors import cosine, vector_of, wording_of
@@ -95,10 +95,10 @@ def test_without_a_whole_table_memories_are_kept_and_found_by_their_words(
 
 
 def test_doctor_says_when_the_table_is_damaged(install: Install, tmp_path: Path) -> None:
-    visit = Visit(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"), {}, tmp_path)
-    assert [check.status for check in checks(visit)] == ["ok"]
+    installation = Installation(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"), {}, tmp_path)
+    assert [check.status for check in checks(installation)] == ["ok"]
     install(b"")
-    (check,) = checks(visit)
+    (check,) = checks(installation)
     assert (check.status, check.advice) == (
         "warn",
         "until then memories are found only by exact words; install Snell again",

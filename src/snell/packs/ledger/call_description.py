@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
 from snell.model.context import Context
-from snell.model.events import Event, text_in
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import Event, persistent_scope, text_in
 from snell.packs.ledger.value_preview import preview
 from snell.records.idempotency import Identity, action_of, args_hash, identity_of, key_of, scope_of, sha_of
 from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
