@@ -228,7 +228,7 @@ def test_no_command_runs_anything_of_the_repository_it_is_called_in(snell, trapp
 
 
 def test_only_one_module_starts_git():
-    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_looks.py"]
+    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_readonly.py"]
 
 
 def starts_git(path: Path) -> bool:
