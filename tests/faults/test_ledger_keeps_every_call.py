@@ -14,7 +14,6 @@ from tests.faults.counts import Figure, times
 from tests.fork_server import run_snell
 from tests.process.machine import Machine, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -15,8 +15,6 @@ from snell.system.handler_context import INSIDE, HandlerContext, HandlerSettings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 
-pytestmark = pytest.mark.process
-
 CODEX_OFF = (
     *("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest"),
     *("shell_tool", "unified_exec", "view_image"),

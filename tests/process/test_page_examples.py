@@ -11,8 +11,6 @@ from snell.runtime.app import Runtime
 from snell.system.paths import Places
 from tests.fork_server import run_snell
 
-pytestmark = pytest.mark.process
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/howto").glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 FENCED = re.compile(r"^```(\S+)(.*)\n((?:(?!```).*\n)*)```$", re.MULTILINE)
