@@ -52,7 +52,7 @@ def _events(name: str) -> list[str]:
 
 def _form(name: str, event: str) -> tuple[str, str, str]:
     client = client_named(name)
-    refused, neutral = (client.failed(event, REASON, blocks=blocks) for blocks in (True, False))
+    refused, neutral = (client.encode_failure(event, REASON, blocks=blocks) for blocks in (True, False))
     refusal = "exit 2" if refused.exit_code == 2 else refused.stdout.decode().strip()
     is_refused = can_be_refused(meaning_of(client, event)) and refused != neutral
     return str(neutral.exit_code), refusal if is_refused else "-", neutral.stdout.decode().strip()

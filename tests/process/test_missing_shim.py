@@ -149,7 +149,7 @@ def neutral(name: str, event: str) -> str:
     """What the client's own adapter says when Snell has no opinion; an answer of nothing fits most."""
     if name not in CLIENTS or not install_of(name).neutral:
         return ""
-    return client_named(name).failed(event, "", blocks=False).stdout.decode().strip()
+    return client_named(name).encode_failure(event, "", blocks=False).stdout.decode().strip()
 
 
 def _unwrapped(value: Any) -> Any:

@@ -74,4 +74,4 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(DIALECT)

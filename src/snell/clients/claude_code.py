@@ -78,7 +78,7 @@ def encode(decision: Decision) -> Reply:
     return shape(decision) if shape and says else NEUTRAL
 
 
-def failed(event: str, text: str, *, blocks: bool) -> Reply:
+def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
     """Exit code 1 is a failed hook, which changes nothing; a stop is never refused for a failure."""
     refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
     if refuses and canonical(event) == "PermissionRequest":  # where exit code 2 means nothing

@@ -94,7 +94,7 @@ def encode(decision: Decision) -> Reply:
     return Reply(stdout=json_bytes({**kept, "continue": decision.stop is None}) + b"\n")
 
 
-def failed(event: str, text: str, *, blocks: bool) -> Reply:
+def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
     """Exit code 1: something went wrong, and nothing is decided. Exit code 2: take it for a refusal."""
     refuses = blocks and canonical(event) not in NEVER_BLOCKED_BY_FAILURE
     return Reply(stderr=f"{text}\n".encode("utf-8", "replace"), exit_code=2 if refuses else 1)

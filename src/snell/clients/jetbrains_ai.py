@@ -11,4 +11,4 @@ CAPABILITIES = Capabilities(
 )
 QUIRKS = (Quirk("it has no hooks; Junie and Copilot inside the IDE are other programs", "reported"),)
 
-decode, encode, failed = without_hooks(TITLE)
+decode, encode, encode_failure = without_hooks(TITLE)

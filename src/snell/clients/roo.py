@@ -11,4 +11,4 @@ CAPABILITIES = Capabilities(
 )
 QUIRKS = (Quirk("it is at the end of its life and has no hooks", "reported"),)
 
-decode, encode, failed = without_hooks(TITLE)
+decode, encode, encode_failure = without_hooks(TITLE)

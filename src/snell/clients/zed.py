@@ -11,4 +11,4 @@ CAPABILITIES = Capabilities(
 )
 QUIRKS = (Quirk("it hosts other agents, which then run their own hooks", "its documentation"),)
 
-decode, encode, failed = without_hooks(TITLE)
+decode, encode, encode_failure = without_hooks(TITLE)

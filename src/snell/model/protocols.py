@@ -65,7 +65,7 @@ class Client(Protocol):
     def encode(self, decision: Decision) -> Reply:
         """What the client is to be told."""
 
-    def failed(self, event: str, text: str, *, blocks: bool) -> Reply:
+    def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
         """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
 
 

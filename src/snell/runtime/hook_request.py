@@ -111,7 +111,7 @@ def failure_reply(text: str, payload: bytes, words: Sequence[str], *, blocks: bo
     event = event_name_given(payload) or call.event
     is_closed = "--fail-closed" in words and "--rewake" not in words
     blocks = blocks or (is_closed and can_be_refused(meaning_of(call.client, event)))
-    return call.client.failed(event, text, blocks=blocks)
+    return call.client.encode_failure(event, text, blocks=blocks)
 
 
 def _too_large(error: SnellError, payload: bytes, words: Sequence[str], *, blocks: bool) -> Reply | None:

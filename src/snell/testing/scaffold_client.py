@@ -26,7 +26,7 @@ DIALECT = ClientTable(
     answers={{"PreToolUse": Answers(deny=flat(decision="deny", reason=Slot.REASON))}},
 )
 
-decode, encode, failed = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(DIALECT)
 '''
 
 INSTALL = '''"""{title}: where it keeps its hooks, and in which form."""

@@ -14,11 +14,11 @@ from snell.model.protocols import Reply
 
 Decode = Callable[..., Event]
 Encode = Callable[[Decision], Reply]
-Failed = Callable[..., Reply]
+EncodeFailure = Callable[..., Reply]
 
 
-def make_codec(table: ClientTable) -> tuple[Decode, Encode, Failed]:
-    """`decode`, `encode` and `failed` of a client that a table describes."""
+def make_codec(table: ClientTable) -> tuple[Decode, Encode, EncodeFailure]:
+    """`decode`, `encode` and `encode_failure` of a client that a table describes."""
 
     def decode(payload: bytes, event: str = "") -> Event:
         return decoded(table, payload, event)
@@ -26,13 +26,13 @@ def make_codec(table: ClientTable) -> tuple[Decode, Encode, Failed]:
     def encode(decision: Decision) -> Reply:
         return encoded(table, decision)
 
-    def failed(event: str, text: str, *, blocks: bool) -> Reply:
+    def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
         return cannot_answer(table, event, text, blocks=blocks)
 
-    return decode, encode, failed
+    return decode, encode, encode_failure
 
 
-def without_hooks(title: str) -> tuple[Decode, Encode, Failed]:
+def without_hooks(title: str) -> tuple[Decode, Encode, EncodeFailure]:
     """The same for a client that calls nobody."""
 
     def decode(payload: bytes, event: str = "") -> NoReturn:
@@ -41,7 +41,7 @@ def without_hooks(title: str) -> tuple[Decode, Encode, Failed]:
     def encode(decision: Decision) -> Reply:
         return Reply()
 
-    def failed(event: str, text: str, *, blocks: bool) -> Reply:
+    def encode_failure(event: str, text: str, *, blocks: bool) -> Reply:
         return Reply(stderr=text.encode("utf-8", "replace"), exit_code=2 if blocks else 0)
 
-    return decode, encode, failed
+    return decode, encode, encode_failure
