@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_written_does_not_keep_the_other_clients_waiting(o
 
 def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(owner: Owner) -> None:
     code, _, err = owner.snell("setup", "cursr")
-    assert (code, "no client `cursr` can be set up; did you mean `cursor`?" in err) == (1, True)
+    assert (code, "unknown client `cursr`; did you mean `cursor`?" in err) == (1, True)
     code, out, _ = owner.snell("setup", "kimi", "--scope", "project", "--yes")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
     assert "nothing to write at this scope; its hooks are at --scope user" in out

@@ -6,14 +6,15 @@ An answer without a decision is a refusal in some versions, and so is a crash: s
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, group
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import ENTRY_NAME, HookForm, Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "antigravity"
 TITLE = "Antigravity"
-ALIASES = ("agy", "google-antigravity")
 CAPABILITIES = Capabilities(native=False, prompt_block=False)
 QUIRKS = (
     Quirk(
@@ -49,7 +50,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _INJECT = flat(injectSteps=[{"ephemeralMessage": Slot.NOTE}])
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -97,4 +98,30 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# a group of ours in one global file, where a mistake would refuse every tool of every session.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("agy", "antigravity"),
+    base="~/.gemini/config",
+    folders=("{base}", "~/.antigravity"),
+    form=HookForm(
+        name="antigravity",
+        layout="member",
+        entry=group(SHELL_ENTRY),
+        entry_without_tool=SHELL_ENTRY,
+        at=(ENTRY_NAME,),
+    ),
+    # The project's own file is ignored by some versions, so everything goes into the user's.
+    hooks={"user": "{base}/hooks.json", "project": ".agents/hooks.json"},
+    events=("SessionStart", "PreInvocation", "PreToolUse", "PostToolUse", "Stop"),
+    matcher="*",
+    # Nothing at all, and a command that is not found, are refusals in several versions.
+    neutral={"PreToolUse": '{"decision":"allow"}', "": "{}"},
+    refusal='{"decision":"deny","reason":"snell-hook is not installed, and nothing may run unchecked"}',
+    mcp={"user": "{base}/mcp_config.json", "project": ".agents/mcp_config.json"},
+    rules={"user": "~/.gemini/GEMINI.md", "project": "AGENTS.md"},
+    after=("restart Antigravity",),
+)

@@ -2,14 +2,15 @@
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import group
 from snell.clients.protocol.reply_forms import specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "augment"
 TITLE = "Augment"
-ALIASES = ("auggie", "augment-code")
 CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
 QUIRKS = (
     Quirk(
@@ -34,7 +35,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TOOL_DONE = Answers(note=reply_forms.CONTEXT)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={"PromptSubmit": "UserPromptSubmit"},
@@ -74,4 +75,31 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# groups as Claude Code has them, in milliseconds, and programs started without a shell.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("auggie",),
+    base="~/.augment",
+    folders=("{base}",),
+    form=HookForm(
+        name="augment",
+        layout="lists",
+        entry=group({"type": "command", "command": Placeholder.SCRIPT, "timeout": Placeholder.MILLISECONDS}),
+        script="snell-hook-augment",
+    ),
+    format="jsonc",
+    hooks={
+        "user": "{base}/settings.json",
+        "project": ".augment/settings.json",
+        "local": ".augment/settings.local.json",
+    },
+    events=("SessionStart", "SessionEnd", "PromptSubmit", "PreToolUse", "PostToolUse", "Stop", "Notification"),
+    matcher=".*",
+    mcp={"user": "{base}/settings.json", "project": ".augment/settings.json"},
+    mcp_format="jsonc",
+    rules={"project": "AGENTS.md"},
+    after=("start a new session",),
+)

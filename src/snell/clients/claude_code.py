@@ -18,13 +18,13 @@ from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, event_from, text_in
+from snell.model.installs import HookForm, Install, Placeholder, Switch
 from snell.model.protocols import Capabilities, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
 NAME = "claude_code"
 TITLE = "Claude Code"
-ALIASES = ("claude", "claude-code", "claudecode")
 CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("one value of a wrong type voids the whole answer, a deny included", "seen in 2.1.325"),
@@ -269,3 +269,100 @@ def _like(before: Any, after: Any) -> Any:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+# hooks in its settings, started without a shell; status line and file suggestion beside them.
+_MANAGED = tuple(
+    f"{folder}/{name}"
+    for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    for name in ("managed-settings.d/*.json", "managed-settings.json")
+)
+
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("claude",),
+    base="~/.claude",
+    base_variable="CLAUDE_CONFIG_DIR",
+    folders=("{base}",),
+    form=HookForm(
+        name="exec_groups",
+        layout="lists",
+        entry={
+            "hooks": [
+                {
+                    "type": "command",
+                    "command": Placeholder.PROGRAM,
+                    "args": Placeholder.ARGUMENTS,
+                    # Claude Code then refuses also when snell-hook is missing or was killed.
+                    "onFailure": Placeholder.ON_FAILURE,
+                    "timeout": Placeholder.SECONDS,
+                }
+            ]
+        },
+        late_entry={
+            "hooks": [
+                {
+                    "type": "command",
+                    "command": Placeholder.PROGRAM,
+                    "args": Placeholder.LATE_ARGUMENTS,
+                    "asyncRewake": True,
+                    "timeout": Placeholder.SECONDS,
+                }
+            ]
+        },
+    ),
+    hooks={
+        "user": "{base}/settings.json",
+        "project": ".claude/settings.json",
+        "local": ".claude/settings.local.json",
+    },
+    # WorktreeCreate and WorktreeRemove come only with a hook that makes worktrees: an entry would replace git's own.
+    events=(
+        "PreToolUse",
+        "PermissionRequest",
+        "PermissionDenied",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "SessionStart",
+        "SessionEnd",
+        "Setup",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "PreModelSwitch",
+        "PostModelSwitch",
+        "Notification",
+        "MessageDisplay",
+        "TaskCreated",
+        "TaskCompleted",
+        "TeammateIdle",
+        "Elicitation",
+        "ElicitationResult",
+        "ConfigChange",
+        "InstructionsLoaded",
+        "CwdChanged",
+        "FileChanged",
+        "DirectoryAdded",
+    ),
+    timeouts={"SessionEnd": 10, "MessageDisplay": 10},
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (*_MANAGED, ".claude/settings.local.json", ".claude/settings.json", "{base}/settings.json"),
+        ),
+        Switch(("allowManagedHooksOnly",), True, _MANAGED),
+    ),
+    mcp={"user": "~/.claude.json", "project": ".mcp.json"},
+    mcp_entry={"type": "stdio", "command": Placeholder.PROGRAM, "args": Placeholder.ARGUMENTS},
+    rules={"user": "{base}/CLAUDE.md", "project": "CLAUDE.md"},
+    status_line={"user": "{base}/settings.json"},
+    after=("start a new session; in a new folder, accept its trust dialog",),
+)

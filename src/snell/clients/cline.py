@@ -4,11 +4,11 @@ from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "cline"
 TITLE = "Cline"
-ALIASES = ("cline-cli",)
 CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=False)
 QUIRKS = (
     Quirk("exit codes are ignored; only JSON refuses", "seen in 3.0.65"),
@@ -33,7 +33,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _CONTEXT = flat(context=Slot.NOTE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hookName",),
@@ -104,4 +104,23 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# one executable per event, named after it.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("cline",),
+    base="~/.cline",
+    folders=("{base}", "~/Documents/Cline"),
+    form=HookForm(name="scripts", layout="scripts"),
+    format="whole",
+    hooks={"user": "{base}/hooks", "project": ".clinerules/hooks"},
+    events=("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete", "TaskCancel"),
+    refusal='{"cancel":true,"errorMessage":"snell-hook is not installed, and nothing may run unchecked"}',
+    session_start=("TaskStart", "TaskResume"),
+    mcp={"user": "{base}/data/settings/cline_mcp_settings.json"},
+    rules={"project": "AGENTS.md"},
+    after=("start a new task",),
+    remarks=("a refused call ends the whole run in Cline",),
+)

@@ -5,13 +5,14 @@ one field that it does not know at that event. Then the tool runs. So every form
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import GROUPS
 from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
+from snell.model.installs import Install, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "codex"
 TITLE = "Codex CLI"
-ALIASES = ("codex-cli", "openai-codex")
 CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
     Quirk("a field it does not know voids the whole answer, and the tool runs", "seen in 0.166.0"),
@@ -38,7 +39,7 @@ def _mend(_event: str, payload: Payload) -> Payload:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     refine=_refine,
@@ -80,4 +81,42 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# Claude's form in a file of its own, and a review of every hook before it counts.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("codex",),
+    base="~/.codex",
+    base_variable="CODEX_HOME",
+    folders=("{base}",),
+    form=GROUPS,
+    hooks={"user": "{base}/hooks.json", "project": ".codex/hooks.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+    ),
+    matcher="*",
+    # Its hooks run in the login shell, whichever that is, and are approved by their text: it stays short and the same.
+    ignores_missing=True,
+    timeouts={"SessionEnd": 3},
+    switches=(
+        Switch(("allow_managed_hooks_only",), True, ("/etc/codex/requirements.toml",)),
+        Switch(("features", "hooks"), False, (".codex/config.toml", "{base}/config.toml", "/etc/codex/config.toml")),
+    ),
+    mcp={"user": "{base}/config.toml", "project": ".codex/config.toml"},
+    mcp_at=("mcp_servers",),
+    mcp_format="toml",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("open Codex and approve the hooks under /hooks; until then it skips them without a word",),
+)

@@ -7,14 +7,15 @@ How an event's name is spelt in the configuration selects the payload: PascalCas
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import COPILOT_FILE
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import Install, Placeholder, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
-ALIASES = ("copilot-cli", "github-copilot", "gh-copilot")
 CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("before a tool any exit code but 0 denies, a crash included", "seen in 1.0.102"),
@@ -54,7 +55,7 @@ _PERMISSION = Answers(
 )
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("hook_event_name", "hookName"),
@@ -116,4 +117,56 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# every file of its hooks folder counts, so ours is a file of its own.
+INSTALL = Install(
+    name=NAME,
+    title="GitHub Copilot CLI",
+    programs=("copilot",),
+    base="~/.copilot",
+    base_variable="COPILOT_HOME",
+    folders=("{base}",),
+    form=COPILOT_FILE,
+    format="whole",
+    # Claude's names: they serve the Copilot and the VS Code readers of these files alike.
+    hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    switches=(
+        Switch(
+            ("disableAllHooks",),
+            True,
+            (
+                "/etc/github-copilot/policy.d/*.json",
+                ".github/copilot/settings.local.json",
+                ".github/copilot/settings.json",
+                "{base}/settings.json",
+                "{base}/config.json",
+            ),
+        ),
+    ),
+    mcp={"user": "{base}/mcp-config.json", "project": ".github/mcp.json"},
+    mcp_entry={
+        "type": "local",
+        "command": Placeholder.PROGRAM,
+        "args": Placeholder.ARGUMENTS,
+        "tools": ["*"],
+    },
+    rules={"user": "{base}/copilot-instructions.md", "project": "AGENTS.md"},
+    reads=("claude-code:project",),
+    after=("start a new session",),
+    remarks=("it also runs the hooks in a project's `.claude/settings.json`; what stands in both fires once",),
+)

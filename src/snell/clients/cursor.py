@@ -9,12 +9,12 @@ from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.errors import PayloadError
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 from snell.system.json_input import read_payload
 
 NAME = "cursor"
 TITLE = "Cursor"
-ALIASES = ("cursor-ide", "cursor-cli", "cursor-agent")
 CAPABILITIES = Capabilities(native=False, ask=False)
 QUIRKS = (
     Quirk("an ask before a tool is not enforced", "read in its hook module, SDK 1.0.32"),
@@ -81,7 +81,7 @@ _CONTEXT = flat(additional_context=Slot.NOTE)
 _GO_ON = flat(followup_message=Slot.REASON)
 _SPECIFIC = Answers(deny=_DENY, allow=_ALLOW)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={
@@ -162,4 +162,41 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# flat entries under its own names; one unknown event name would void the whole file.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("cursor", "cursor-agent"),
+    base="~/.cursor",
+    folders=("{base}",),
+    form=HookForm(
+        name="cursor",
+        layout="lists",
+        entry={"command": Placeholder.COMMAND, "timeout": Placeholder.SECONDS},
+        more={"stop": {"loop_limit": 5}, "subagentStop": {"loop_limit": 5}},
+        start={"version": 1},
+    ),
+    hooks={"user": "{base}/hooks.json", "project": ".cursor/hooks.json"},
+    events=(
+        "sessionStart",
+        "sessionEnd",
+        "beforeSubmitPrompt",
+        "preToolUse",
+        "postToolUse",
+        "postToolUseFailure",
+        "stop",
+        "subagentStart",
+        "subagentStop",
+        "preCompact",
+    ),
+    session_start=("sessionStart",),
+    mcp={"user": "{base}/mcp.json", "project": ".cursor/mcp.json"},
+    rules={"project": "AGENTS.md"},
+    after=("restart Cursor, and look at the Hooks page of its settings",),
+    remarks=(
+        "with third-party configurations switched on it also runs Claude Code's hook files",
+        "in a project it reads no hook file that is a link, or that is in a linked folder",
+    ),
+)

@@ -2,12 +2,13 @@
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, STDIO_SERVER, group
 from snell.clients.protocol.table import Answers, ClientTable, Tool
+from snell.model.installs import HookForm, Install
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "droid"
 TITLE = "Factory Droid"
-ALIASES = ("factory", "factory-droid")
 CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
     Quirk("an ask is logged and the tool runs, in every mode, so such a call is refused", "seen in 0.225.2"),
@@ -25,7 +26,7 @@ QUIRKS = (
     Quirk("exit code 3 ends the agent", "seen in 0.225.2"),
 )
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={"agent_type": ("task_name",), "last_assistant_message": ("task_result",)},
@@ -70,4 +71,31 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# the map of events without the usual `hooks` around it, which it would accept and never run.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("droid",),
+    base="~/.factory",
+    folders=("{base}",),
+    form=HookForm(name="bare_groups", layout="lists", entry=group(SHELL_ENTRY), at=()),
+    hooks={"user": "{base}/hooks.json", "project": ".factory/hooks.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    matcher="*",
+    mcp={"user": "{base}/mcp.json", "project": ".factory/mcp.json"},
+    mcp_entry=STDIO_SERVER,
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("start a new session",),
+)

@@ -3,14 +3,15 @@
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.decode import value_at
+from snell.clients.protocol.install_forms import group
 from snell.clients.protocol.reply_forms import specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import ENTRY_NAME, HookForm, Install, Placeholder, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
-ALIASES = ("gemini-cli", "google-gemini")
 CAPABILITIES = Capabilities(native=False)
 QUIRKS = (
     Quirk("Claude's `permissionDecision` and `updatedInput` are ignored, and the tool runs", "seen in 0.61.0"),
@@ -47,7 +48,7 @@ _TOOL_DONE = Answers(
     deny_replaces=True,
 )
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     events={
@@ -98,4 +99,42 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# groups as Claude Code has them, its own event names, time limits in milliseconds.
+_FILES = ("/etc/gemini-cli/settings.json", ".gemini/settings.json", "{base}/settings.json")
+
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("gemini",),
+    base="~/.gemini",
+    folders=("{base}/settings.json", "{base}/tmp"),
+    form=HookForm(
+        name="gemini",
+        layout="lists",
+        entry=group(
+            {
+                "type": "command",
+                "name": ENTRY_NAME,
+                "command": Placeholder.COMMAND,
+                "timeout": Placeholder.MILLISECONDS,
+            }
+        ),
+    ),
+    format="jsonc",
+    hooks={"user": "{base}/settings.json", "project": ".gemini/settings.json"},
+    # PreCompress is left out: it fires before every request to the model, compaction or not.
+    events=("SessionStart", "SessionEnd", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "Notification"),
+    matcher=".*",
+    switches=(
+        Switch(("hooksConfig", "enabled"), False, _FILES),
+        Switch(("hooksConfig", "disabled"), "snell", _FILES),
+        Switch(("hooks", "enabled"), False, _FILES),
+        Switch(("hooks", "disabled"), "snell", _FILES),
+    ),
+    mcp={"user": "{base}/settings.json", "project": ".gemini/settings.json"},
+    mcp_format="jsonc",
+    rules={"user": "{base}/GEMINI.md", "project": "GEMINI.md"},
+    after=("trust the folder when Gemini CLI asks; in an untrusted one it runs no hooks at all",),
+)

@@ -15,13 +15,13 @@ from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, event_from, text_in
+from snell.model.installs import Install
 from snell.model.protocols import Capabilities, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
 
 NAME = "generic"
 TITLE = "any program"
-ALIASES: tuple[str, ...] = ()
 CAPABILITIES = Capabilities(mcp=False, rules=False)
 QUIRKS: tuple[Quirk, ...] = ()
 
@@ -126,3 +126,11 @@ def _texts(reasons: Iterable[Reason]) -> list[dict[str, str]]:
         {key: text for key, text in (("hook", each.hook), ("text", each.text), ("instead", each.instead)) if text}
         for each in reasons
     ]
+
+
+# there is nothing to install.
+INSTALL = Install(
+    name=NAME,
+    title="any other program",
+    after=("let it run `snell-hook --client generic` with an event on stdin",),
+)

@@ -2,13 +2,14 @@
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, group
 from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
+from snell.model.installs import ENTRY_NAME, OUR_MARK, HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "goose"
 TITLE = "Goose"
-ALIASES = ("goose-cli", "block-goose")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, prompt_block=False)
 QUIRKS = (
     Quirk("only a refusal before a tool or at a stop is read", "read in its source"),
@@ -24,7 +25,7 @@ def _mend(_event: str, payload: Payload) -> Payload:
 
 _REFUSES = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("event",),
@@ -57,4 +58,51 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# a plugin folder with a manifest; its servers are in a YAML file.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("goose",),
+    base="~/.agents/plugins/snell",
+    folders=("~/.config/goose",),
+    form=HookForm(
+        name="goose",
+        layout="files",
+        entry=group(SHELL_ENTRY),
+        files={
+            "plugin.json": {
+                "name": ENTRY_NAME,
+                "version": "1.0.0",
+                "description": f"runs Snell's hooks; {OUR_MARK}",
+            },
+            "hooks/hooks.json": {"hooks": Placeholder.HOOKS},
+        },
+    ),
+    format="whole",
+    hooks={"user": "{base}", "project": ".agents/plugins/snell"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+    ),
+    matcher=".*",
+    mcp={"user": "~/.config/goose/config.yaml"},
+    mcp_at=("extensions",),
+    mcp_entry={
+        "name": ENTRY_NAME,
+        "type": "stdio",
+        "cmd": Placeholder.PROGRAM,
+        "args": Placeholder.ARGUMENTS,
+        "envs": {},
+        "enabled": True,
+    },
+    mcp_format="yaml",
+    rules={"project": "AGENTS.md"},
+    after=("start a new session",),
+)

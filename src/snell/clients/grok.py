@@ -2,14 +2,15 @@
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import SHELL_ENTRY, group
 from snell.clients.protocol.reply_forms import specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "grok"
 TITLE = "Grok Build"
-ALIASES = ("grok-build", "xai", "grok-cli")
 CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("what is said at the start of a session, or beside a prompt, is discarded", "seen in 1.0.41"),
@@ -29,7 +30,7 @@ def _refine(name: str, payload: Payload) -> str:
 
 _TURN_END = Answers(deny=reply_forms.BLOCK)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -94,4 +95,39 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# every file of its hooks folder counts; a matcher for all tools is left out.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("grok",),
+    base="~/.grok",
+    folders=("{base}",),
+    form=HookForm(name="own_file", layout="files", entry=group(SHELL_ENTRY), files={"": {"hooks": Placeholder.HOOKS}}),
+    format="whole",
+    hooks={"user": "{base}/hooks/snell.json", "project": ".grok/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "PermissionDenied",
+    ),
+    mcp={"user": "{base}/config.toml", "project": ".grok/config.toml"},
+    mcp_at=("mcp_servers",),
+    mcp_format="toml",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    reads=("claude-code:",),
+    after=("in a project: trust the folder when Grok asks; project hooks are skipped before that",),
+    remarks=("it also runs Claude Code's hook files; `[compat.claude] hooks = false` in its config.toml stops that",),
+)

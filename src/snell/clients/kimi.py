@@ -7,11 +7,11 @@ from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "kimi"
 TITLE = "Kimi Code"
-ALIASES = ("kimi-code", "kimi-cli")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False)
 QUIRKS = (
     Quirk("whatever stands on stdout at a prompt becomes part of the conversation, Claude's JSON too", "seen in 2.1.0"),
@@ -22,7 +22,7 @@ QUIRKS = (
     Quirk("output of a tool is cut at 2000 characters", "seen in 2.1.0"),
 )
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     fields={
@@ -57,4 +57,45 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# an array of tables with exactly four keys; a fifth one would void the whole section.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("kimi",),
+    base="~/.kimi-code",
+    base_variable="KIMI_CODE_HOME",
+    folders=("{base}",),
+    form=HookForm(
+        name="kimi",
+        layout="tables",
+        entry={
+            "event": Placeholder.EVENT,
+            "matcher": "",
+            "command": Placeholder.COMMAND,
+            "timeout": Placeholder.SECONDS,
+        },
+    ),
+    format="toml",
+    hooks={"user": "{base}/config.toml"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+    ),
+    mcp={"user": "{base}/mcp.json"},
+    rules={"project": "AGENTS.md"},
+    after=("start a new session",),
+)

@@ -4,13 +4,14 @@ names and takes what it is told in five words: deny, input, output, note, tell.
 """
 
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import PLUGIN
 from snell.clients.protocol.reply_forms import flat
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "opencode"
 TITLE = "OpenCode"
-ALIASES = ("open-code", "kilo", "kilo-cli")
 CAPABILITIES = Capabilities(native=False, plugin=True, ask=False)
 BRIDGE = "opencode.js"
 QUIRKS = (
@@ -29,7 +30,7 @@ QUIRKS = (
 _DENY, _NOTE, _TELL = flat(deny=Slot.REASON), flat(note=Slot.NOTE), flat(tell=Slot.TELL)
 _TURN_END = Answers(deny=_DENY, tell=_TELL)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     mcp_name=("", "_"),
@@ -67,4 +68,23 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# hooks are plugins in its own language; ours is the smallest bridge to `snell-hook`.
+INSTALL = Install(
+    name=NAME,
+    title=TITLE,
+    programs=("opencode",),
+    base="~/.config/opencode",
+    folders=("{base}",),
+    form=PLUGIN,
+    format="whole",
+    hooks={"user": "{base}/plugins/snell.js", "project": ".opencode/plugins/snell.js"},
+    events=("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact"),
+    mcp={"user": "{base}/opencode.json", "project": "opencode.json"},
+    mcp_at=("mcp",),
+    mcp_entry={"type": "local", "command": Placeholder.ARGV, "enabled": True},
+    mcp_format="jsonc",
+    rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
+    after=("restart OpenCode",),
+)

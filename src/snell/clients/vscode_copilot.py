@@ -5,13 +5,14 @@ and with the Claude or Codex harness as those do.
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
+from snell.clients.protocol.install_forms import COPILOT_FILE, STDIO_SERVER
 from snell.clients.protocol.reply_forms import flat, specific
 from snell.clients.protocol.table import Answers, ClientTable, Slot, Tool
+from snell.model.installs import Install, Switch
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "vscode_copilot"
 TITLE = "Copilot in VS Code"
-ALIASES = ("vscode", "vs-code", "vscode-copilot", "visual-studio-code")
 CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("matchers are ignored, so every tool call arrives", "reported for 1.135"),
@@ -24,7 +25,7 @@ QUIRKS = (
 
 _TOOL_DONE = Answers(deny=reply_forms.BLOCK, note=reply_forms.CONTEXT, stop=reply_forms.HALT, tell=reply_forms.MESSAGE)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     values={"source": {"new": "startup"}},
@@ -73,4 +74,47 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# reads Copilot's hook files; its local agent has MCP servers in a file of its own.
+INSTALL = Install(
+    name=NAME,
+    title="VS Code Copilot",
+    programs=("code", "code-insiders"),
+    base="~/.copilot",
+    base_variable="COPILOT_HOME",
+    folders=("~/.vscode", "~/.config/Code"),
+    form=COPILOT_FILE,
+    format="whole",
+    hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
+    events=(
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "Notification",
+    ),
+    switches=tuple(
+        Switch(
+            ("chat.hookFilesLocations", folder),
+            False,
+            (".vscode/settings.json", "~/.config/Code/User/settings.json"),
+        )
+        for folder in ("~/.copilot/hooks", ".github/hooks")
+    ),
+    mcp={"user": "~/.config/Code/User/mcp.json", "project": ".vscode/mcp.json"},
+    mcp_at=("servers",),
+    mcp_entry=STDIO_SERVER,
+    mcp_format="jsonc",
+    rules={"project": "AGENTS.md"},
+    reads=("claude-code:", "copilot:"),
+    after=("start a new chat session",),
+    remarks=("it shares Copilot's hook files",),
+)

@@ -4,11 +4,11 @@ from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.table import Answers, ClientTable, Tool
 from snell.model.events import Payload
+from snell.model.installs import HookForm, Install, Placeholder
 from snell.model.protocols import Capabilities, Quirk
 
 NAME = "windsurf"
 TITLE = "Windsurf"
-ALIASES = ("devin", "devin-desktop", "cascade", "codeium")
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, stop=False)
 QUIRKS = (
     Quirk("only exit code 2 before something happens is read; no JSON, no context", "its documentation"),
@@ -28,7 +28,7 @@ def _mend(event: str, payload: Payload) -> Payload:
     if kind == "mcp_tool_use":
         payload["tool_name"] = f"mcp__{info.get('mcp_server_name')}__{info.get('mcp_tool_name')}"
         payload["tool_input"] = info.get("mcp_tool_arguments")
-    elif kind in DIALECT.tools:
+    elif kind in TABLE.tools:
         payload |= {"tool_name": kind, "tool_input": _with_edit(info)}
     else:
         payload["tool_info"] = info
@@ -43,7 +43,7 @@ def _with_edit(info: Payload) -> Payload:
 
 _BEFORE = Answers(deny=reply_forms.EXIT_2)
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     event_fields=("agent_action_name",),
@@ -84,4 +84,32 @@ DIALECT = ClientTable(
     },
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
+
+# an exit code is all it reads.
+INSTALL = Install(
+    name=NAME,
+    title="Windsurf (Devin Desktop)",
+    programs=("windsurf", "devin-desktop"),
+    base="~/.codeium/windsurf",
+    folders=("{base}",),
+    form=HookForm(name="windsurf", layout="lists", entry={"command": Placeholder.COMMAND, "show_output": False}),
+    hooks={"user": "{base}/hooks.json", "project": ".windsurf/hooks.json"},
+    events=(
+        "pre_user_prompt",
+        "pre_read_code",
+        "pre_write_code",
+        "pre_run_command",
+        "pre_mcp_tool_use",
+        "post_read_code",
+        "post_write_code",
+        "post_run_command",
+        "post_mcp_tool_use",
+        "post_cascade_response",
+    ),
+    session_start=(),
+    mcp={"user": "{base}/mcp_config.json"},
+    rules={"project": "AGENTS.md"},
+    after=("restart Windsurf",),
+    remarks=("Devin Local and the Devin CLI are other programs with hooks of their own, which this does not set up",),
+)

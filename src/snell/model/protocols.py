@@ -1,13 +1,16 @@
 """Protocols: what the inner rooms ask of the outer ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from snell.model.decision import Decision, Outcome
 from snell.model.events import Event, Payload
 from snell.model.hooks import Hook
+
+if TYPE_CHECKING:
+    from snell.model.installs import Install
 
 T = TypeVar("T")
 
@@ -55,9 +58,9 @@ class Client(Protocol):
 
     NAME: str
     TITLE: str  # its name for people
-    ALIASES: tuple[str, ...]
     CAPABILITIES: Capabilities
     QUIRKS: tuple[Quirk, ...]
+    INSTALL: "Install"
 
     def decode(self, payload: bytes, event: str = "") -> Event:
         """The event that a payload reports; `event` is its name where the payload does not say."""

@@ -7,7 +7,7 @@ Pure functions from bytes to bytes. Doing the same twice changes nothing, and ta
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from snell.model.installs import Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
+from snell.model.installs import OUR_MARK, Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
 from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
 from snell.settings.value_tree import text_of
@@ -17,7 +17,6 @@ from snell.setup.edit_toml import append_table, first_line_of, parse_toml, refus
 from snell.setup.edit_yaml import with_entry, without_entry, yaml_values
 
 BOM = "\ufeff"
-OUR_MARK = "written by `snell setup`"  # in every file that is ours as a whole
 
 
 def put_in(data: bytes | None, file: FileEdit) -> bytes:

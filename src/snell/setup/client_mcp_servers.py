@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from snell.model.errors import SnellError
-from snell.model.installs import Install
-from snell.setup.config_formats import SERVER
+from snell.model.installs import ENTRY_NAME, Install
 from snell.setup.plan import Site, expand_path
 from snell.system.files import read_capped
 from snell.system.handler_context import McpServer
@@ -49,7 +48,7 @@ def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Config
 def _rows(whole: Any, client: str, project: str, env: Mapping[str, str]) -> Iterator[Configured]:
     for table in _TABLES:
         for name, row in _table(_table(whole).get(table)).items():
-            server = _server(_table(row), env) if name != SERVER else None
+            server = _server(_table(row), env) if name != ENTRY_NAME else None
             if server:
                 yield Configured(client, name, server, project)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from snell.clients.installs import install_of
+from snell.clients import client_named
 from snell.settings.load import load
 from snell.settings.locate import project_at
 from snell.setup.client_mcp_servers import Configured, servers_of
@@ -33,7 +33,7 @@ def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> l
     project = project_at(cwd).root
     site = Site.here(env, project)
     is_trusted = load(places(env), cwd, env).is_trusted
-    installs = [install_of(client.replace("-", "_"))] if client else find_installed_clients(site)
+    installs = [client_named(client.replace("-", "_")).INSTALL] if client else find_installed_clients(site)
     return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
 
 

@@ -17,20 +17,31 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.clients import ALIASES, CLIENTS, client_named
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_named, client_names
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, Block, FileEdit, Install, SetupScope, Wrapped
 from snell.model.protocols import Capabilities
 from snell.settings.snell_commands import wishes_closed
 from snell.setup.apply_edits import put_in
-from snell.setup.config_formats import Programs, hook_files, mcp_file, with_rewakes
-from snell.setup.rules_text import RULES
+from snell.setup.config_formats import Programs, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
 from snell.system.paths import home_directory
 
 LONGEST_FILE = 32 * 1024 * 1024  # some clients keep their whole history beside their settings
 WORKTREE_EVENTS = ("WorktreeCreate", "WorktreeRemove")
+# One text for all clients: several of them read the same file.
+RULES = """
+## Snell
+
+This agent works with Snell, which may refuse a tool call, change it, or answer it with a note:
+
+- A refusal comes with its reason, and often with what to do instead. Do that; do not try the same thing in other words.
+- Ask the user when a refusal seems wrong. `snell why` shows them what decided.
+- Never edit Snell's settings or hooks to get around a refusal.
+- Before a command that deletes, overwrites, publishes or pushes, say what it will do and wait for the user.
+- Never put keys, tokens or passwords into files, commands or answers.
+- Where there is an MCP server `snell`, recall what is known before you begin; remember decisions and their reasons.
+"""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -71,19 +82,15 @@ class Found(Struct, frozen=True):
 
 
 def find_install(name: object) -> Install:
-    """The set-up of a client by its name or alias, whatever its case, blanks and dashes; callers come from outside."""
+    """Return the set-up of a client by its name or alias. Raises ClientError; callers pass what users typed."""
     if not isinstance(name, str) or not name.strip():
-        raise ClientError(f"`{name}` is no client's name", advice=f"known are {', '.join(known_clients())}")
-    folded = _folded(name)
-    known = {_folded(alias): client for alias, client in ALIASES.items()}
-    return install_of(known.get(folded, folded))
+        raise ClientError(f"`{name}` is not a client's name", advice=f"known clients: {', '.join(known_clients())}")
+    return client_named(name).INSTALL
 
 
 def capabilities_of(install: Install) -> Capabilities:
-    """What the client can do with our answers; one without an adapter has no hooks."""
-    return (
-        client_named(install.name).CAPABILITIES if install.name in CLIENTS else Capabilities(hooks=bool(install.form))
-    )
+    """Return what the client can do with Snell's answers."""
+    return client_named(install.name).CAPABILITIES
 
 
 def generate(
@@ -99,10 +106,11 @@ def generate(
     if scope not in SCOPES:
         raise SetupError(f"there is no scope `{scope}`", advice=f"it is one of {', '.join(SCOPES)}")
     files = plan(install, Options(scope=scope, session_start=include_session_start, mcp=include_mcp_config), site)
+    form = install.form
     return {
         "client": install.name.replace("_", "-"),
         "paths": {file.purpose: file.path for file in reversed(files)},
-        "capabilities": msgspec.to_builtins(capabilities_of(install)) | {"hook_format": install.form or "none"},
+        "capabilities": {**msgspec.to_builtins(capabilities_of(install)), "hook_format": form.name if form else "none"},
         "hooks": build_hooks(install, site, include_session_start=include_session_start, scope=scope),
         "mcp_config": build_mcp_config(install, site, scope=scope) if include_mcp_config else None,
         "instructions": build_instructions(install),
@@ -183,7 +191,7 @@ def find(install: Install, site: Site) -> Found:
 
 def find_installed_clients(site: Site) -> list[Install]:
     """The clients on this machine."""
-    installs = [install_of(name) for name in install_names()]
+    installs = [client_named(name).INSTALL for name in client_names()]
     return [install for install in installs if find(install, site).is_here]
 
 
@@ -214,11 +222,7 @@ def check_scope(install: Install, scope: SetupScope) -> None:
 
 def known_clients() -> Sequence[str]:
     """The names that `snell setup` takes."""
-    return [name.replace("_", "-") for name in install_names()]
-
-
-def _folded(name: str) -> str:
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+    return [name.replace("_", "-") for name in client_names()]
 
 
 def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit]:
@@ -232,8 +236,7 @@ def _hook_files(install: Install, options: Options, site: Site) -> list[FileEdit
     programs = _programs(options.scope, site)
     if options.fail_closed or any(_is_closed(file) for file in hook_files(install, path, events, programs)):
         programs = replace(programs, fails_closed=True)
-    files = hook_files(install, path, events, programs)
-    return with_rewakes(install, files, [event for event in events if event in options.rewakes], programs)
+    return hook_files(install, path, events, programs, options.rewakes)
 
 
 def _programs(scope: SetupScope, site: Site) -> Programs:

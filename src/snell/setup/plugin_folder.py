@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from snell.clients.installs import install_of
+from snell.clients import client_named
 from snell.model.errors import SetupError
 from snell.setup.plan import WORKTREE_EVENTS, Options
 from snell.system.files import write_atomically
@@ -69,7 +69,7 @@ def _manifest() -> dict[str, object]:
 
 
 def _hooks(is_windows: bool, options: Options) -> dict[str, object]:
-    install = install_of("claude_code")
+    install = client_named("claude_code").INSTALL
     left_out = {FREEZES_ON_WINDOWS} if is_windows or not options.session_start else set()
     script = f"{ROOT}\\scripts\\snell-hook.cmd" if is_windows else f"{ROOT}/scripts/snell-hook.sh"
     words = ["--client", "claude-code", FROM_HERE]

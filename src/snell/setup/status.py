@@ -7,17 +7,17 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients import CLIENTS, client_named
-from snell.clients.installs import install_names, install_of
+from snell.clients import client_named, client_names
 from snell.model.errors import SnellError
-from snell.model.installs import Install
+from snell.model.installs import SCOPES, FileEdit, Install, SetupScope
 from snell.model.protocols import Capabilities, tier_of
 from snell.settings.load import load
 from snell.setup.apply_edits import taken_out
+from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.disabled_hooks import disabled_hooks
 from snell.setup.file_changes import Change, foreign, plan_change, plan_removal
-from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_our_server
-from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan
+from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan, planned_mcp
+from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places, places
 
 Installed = Literal["yes", "off", "outdated", "no", "nothing to install", "cannot tell"]
@@ -76,7 +76,7 @@ def removal_of(
 def client_rows(env: Mapping[str, str], project: Path) -> list[dict[str, Any]]:
     """The table of clients, as data."""
     site = Site.here(env, project)
-    return [_row(state_of(install_of(name), Options(), site)) for name in install_names()]
+    return [_row(state_of(client_named(name).INSTALL, Options(), site)) for name in client_names()]
 
 
 def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str, str, str]]:
@@ -86,8 +86,8 @@ def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str,
     except SnellError as error:
         return [("clients", "fail", str(error), "")]
     rows: list[tuple[str, str, str, str]] = []
-    for name in install_names():
-        install = install_of(name)
+    for name in client_names():
+        install = client_named(name).INSTALL
         if find(install, site).is_here:
             rows += _checks(state_of(install, Options(), site))
             rows += _mcp_checks(install, site)
@@ -106,6 +106,16 @@ def with_needed_options(options: Options, where: Places, cwd: Path, env: Mapping
 
 def default_options(env: Mapping[str, str], cwd: Path) -> Options:
     return with_needed_options(Options(), places(env), cwd, env)
+
+
+def mcp_problem() -> str:
+    """Return why Snell's MCP server cannot start, and what to do; empty if it can."""
+    return "" if is_installed("mcp") else f"{missing_message('mcp')}; {install_advice('mcp')}"
+
+
+def names_mcp(file: FileEdit) -> bool:
+    """Return whether set-up writes the MCP server into this file."""
+    return MCP_PURPOSE in file.purpose
 
 
 def _holds_ours(change: Change) -> bool:
@@ -153,10 +163,19 @@ def _checks(state: ClientState) -> list[tuple[str, str, str, str]]:
 
 
 def _mcp_checks(install: Install, site: Site) -> list[tuple[str, str, str, str]]:
-    if has_mcp() or not names_our_server(install, site):
+    if not mcp_problem() or not any(_holds_mcp_server(install, scope, site) for scope in SCOPES):
         return []
     name = f"client: {install.name.replace('_', '-')}"
-    return [(name, "warn", f"is set up to start our MCP server, which cannot start: {MCP_MISSING}", mcp_advice())]
+    detail = f"is configured to start Snell's MCP server, which cannot start: {missing_message('mcp')}"
+    return [(name, "warn", detail, install_advice("mcp"))]
+
+
+def _holds_mcp_server(install: Install, scope: SetupScope, site: Site) -> bool:
+    file = planned_mcp(install, scope, site)
+    try:
+        return file is not None and _holds_ours(plan_change(file))
+    except SnellError:
+        return False  # another check reports a file that cannot be edited
 
 
 def _standing(state: ClientState, dashed: str) -> tuple[str, str, str]:
@@ -194,7 +213,7 @@ _ABILITIES = {
 
 def quirks_of(install: Install) -> Sequence[Any]:
     """What is odd about this client, from its adapter."""
-    return getattr(client_named(install.name), "QUIRKS", ()) if install.name in CLIENTS else ()
+    return client_named(install.name).QUIRKS
 
 
 __all__ = ["Capabilities", "ClientState", "client_checks", "client_rows", "state_of"]

@@ -19,14 +19,14 @@ ALIASES: tuple[str, ...] = ()
 CAPABILITIES = Capabilities(native=False)
 QUIRKS: tuple[Quirk, ...] = ()
 
-DIALECT = ClientTable(
+TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     tools={{"shell": Tool("Bash")}},
     answers={{"PreToolUse": Answers(deny=flat(decision="deny", reason=Slot.REASON))}},
 )
 
-decode, encode, encode_failure = make_codec(DIALECT)
+decode, encode, encode_failure = make_codec(TABLE)
 '''
 
 INSTALL = '''"""{title}: where it keeps its hooks, and in which form."""

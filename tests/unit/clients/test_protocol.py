@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from snell.clients import client_named
-from snell.clients.protocol.patch_files import files_in_patch
+from snell.clients.protocol.tool_inputs import files_in_patch
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Deny, Note, Rewrite, Verdict
 from snell.model.events import Event

@@ -19,10 +19,9 @@ from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, Install
 from snell.settings.locate import home_of
 from snell.setup.file_changes import Change, install, plan_change, uninstall
-from snell.setup.mcp_entry import MCP_MISSING, has_mcp, mcp_advice, names_mcp
 from snell.setup.plan import Options, Site, check_scope, find_install, find_installed_clients, generate
 from snell.setup.plugin_folder import plugin_files, write_plugin
-from snell.setup.status import ClientState, removal_of, state_of, with_needed_options
+from snell.setup.status import ClientState, mcp_problem, names_mcp, removal_of, state_of, with_needed_options
 from snell.system.paths import Places, places
 
 EXAMPLE = "snell setup claude-code"
@@ -133,8 +132,8 @@ def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -
     """What is written as asked for, and will not do everywhere."""
     if args.scope == "project" and not site.programs.is_on_path:
         print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
-    if any(names_mcp(change.file) for state in states for change in state.changes) and not has_mcp():
-        print(f"warning: the MCP server that these files name cannot start: {MCP_MISSING}; {mcp_advice()}")
+    if any(names_mcp(change.file) for state in states for change in state.changes) and (problem := mcp_problem()):
+        print(f"warning: the MCP server in these files cannot start: {problem}")
 
 
 def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from snell.clients.codex import DIALECT, TITLE
+from snell.clients.codex import TABLE, TITLE
 from snell.clients.emulation.base import Call, Emulation, object_in, result_text, without_nested_calls
 from snell.clients.emulation.patches import as_patch
 from snell.engine.hook_output import outcome_of_object
@@ -24,7 +24,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Codex(Emulation):
-    table = DIALECT
+    table = TABLE
     matcher_type = None  # a list of names or a pattern, as in Claude Code
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from snell.clients.copilot import DIALECT, TITLE
+from snell.clients.copilot import TABLE, TITLE
 from snell.clients.emulation.base import (
     Emulation,
     crash_outcome,
@@ -45,7 +45,7 @@ _CAMEL: Mapping[str, str] = {
 
 
 class Copilot(Emulation):
-    table = DIALECT
+    table = TABLE
     also: Mapping[str, str] = {"MultiEdit": "edit"}
 
     @property

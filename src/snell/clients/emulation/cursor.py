@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.clients.cursor import DIALECT, TITLE
+from snell.clients.cursor import TABLE, TITLE
 from snell.clients.emulation.base import (
     Emulation,
     crash_outcome,
@@ -58,7 +58,7 @@ _CLAUDES = ("decision", "reason", "hookSpecificOutput")
 
 
 class Cursor(Emulation):
-    table = DIALECT
+    table = TABLE
     also: Mapping[str, str] = {"Edit": "Write", "MultiEdit": "Write", "NotebookEdit": "Write"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:

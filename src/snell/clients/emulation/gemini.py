@@ -12,7 +12,7 @@ from snell.clients.emulation.base import (
     unreadable,
     without_nested_calls,
 )
-from snell.clients.gemini import DIALECT, TITLE
+from snell.clients.gemini import TABLE, TITLE
 from snell.engine.hook_output import outcome_of_object
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Outcome
@@ -36,7 +36,7 @@ _TAKEN = ("additionalContext", "permissionDecision", "permissionDecisionReason")
 
 
 class Gemini(Emulation):
-    table = DIALECT
+    table = TABLE
     also: Mapping[str, str] = {"MultiEdit": "replace", "NotebookEdit": "replace"}
 
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:

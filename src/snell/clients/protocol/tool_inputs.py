@@ -4,15 +4,16 @@ Tool names and inputs: from the client's into Claude's, and a rewritten input ba
 What is judged must be what runs. So where an input holds a key under both names, the one that the client reads counts.
 """
 
+import re
 from typing import Any
 
-from snell.clients.protocol.patch_files import files_in_patch
 from snell.clients.protocol.table import ClientTable, Tool
 from snell.model.command_words import line_of_list
 from snell.model.events import Payload
 
 ALL_FILES = "file_paths"  # every file of a call that takes several; `file_path` is the first
 JOINT = "__"
+_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 
 
 def claude_tool(table: ClientTable, name: str, given: Any = None) -> str:
@@ -73,6 +74,11 @@ def takes_change(table: ClientTable, name: str, before: Any, after: Any) -> bool
     read = table.rewritable.get(name, frozenset())
     is_known = isinstance(old, dict) and isinstance(new, dict)
     return is_known and all(key in read for key in new if key not in old or old[key] != new[key])
+
+
+def files_in_patch(patch: str) -> list[str]:
+    """Return the files that a patch in the `*** Begin Patch` form touches, in its order, each once."""
+    return list(dict.fromkeys(_PATCHED_FILE.findall(patch)))
 
 
 def _tool(table: ClientTable, name: str, given: Any, *, is_claudes: bool = False) -> Tool | None:
