@@ -61,7 +61,8 @@ def test_every_event_that_a_client_is_known_to_report_has_a_golden_payload(name:
     """Every row of its table and every event that set-up registers, under the client's own name of it."""
     table = getattr(client_named(name), "TABLE", None)
     rows = {*table.events, *table.answers} if table else set(CATALOGUE) if name == "claude_code" else set()
-    shares = {"vscode_copilot": "copilot"}.get(name, name)  # whose hook file it reads, with events that it lacks
+    form = client_named(name).INSTALL.form
+    shares = form.called_as if form and form.called_as else name  # whose hook file it reads, with events that it lacks
     files = [*golden_files(name), *golden_files(shares)]
     seen = {own for path in files for own in (event_of(path), _own_name(path), golden(path).get("called_as"))}
     assert {*rows, *client_named(name).INSTALL.events} - seen == set()
@@ -94,9 +95,7 @@ def test_the_tiers_are_those_that_the_capabilities_make() -> None:
         2: "antigravity augment cline crush cursor gemini goose kimi kiro opencode pi windsurf",
         3: "jetbrains_ai roo warp zed",
     }
-    assert {tier: set(names.split()) - set(tiers[tier]) for tier, names in required.items()} == dict.fromkeys(
-        tiers, set()
-    )
+    assert [name for tier, names in required.items() for name in names.split() if name not in tiers[tier]] == []
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,12 @@ def commands(name: str, site: Site, **options: Any) -> Iterator[tuple[str, str]]
                 yield command.rpartition("--event ")[2].split()[0], command
 
 
+def called_as(name: str) -> str:
+    """The client that the commands in this client's files name."""
+    form = find_install(name).form
+    return (form.called_as if form else "") or name
+
+
 def run(command: str, path: str = "") -> tuple[int, str, str]:
     given = {"input": b"{}\n", "capture_output": True, "timeout": 60, "check": False}
     done = subprocess.run(["/bin/sh", "-c", command], env={"PATH": path}, **given)
@@ -55,8 +61,7 @@ def test_a_client_whose_shim_is_gone_works_as_if_it_had_never_been_there(name: s
     found = list(commands(name, site))
     assert len(found) == len(find_install(name).events)
     for event, command in found:
-        named = "copilot" if name == "vscode_copilot" else name
-        assert run(command) == (7, f"--client {named} --event {event} {{}}", "")
+        assert run(command) == (7, f"--client {called_as(name).replace('_', '-')} --event {event} {{}}", "")
     os.unlink(site.programs.shim)
     if not find_install(name).ignores_missing:
         assert {run(command)[::2] for _, command in found} == {(0, "")}
@@ -80,7 +85,7 @@ def test_a_fail_closed_set_up_still_refuses_calls_when_the_shim_is_gone(name: st
 @pytest.mark.parametrize("name", SHELLS)
 def test_a_fail_closed_set_up_refuses_no_event_that_ends_a_turn_or_has_happened(name: str, tmp_path: Path) -> None:
     found = dict(commands(name, site_with(tmp_path), fail_closed=True))
-    client = client_named("copilot" if name == "vscode_copilot" else name)
+    client = client_named(called_as(name))
     closed = {canonical_event(client, event) for event, command in found.items() if "--fail-closed" in command}
     never = {"Stop", "SubagentStop", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "PreCompact"}
     assert ("PreToolUse" in closed, closed & never) == (True, set())

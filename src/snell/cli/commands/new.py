@@ -20,7 +20,7 @@ from snell.testing.scaffold import (
     new_hook,
     write_new,
 )
-from snell.testing.scaffold_client import files_of_client, registry_line
+from snell.testing.scaffold_client import add_to_registry, files_of_client
 
 EXAMPLE = "snell new hook no_force_push --event PreToolUse --kind shell"
 
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     pack.epilog = "example: snell new pack tidy"
     pack.add_argument("name", help="what it is called, as a Python name; also the name of the folder")
     client = what.add_parser(
-        "client", help="a client's adapter", description="Write a client's adapter and golden file."
+        "client", help="a client", description="Write a client's module, registry line and golden file."
     )
     client.epilog = "example: snell new client my_agent"
     client.add_argument("name", help="what it is called, as a Python name; run it in a clone of Snell")
@@ -83,13 +83,13 @@ def _pack(name: str) -> int:
 def _client(name: str) -> int:
     files = files_of_client(name, Path("."))
     write_new(files)
+    print(f"added `{name}` to {add_to_registry(name, Path('.'))}; its aliases go there, too")
     _tell(
         files,
-        (f"python3 dev.py test tests/golden -k {name}", "compare it with what the client sends"),
+        (f"python3 dev.py test tests/golden tests/contracts -k {name}", "check its module and its golden file"),
         (f"snell setup {name.replace('_', '-')} --print", "see what set-up would write"),
+        ("python3 dev.py docs", "write the pages and the table of snell-hook anew"),
     )
-    print("add to CLIENTS in src/snell/clients/__init__.py:")
-    print(registry_line(name))
     return 0
 
 
