@@ -18,7 +18,7 @@ def test_a_project_says_no_for_itself(owner: Owner) -> None:
     owner.snell("setup", "claude-code", "--yes", "--memory")
     code, out, _ = owner.snell("setup", "claude-code", "--scope", "project", "--yes", "--no-memory")
     path = owner.project / ".snell" / "snell.toml"
-    assert (code, f"memory: off once `snell trust` has approved it, said in `{path}`" in out) == (0, True)
+    assert (code, f"memory: off once `snell trust` has approved it (set in `{path}`)" in out) == (0, True)
     assert "capturing is on here" in owner.snell("memory", "stats")[1]
     assert "approved" in owner.on_terminal("trust", typed="y\n")
     assert "capturing is off here" in owner.snell("memory", "stats")[1]
@@ -31,7 +31,7 @@ def test_a_yes_is_one_to_capturing(owner: Owner) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[pack.remember]\ncapture = false  # for now\n")
     code, out, _ = owner.snell("setup", "claude-code", "--yes", "--memory")
-    assert (code, f"memory: on, said in `{path}`" in out, "all the same" in out) == (0, True, False)
+    assert (code, f"memory: on (set in `{path}`)" in out, "still off" in out) == (0, True, False)
     assert path.read_text() == "[pack.remember]\nenabled = true\ncapture = true  # for now\n"
     assert "capturing is on here" in owner.snell("memory", "stats")[1]
 
@@ -41,7 +41,7 @@ def test_who_says_no_to_a_yes_is_told(owner: Owner) -> None:
     owner.on_terminal("trust", typed="y\n")
     out = owner.snell("setup", "claude-code", "--yes", "--memory")[1]
     no = owner.project / ".snell" / "snell.toml"
-    assert f"memory: off in `{owner.project}` all the same: `{no}` says so" in out
+    assert f"memory: still off in `{owner.project}`, because `{no}` disables it" in out
 
 
 @pytest.mark.parametrize(

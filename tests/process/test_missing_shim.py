@@ -13,7 +13,7 @@ import pytest
 from snell.clients import CLIENTS, canonical_event, client_named, client_names
 from snell.model.installs import Whole
 from snell.settings.snell_commands import commands_in, runs_shim
-from snell.setup.apply_edits import is_our_file, put_in, taken_out
+from snell.setup.apply_edits import insert_edits, is_snell_file, remove_edits
 from snell.setup.config_formats import Programs
 from snell.setup.file_changes import plan_change
 from snell.setup.plan import Options, Site, build_mcp_config, find_install, plan
@@ -131,13 +131,13 @@ def test_a_projects_files_name_no_place_of_one_machine(name: str, tmp_path: Path
 def test_what_older_versions_wrote_is_replaced_and_both_are_taken_out(name: str, tmp_path: Path) -> None:
     site = site_with(tmp_path)
     for file in plan(find_install(name), Options(), site):
-        new = put_in(None, file)
+        new = insert_edits(None, file)
         old = _as_before(new.decode()).encode()
-        assert put_in(old, file) == new
+        assert insert_edits(old, file) == new
         for data in (old, new):
-            left = taken_out(data, file)
+            left = remove_edits(data, file)
             assert left is None or b"snell-hook" not in left
-            assert not isinstance(file.edits[0], Whole) or is_our_file(data)
+            assert not isinstance(file.edits[0], Whole) or is_snell_file(data)
 
 
 def test_somebody_elses_command_that_looks_a_little_like_ours_is_theirs() -> None:

@@ -69,8 +69,8 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     settings = json.loads(owner.settings.read_bytes())
     assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
-    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and current\n")
-    assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and current\n")
+    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and up to date\n")
+    assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and up to date\n")
     assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
     assert snapshot(owner.user_home) == before
 
@@ -79,8 +79,8 @@ def test_without_a_name_every_client_that_is_here_is_set_up(owner: Owner) -> Non
     before = snapshot(owner.user_home)
     code, out, _ = owner.snell("setup", "--yes")
     assert code == 0
-    assert "Claude Code: written" in out
-    assert "Codex CLI: written" in out
+    assert "Claude Code: installed" in out
+    assert "Codex CLI: installed" in out
     assert "approve the hooks under /hooks" in out
     assert owner.snell("setup", "--check")[0] == 0
     rows = {row["client"]: row for row in json.loads(owner.snell("clients", "--json")[1])}
@@ -96,7 +96,7 @@ def test_clients_that_share_a_file_are_set_up_and_taken_out_in_one_go(owner: Own
     before = snapshot(owner.project)
     sharing = ("copilot", "vscode-copilot", "zed", "warp", "roo", "codex", "--scope", "project", "--include-rules")
     code, out, _ = owner.snell("setup", *sharing, "--yes")
-    assert (code, out.count(": written")) == (0, 6)
+    assert (code, out.count(": installed\n")) == (0, 6)
     assert owner.snell("setup", *sharing, "--check")[0] == 0
     code, out, _ = owner.snell("setup", "zed", "--scope", "project", "--uninstall", "--yes")
     assert code == 0
@@ -109,8 +109,8 @@ def test_a_file_that_cannot_be_written_does_not_keep_the_other_clients_waiting(o
     owner.settings.chmod(0o400)
     code, out, _ = owner.snell("setup", "claude-code", "codex", "--yes")
     assert code == 1
-    assert f"Claude Code: left alone: `{owner.settings}`: is read-only; `chmod u+w` it first" in out
-    assert "Codex CLI: written" in out
+    assert f"Claude Code: not changed: `{owner.settings}`: is read-only; make it writable with `chmod u+w`" in out
+    assert "Codex CLI: installed" in out
 
 
 def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(owner: Owner) -> None:
@@ -118,7 +118,7 @@ def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(
     assert (code, "unknown client `cursr`; did you mean `cursor`?" in err) == (1, True)
     code, out, _ = owner.snell("setup", "kimi", "--scope", "project", "--yes")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
-    assert "nothing to write at this scope; its hooks are at --scope user" in out
+    assert "nothing to write at this scope; use --scope user" in out
 
 
 def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
@@ -153,7 +153,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
     assert snapshot(owner.user_home) == before
     assert run("codex", "--yes", **{WITHOUT_TERMINAL: "1"})[0] == 0
     assert (owner.user_home / ".codex" / "hooks.json").is_file()
-    assert "taken out" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
+    assert "removed" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
     assert snapshot(owner.user_home) == before
 
 
@@ -199,8 +199,8 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     assert code == 1
     assert out.splitlines() == [
         "Claude Code: not installed",
-        f"  {owner.settings}: hooks, status line to be written",
-        "  beside ours: Stop: say done",
+        f"  {owner.settings}: hooks, status line would be written",
+        "  another hook: Stop: say done",
     ]
 
 
@@ -208,15 +208,15 @@ def test_a_malformed_file_is_refused_with_its_line_and_others_are_set_up_all_the
     owner.settings.write_text('{\n  "model" "x"\n}', encoding="utf-8")
     code, out, _ = owner.snell("setup", "--yes")
     assert code == 1
-    assert f"{owner.settings}:2: a `:` is missing after the key `model`; mend it first" in out
-    assert "Codex CLI: written" in out
+    assert f"{owner.settings}:2: a `:` is missing after the key `model`; correct the JSON first" in out
+    assert "Codex CLI: installed" in out
     code, out, _ = owner.snell("setup", "--check")
     assert (code, out.splitlines()) == (
         1,
         [
             "Claude Code: cannot tell",
-            f"  {owner.settings}:2: a `:` is missing after the key `model`; mend it first",
-            "Codex CLI: installed and current",
+            f"  {owner.settings}:2: a `:` is missing after the key `model`; correct the JSON first",
+            "Codex CLI: installed and up to date",
         ],
     )
     assert owner.settings.read_text(encoding="utf-8") == '{\n  "model" "x"\n}'
@@ -240,14 +240,17 @@ def test_a_plugin_folder_is_written_and_never_over_something_else(owner: Owner) 
     owner.write("other/file", "x")
     owner.write("theirs/.claude-plugin/plugin.json", '{"name": "theirs"}')
     for folder in ("other", "theirs"):
-        assert "holds something else; name an empty or a new folder" in owner.snell("setup", "--plugin", folder)[2]
+        assert (
+            "is not empty, and is not a Snell plugin; choose an empty folder"
+            in owner.snell("setup", "--plugin", folder)[2]
+        )
 
 
 def test_a_home_without_anything_has_no_clients_to_set_up(owner: Owner, tmp_path: Path) -> None:
     for path in (owner.settings, owner.settings.parent, owner.user_home / ".codex"):
         path.unlink() if path.is_file() else path.rmdir()
     code, out, _ = owner.snell("setup")
-    assert (code, out.startswith("no client was found on this machine")) == (1, True)
+    assert (code, out.startswith("no client found on this machine")) == (1, True)
 
 
 def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> None:

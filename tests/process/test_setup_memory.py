@@ -35,13 +35,13 @@ def test_a_person_is_told_and_asked_and_only_a_yes_is_one(owner: Owner, typed: s
     assert ("memory: on:" if written == ON else "memory: off:") in " ".join(owner.snell("doctor")[1].split())
     again = owner.on_terminal("setup", "claude-code")  # who has answered is not asked again
     assert "shall it?" not in again
-    assert "everything is installed and current" in again
+    assert "everything is installed and up to date" in again
 
 
 def test_without_a_terminal_nothing_is_asked_and_memory_stays_off(owner: Owner) -> None:
     code, out, _ = owner.snell("setup", "claude-code", "--yes")
     assert (code, user_settings(owner).exists()) == (0, False)
-    assert "memory: off. `snell setup --memory`" in out
+    assert "memory: off. To remember" in out
     assert "capturing is off here" in stats(owner)
 
 
@@ -50,7 +50,7 @@ def test_a_flag_is_an_answer_and_the_rest_of_the_file_stays(owner: Owner) -> Non
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("# mine\n[pack.remember]\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n")
     code, out, _ = owner.snell("setup", "claude-code", "--yes", "--memory")
-    assert (code, f"memory: on, said in `{path}`" in out) == (0, True)
+    assert (code, f"memory: on (set in `{path}`)" in out) == (0, True)
     kept = "# mine\n[pack.remember]\nenabled = {}\nbudget = 900  # small\n\n[pack.notes]\nenabled = true\n"
     assert path.read_text() == kept.format("true")
     assert owner.snell("setup", "claude-code", "--yes", "--no-memory")[0] == 0
@@ -86,8 +86,8 @@ def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None
     assert not path.exists()
     for flag, word, text in (("--memory", "on", ON), ("--no-memory", "off", OFF)):
         code, out, _ = owner.snell("setup", flag)
-        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, said in `{path}`"])
-        assert (out.startswith("no client was found on this machine"), path.read_text()) == (True, text)
+        assert (code, out.splitlines()[1:]) == (0, [f"memory: {word} (set in `{path}`)"])
+        assert (out.startswith("no client found on this machine"), path.read_text()) == (True, text)
         assert f"capturing is {word} here" in stats(owner)
 
 

@@ -72,4 +72,4 @@ def test_doctor_says_that_they_are_off_and_where(tmp_path: Path) -> None:
     set_up(find_install("codex"), Options(), here, tmp_path / "state")
     row = next(row for row in client_checks(env, site.project) if row[0] == "client: codex")
     assert row[1] == "warn"
-    assert f"`features.hooks` in `{settings}` switches them off" in row[2]
+    assert f"`features.hooks` in `{settings}` disables them" in row[2]

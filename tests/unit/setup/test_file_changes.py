@@ -11,7 +11,7 @@ import pytest
 from snell.clients import client_names
 from snell.model.errors import SetupError
 from snell.model.installs import SCOPES, FileEdit, Member, SetupScope
-from snell.setup.file_changes import foreign, install, plan_change, plan_removal, records, uninstall
+from snell.setup.file_changes import find_other_hooks, install, plan_change, plan_removal, records, uninstall
 from snell.setup.plan import Options, find_install, plan
 from tests.unit.runtime.runtime_helpers import every_install, places_in, set_up, site_in, snapshot, take_out
 
@@ -106,7 +106,7 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -
     path.write_bytes(b'{"a": 1}')
     change = plan_change(member(path))
     path.write_bytes(b'{"a": 2}')
-    with pytest.raises(SetupError, match="changed while you were looking at it; run set-up again"):
+    with pytest.raises(SetupError, match="changed since the plan was shown; run set-up again"):
         install(change, "x", state)
     assert path.read_bytes() == b'{"a": 2}'
 
@@ -147,14 +147,14 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b"{}")
     path.chmod(0o444)
-    with pytest.raises(SetupError, match="is read-only; `chmod u\\+w` it first; nothing was changed"):
+    with pytest.raises(SetupError, match="is read-only; make it writable with `chmod u\\+w`; nothing was changed"):
         install(plan_change(member(path)), "x", tmp_path / "state")
     assert path.read_bytes() == b"{}"
 
 
 def test_a_configuration_that_is_a_directory_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "settings.json").mkdir()
-    with pytest.raises(SetupError, match="is a directory, not a file; move it away"):
+    with pytest.raises(SetupError, match="is a directory, not a file; move it elsewhere"):
         plan_change(member(tmp_path / "settings.json"))
 
 
@@ -167,7 +167,7 @@ def test_a_folder_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_malformed_file_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(b'{\n  "a": \n}')
-    with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; mend it first$"):
+    with pytest.raises(SetupError, match=r"settings\.json:3: a JSON value is missing here; correct the JSON first$"):
         plan_change(member(path))
 
 
@@ -200,18 +200,18 @@ def test_two_set_ups_at_once_lose_nothing(tmp_path: Path) -> None:
     for each in threads:
         each.join(60)
     assert json.loads(path.read_bytes()) == {f"n{number}": number for number in range(8)}
-    assert all("changed while you were looking" in str(each) for each in problems)
+    assert all("changed since the plan was shown" in str(each) for each in problems)
 
 
 def test_hooks_of_others_are_reported(tmp_path: Path) -> None:
     site = site_in(tmp_path)
     _furnish(site.home)
     claude = plan(find_install("claude_code"), Options(), site)[0]
-    assert foreign(claude) == ["Stop: say done"]
+    assert find_other_hooks(claude) == ["Stop: say done"]
     copilot = plan(find_install("copilot"), Options(), site)[0]
     (site.home / ".copilot" / "hooks").mkdir(parents=True)
     (site.home / ".copilot" / "hooks" / "mine.json").write_bytes(b"{}")
-    assert foreign(copilot) == [str(site.home / ".copilot" / "hooks" / "mine.json")]
+    assert find_other_hooks(copilot) == [str(site.home / ".copilot" / "hooks" / "mine.json")]
 
 
 def _furnish(folder: Path) -> None:

@@ -13,7 +13,7 @@ from snell.clients import client_names
 from snell.model.catalogue import CATALOGUE
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import Install
-from snell.setup.apply_edits import is_our_file
+from snell.setup.apply_edits import is_snell_file
 from snell.setup.config_formats import Programs
 from snell.setup.file_changes import install, plan_change
 from snell.setup.plan import Options, Site, check_scope, find, find_install, generate, plan
@@ -173,7 +173,7 @@ def test_the_hooks_of_a_set_up_are_what_the_clients_files_would_hold(name: str, 
 
 
 def test_a_scope_or_a_client_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="there is no scope `bogus`; it is one of user, project, local"):
+    with pytest.raises(SetupError, match="unknown scope `bogus`; use one of user, project, local"):
         generate("codex", scope="bogus", site=site_in(tmp_path))  # type: ignore[arg-type] # what a caller may do
     for name in (None, 7, ""):
         with pytest.raises(ClientError, match="is not a client's name; known clients: claude-code,"):
@@ -280,9 +280,9 @@ def test_doctor_hears_of_half_installed_clients_and_of_two_versions(tmp_path: Pa
     rows = client_checks({"HOME": str(site.home), "PATH": str(tools)}, site.project)
     codex = [row[1:] for row in rows if row[0] == "client: codex"]
     assert codex == [
-        ("warn", "found here, not set up", "`snell setup codex`"),
-        ("warn", f"{site.home}/.codex is there, but no program on PATH", "finish installing it"),
-        ("ok", "cannot ask about a call; the nearest stricter answer is given where there is one", ""),
+        ("warn", "found, but not set up", "`snell setup codex`"),
+        ("warn", f"{site.home}/.codex exists, but its program is not on PATH", "finish installing it"),
+        ("ok", "cannot ask about a call; Snell gives the nearest stricter answer instead", ""),
     ]
 
 
@@ -335,7 +335,7 @@ def test_a_plugin_client_gets_the_bridge_with_our_shim_in_it(tmp_path: Path) -> 
     for name, path in (("opencode", ".config/opencode/plugins/snell.js"), ("pi", ".pi/agent/extensions/snell.ts")):
         text = written(name, site)[path]
         assert 'const COMMAND = ["/opt/my tools/snell-hook"]' in text
-        assert is_our_file(text.encode())
+        assert is_snell_file(text.encode())
 
 
 def test_installing_twice_changes_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         print(line)
     for row in rows:
         if row["off"]:
-            print(f"{row['client']}: its hooks are off: {row['off']}")
+            print(f"{row['client']}: its hooks are disabled by {row['off']}")
         if row["problem"]:
             print(f"{row['client']}: {row['problem']}")
     return 0

@@ -1,7 +1,7 @@
 """
-Set clients up: find them, show what would be written, ask, write, and say what to do then.
+Set clients up: find them, show what would be written, ask, write, and say what to do next.
 
-Only for a person at a terminal: whoever can change a client's hooks can switch its guards off.
+Only a user at a terminal may run it: a program that can change a client's hooks can disable its guards.
 """
 
 import argparse
@@ -28,41 +28,43 @@ EXAMPLE = "snell setup claude-code"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", nargs="*", help="which clients (default: those found on this machine)")
-    parser.add_argument("--scope", choices=SCOPES, default="user", help="whose configuration (default: user)")
-    parser.add_argument("--print", action="store_true", help="only show what would be written, or taken out")
+    parser.add_argument("client", nargs="*", help="the clients to set up (default: all that are found on this machine)")
+    parser.add_argument("--scope", choices=SCOPES, default="user", help="which configuration to write (default: user)")
+    parser.add_argument("--print", action="store_true", help="only show what would be written or removed")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="is it installed and current? exit code 0 or 1")
-    what.add_argument("--uninstall", action="store_true", help="take everything of ours out again")
+    what.add_argument(
+        "--check", action="store_true", help="check that it is installed and up to date; exit code 0 or 1"
+    )
+    what.add_argument("--uninstall", action="store_true", help="remove everything Snell installed")
     what.add_argument("--plugin", metavar="DIR", help="write a Claude Code plugin into this folder instead")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument("--include-session-start", action="store_true", default=True, help=argparse.SUPPRESS)
     parser.add_argument(
         "--no-session-start",
         action="store_false",
         dest="include_session_start",
-        help="leave the start of sessions out",
+        help="do not register the start of sessions",
     )
     parser.add_argument(
         "--include-mcp",
         action=argparse.BooleanOptionalAction,
-        help="name our MCP server too (default: where there are no hooks)",
+        help="add Snell's MCP server, too (default: only for clients without hooks)",
     )
     parser.add_argument(
         "--include-rules",
         action=argparse.BooleanOptionalAction,
-        help="write rules for the model too (default: where there are no hooks)",
+        help="add rules for the model, too (default: only for clients without hooks)",
     )
     parser.add_argument(
         "--memory",
         action=argparse.BooleanOptionalAction,
-        help="keep what sessions decide and find out (default: ask; without a terminal: off)",
+        help="remember what sessions decide and find out (default: ask; without a terminal: off)",
     )
-    parser.add_argument("--no-status-line", action="store_true", help="leave status line and file suggestion alone")
+    parser.add_argument("--no-status-line", action="store_true", help="do not change status line and file suggestion")
     parser.add_argument(
         "--fail-closed",
         action="store_true",
-        help="refuse tool calls that cannot be checked, also once Snell is gone; kept until --uninstall",
+        help="refuse tool calls that cannot be checked, even if Snell is missing; kept until --uninstall",
     )
     parser.add_argument("--json", action="store_true", help="print the set-up as JSON")
 
@@ -95,14 +97,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _without_clients(args: argparse.Namespace, where: Places, site: Site) -> int:
-    """Nothing to set up; a word about memory counts all the same, for the client that comes later."""
-    print("no client was found on this machine; `snell clients` lists those that Snell knows")
-    is_look = args.print or args.check or args.json or args.uninstall
-    return 0 if args.memory is not None and not is_look and _settle_memory(args, where, site) else 1
+    """Report that no client was found. `--memory` is applied all the same, for a client that is installed later."""
+    print("no client found on this machine; `snell clients` lists the supported ones")
+    is_read_only = args.print or args.check or args.json or args.uninstall
+    return 0 if args.memory is not None and not is_read_only and _settle_memory(args, where, site) else 1
 
 
 def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, site: Site) -> int:
-    """Show, ask, write, and say what is next."""
+    """Show the plan, ask, write, and say what to do next."""
     env = site.env
     for state in states:
         _show(state)
@@ -116,10 +118,10 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
         is_settled = _settle_memory(args, where, site)
         has_nothing = bool(args.client) and not any(state.changes for state in states)
         is_well = not has_problems and not has_nothing and not any(state.off for state in states)
-        print("everything is installed and current" if is_well else "nothing was changed")
+        print("everything is installed and up to date" if is_well else "nothing was changed")
         return 0 if is_well and is_settled else 1
     require_terminal_nearby(env, "changing a client's configuration")
-    if wanted and not args.yes and not confirm("take these out?" if args.uninstall else "write these?"):
+    if wanted and not args.yes and not confirm("Remove these entries?" if args.uninstall else "Write these changes?"):
         print("nothing was changed")
         return 1
     touched: set[str] = set()
@@ -129,15 +131,15 @@ def _go(args: argparse.Namespace, states: Sequence[ClientState], where: Places, 
 
 
 def _warn(args: argparse.Namespace, states: Sequence[ClientState], site: Site) -> None:
-    """What is written as asked for, and will not do everywhere."""
+    """Print what will not work on every machine."""
     if args.scope == "project" and not site.programs.is_on_path:
-        print("note: `snell-hook` is not on PATH, so these files name its place on this machine, which others lack")
+        print("note: `snell-hook` is not on PATH, so these files contain its path on this machine")
     if any(names_mcp(change.file) for state in states for change in state.changes) and (problem := mcp_problem()):
         print(f"warning: the MCP server in these files cannot start: {problem}")
 
 
 def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
-    """Nothing is captured before somebody who knows what and where says so. Returns whether that could be written."""
+    """Enable or disable memory as the user chooses; without a choice it stays off. Returns False if that failed."""
     env, scope = site.env, args.scope
     project = None if scope == "user" else site.project
     if args.uninstall or (args.memory is None and is_answered(where, env, project)):
@@ -148,8 +150,8 @@ def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
     path = file_for(scope, where, site.project)
     if wanted is None:
         print(
-            f"memory: off. `snell setup --memory`, or `[pack.remember] enabled = true` in `{path}`, keeps what sessions"
-            f" decide and find out, without secrets, in `{where.state}`"
+            f"memory: off. To remember what sessions decide and find out, without secrets, in `{where.state}`: run"
+            f" `snell setup --memory`, or write `[pack.remember] enabled = true` in `{path}`"
         )
         return True
     require_terminal_nearby(env, "switching memory")
@@ -159,23 +161,23 @@ def _settle_memory(args: argparse.Namespace, where: Places, site: Site) -> bool:
         print(error)
         return False
     trust = " once `snell trust` has approved it" if scope != "user" else ""
-    print(f"memory: {'on' if wanted else 'off'}{trust}, said in `{path}`")
+    print(f"memory: {'on' if wanted else 'off'}{trust} (set in `{path}`)")
     if wanted and not trust and (no := no_of(where, site.project, env)):
-        print(f"memory: off in `{site.project}` all the same: `{no}` says so")
+        print(f"memory: still off in `{site.project}`, because `{no}` disables it")
     return True
 
 
 def _write(args: argparse.Namespace, state: ClientState, where: Places, touched: set[str]) -> bool:
-    """One client's files. What goes wrong with them is no reason to leave the other clients out."""
+    """Write one client's files. A failure is reported, and the other clients are still set up."""
     if state.problem:
         return True
     try:
         for change in state.changes:
             _write_file(args, change, state.install.name, where, touched)
     except SetupError as error:
-        print(f"{state.install.title}: left alone: {error}")
+        print(f"{state.install.title}: not changed: {error}")
         return False
-    print(f"{state.install.title}: {'taken out' if args.uninstall else 'written'}")
+    print(f"{state.install.title}: {'removed' if args.uninstall else 'installed'}")
     for step in () if args.uninstall else state.install.after:
         print(f"  next: {step}")
     return True
@@ -185,7 +187,7 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
     if args.uninstall:
         uninstall(change, client, where.state)
         return
-    # Clients share files. Who comes second finds there what was written for the first one a moment ago.
+    # Some clients share a file: the second one finds what was just written for the first.
     path = os.path.realpath(change.file.path)
     install(plan_change(change.file) if path in touched else change, client, where.state)
     touched.add(path)
@@ -198,19 +200,19 @@ def _check(states: Sequence[ClientState]) -> int:
             print(f"  {state.problem}")
         for change in state.changes:
             if change.changes:
-                print(f"  {change.file.path}: {change.file.purpose} to be written")
+                print(f"  {change.file.path}: {change.file.purpose} would be written")
         if state.off:
-            print(f"  hooks are off there: {state.off}")
-        for name in state.foreign:
-            print(f"  beside ours: {name}")
+            print(f"  hooks are disabled by {state.off}")
+        for name in state.other_hooks:
+            print(f"  another hook: {name}")
     current = ("yes", "nothing to install")
     return 0 if all(state.installed in current for state in states) else 1
 
 
 _IN_WORDS = {
-    "yes": "installed and current",
-    "off": "installed and current, and switched off",
-    "outdated": "installed, not current: `snell setup` brings it up to date",
+    "yes": "installed and up to date",
+    "off": "installed and up to date, but disabled",
+    "outdated": "installed, but out of date: run `snell setup`",
     "no": "not installed",
 }
 
@@ -220,21 +222,19 @@ def _show(state: ClientState) -> None:
     signs = ", ".join((*state.found.programs, *state.found.folders)) or "not found on this machine"
     print(f"{paint.bold(state.install.title)}  {paint.dim(signs)}")
     if state.problem:
-        print(f"  {paint.red('left alone')}: {state.problem}")
+        print(f"  {paint.red('cannot be changed')}: {state.problem}")
     for change in state.changes:
         for line in render_change(change, paint):
             print(f"  {line}")
     if state.changes and not any(change.changes for change in state.changes):
         print("  nothing to change")
     if state.off:
-        print(
-            f"  {paint.red('hooks are off there')}: {state.off}; the client runs none of these before that is changed"
-        )
+        print(f"  {paint.red('hooks are disabled')}: change {state.off}, or the client runs none of these hooks")
     for remark in state.install.remarks if any(change.changes for change in state.changes) else ():
         print(f"  note: {remark}")
     if not state.changes and not state.problem:
         known = [scope for scope in SCOPES if scope in state.install.hooks]
-        advice = f"its hooks are at --scope {' or '.join(known)}" if known else "; ".join(state.install.after)
+        advice = f"use --scope {' or '.join(known)}" if known else "; ".join(state.install.after)
         print(f"  nothing to write at this scope; {advice}")
     print()
 
@@ -257,7 +257,7 @@ def _json(args: argparse.Namespace, installs: Sequence[Install], site: Site) -> 
 
 def _plugin(args: argparse.Namespace, where: Places, env: dict[str, str]) -> int:
     if [find_install(name).name for name in args.client] not in ([], ["claude_code"]):
-        raise SetupError("only Claude Code takes this kind of plugin", advice="run it with `claude-code`")
+        raise SetupError("--plugin is for Claude Code only", advice="leave out the other clients")
     files = plugin_files(_options(args, where, env))
     if not args.print:
         require_terminal_nearby(env, "writing a plugin")
@@ -281,7 +281,7 @@ def _options(args: argparse.Namespace, where: Places, env: dict[str, str]) -> Op
 
 
 def _project(env: dict[str, str]) -> Path:
-    """Where the repository begins, else here."""
+    """Return the top of the repository, else the working directory."""
     here, home = Path.cwd(), home_of(env)
     folders = [folder for folder in (here, *here.parents) if (folder / ".git").exists() and folder != home]
     return folders[0] if folders else here
