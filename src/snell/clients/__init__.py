@@ -67,13 +67,13 @@ def canonical_event(client: Client, event: str) -> str:
 
 def canonical_name(name: str) -> str:
     """Return a client's name for any spelling or alias of it; an unknown name is returned unchanged."""
-    folded = _folded(name)
+    folded = _fold(name)
     return folded if folded in CLIENTS else _BY_FOLDED_ALIAS.get(folded, name)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return the name in lower case, with `_` for blanks, dashes and underscores."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
-_BY_FOLDED_ALIAS = {_folded(alias): name for alias, name in ALIASES.items()}
+_BY_FOLDED_ALIAS = {_fold(alias): name for alias, name in ALIASES.items()}

@@ -1,4 +1,4 @@
-"""Augment (auggie 0.36). Claude-like answers, its own names for prompt and session, and no shell to run us in."""
+"""Augment (auggie 0.36): answers like Claude's, its own names for prompt and session, and no shell for commands."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -13,13 +13,11 @@ NAME = "augment"
 TITLE = "Augment"
 CAPABILITIES = Capabilities(native=False, rewrite=False, prompt_block=False)
 QUIRKS = (
-    Quirk(
-        "an ask is known to be shown in a session at a terminal only; elsewhere it is a refusal", "its documentation"
-    ),
+    Quirk("an ask is only known to be shown at a terminal; elsewhere the call is refused", "its documentation"),
     Quirk("every answer needs the event's own name in it, or it is ignored", "read in its bundle, 0.36"),
     Quirk("exit code 2 blocks before a tool only", "read in its bundle, 0.36"),
     Quirk(
-        "whether a changed input is honoured is not known, so such a call is refused and shown",
+        "it is unknown whether a changed input has an effect, so such a call is refused with the changed input",
         "read in its bundle, 0.36",
     ),
     Quirk("timeouts are in milliseconds, and the command is run without a shell", "read in its bundle, 0.36"),
@@ -77,7 +75,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# groups as Claude Code has them, in milliseconds, and programs started without a shell.
+# Groups as in Claude Code; time limits in milliseconds; commands run without a shell.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

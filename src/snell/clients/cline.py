@@ -1,4 +1,4 @@
-"""Cline 3.0.65, CLI and new extension. One executable file for each event; only those around a tool are waited for."""
+"""Cline 3.0.65, CLI and new extension: one executable file for each event; it only waits for those around a tool."""
 
 from snell.clients.protocol.codec import make_codec
 from snell.clients.protocol.reply_forms import flat
@@ -13,15 +13,15 @@ CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=Fa
 QUIRKS = (
     Quirk("exit codes are ignored; only JSON refuses", "seen in 3.0.65"),
     Quirk("a refusal ends the whole run", "seen in 3.0.65"),
-    Quirk("a refusal after a tool goes out as context, since it would end the run", "seen in 3.0.65"),
-    Quirk("only hooks before and after a tool are waited for", "seen in 3.0.65"),
+    Quirk("a refusal after a tool would end the run, so it is sent as context", "seen in 3.0.65"),
+    Quirk("it waits only for hooks before and after a tool", "seen in 3.0.65"),
     Quirk("prompts are not reported by the CLI", "seen in 3.0.65"),
-    Quirk("`review` is ignored and the tool runs, so a call to ask about is refused", "seen in 3.0.65"),
+    Quirk("`review` is ignored and the tool runs, so an ask is a refusal", "seen in 3.0.65"),
 )
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
-    """The main agent has an id too; in our terms only a subagent has."""
+def _adjust(_event: str, payload: Payload) -> Payload:
+    """Rename the main agent's id: in Snell only a subagent has an `agent_id`."""
     if not payload.get("parent_agent_id") and "agent_id" in payload:
         payload["main_agent_id"] = payload.pop("agent_id")
     return payload
@@ -65,7 +65,7 @@ TABLE = ClientTable(
         "client_version": ("clineVersion",),
     },
     drops=frozenset({"tool_call", "tool_result", "preToolUse", "postToolUse", "userPromptSubmit"}),
-    mend=_mend,
+    adjust=_adjust,
     refine=_refine,
     tools={
         "run_commands": Tool("Bash", lists={"commands": "command"}),
@@ -106,7 +106,6 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# one executable per event, named after it.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

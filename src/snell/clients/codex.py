@@ -1,6 +1,8 @@
 """
-OpenAI Codex CLI 0.166.0. Claude's events and fields; of Claude's answers it takes few, and rejects a whole answer for
-one field that it does not know at that event. Then the tool runs. So every form here has exactly what is known to work.
+OpenAI Codex CLI 0.166.0: Claude's events and fields, and few of Claude's answers.
+
+One field that it does not know at an event invalidates the whole answer, and the tool runs. So every form has only the
+fields that are known to work.
 """
 
 from snell.clients.protocol import reply_forms
@@ -15,9 +17,9 @@ NAME = "codex"
 TITLE = "Codex CLI"
 CAPABILITIES = Capabilities(ask=False)
 QUIRKS = (
-    Quirk("a field it does not know voids the whole answer, and the tool runs", "seen in 0.166.0"),
+    Quirk("an unknown field invalidates the whole answer, and the tool runs", "seen in 0.166.0"),
     Quirk("an ask, or an allow without a changed input, is a failed hook", "seen in 0.166.0"),
-    Quirk("hooks that the user has not reviewed are skipped without a word in `exec` mode", "seen in 0.166.0"),
+    Quirk("hooks that the user has not reviewed are silently skipped in `exec` mode", "seen in 0.166.0"),
     Quirk("exit code 2 with nothing on stderr does not block", "seen in 0.166.0"),
     Quirk("a subagent reports its prompt as the user's; it is a SubagentPrompt here", "seen in 0.166.0"),
     Quirk("SessionEnd has about one second", "seen in 0.166.0"),
@@ -29,8 +31,8 @@ def _refine(name: str, payload: Payload) -> str:
     return "SubagentPrompt" if name == "UserPromptSubmit" and payload.get("agent_id") else name
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
-    """A patch may stand under `input`, too; where both are given, both stay for hooks to see."""
+def _adjust(_event: str, payload: Payload) -> Payload:
+    """Rename the key `input` of a patch to `command`, unless both are given: then hooks see both."""
     given = payload.get("tool_input")
     if payload.get("tool_name") == "apply_patch" and isinstance(given, dict) and "command" not in given:
         payload["tool_input"] = {"command" if key == "input" else key: value for key, value in given.items()}
@@ -43,7 +45,7 @@ TABLE = ClientTable(
     name=NAME,
     title=TITLE,
     refine=_refine,
-    mend=_mend,
+    adjust=_adjust,
     mcp_name=("mcp__", "__"),
     tools={
         "exec_command": Tool("Bash", {"cmd": "command"}),
@@ -83,7 +85,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# Claude's form in a file of its own, and a review of every hook before it counts.
+# Claude's form in a file of its own. The user has to review every hook before it runs.
 INSTALL = Install(
     name=NAME,
     title=TITLE,
@@ -107,7 +109,7 @@ INSTALL = Install(
         "PostCompact",
     ),
     matcher="*",
-    # Its hooks run in the login shell, whichever that is, and are approved by their text: it stays short and the same.
+    # Hooks run in the login shell, and the user approves their exact text: it is short and never changes.
     ignores_missing=True,
     timeouts={"SessionEnd": 3},
     switches=(
@@ -118,5 +120,5 @@ INSTALL = Install(
     mcp_at=("mcp_servers",),
     mcp_format="toml",
     rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
-    after=("open Codex and approve the hooks under /hooks; until then it skips them without a word",),
+    after=("open Codex and approve the hooks under /hooks; until then Codex silently skips them",),
 )

@@ -1,8 +1,8 @@
 """
-GitHub Copilot CLI 1.0.102, and everything else that is built on its SDK.
+GitHub Copilot CLI 1.0.102, and other programs that use its SDK.
 
-How an event's name is spelt in the configuration selects the payload: PascalCase brings Claude's field and tool names
-(but Copilot's own keys inside the input), camelCase its own. Both are read; answers fit both.
+The spelling of an event's name in the configuration selects the payload: PascalCase gives Claude's field and tool names
+(with Copilot's own keys inside the input), camelCase gives Copilot's own. Both are decoded; the answers fit both.
 """
 
 from snell.clients.protocol import reply_forms
@@ -20,10 +20,10 @@ CAPABILITIES = Capabilities()
 QUIRKS = (
     Quirk("before a tool any exit code but 0 denies, a crash included", "seen in 1.0.102"),
     Quirk("exit code 2 loses its reason, and does nothing at a prompt or a stop", "seen in 1.0.102"),
-    Quirk("context is taken beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
-    Quirk("SubagentStart does not name itself; the command line has to, or its fields show it", "seen in 1.0.102"),
+    Quirk("context is read beside `hookSpecificOutput`, not inside it, except before a tool", "seen in 1.0.102"),
+    Quirk("a SubagentStart payload does not name its event; the command line or its fields do", "seen in 1.0.102"),
     Quirk("it runs the hooks in a project's Claude settings too, without their `args`", "seen in 1.0.102"),
-    Quirk("a hook is shown the call as the one before it changed it", "seen in 1.0.102"),
+    Quirk("a hook gets the call as the hook before it has changed it", "seen in 1.0.102"),
     Quirk("it sends no id with a tool call", "seen in 1.0.102"),
     Quirk(
         "a subagent reports prompts and turn ends of its own; they are SubagentPrompt and SubagentTurn",
@@ -119,7 +119,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# every file of its hooks folder counts, so ours is a file of its own.
+# It reads every file of its hooks folder, so Snell has a file of its own.
 INSTALL = Install(
     name=NAME,
     title="GitHub Copilot CLI",
@@ -129,7 +129,7 @@ INSTALL = Install(
     folders=("{base}",),
     form=COPILOT_FILE,
     format="whole",
-    # Claude's names: they serve the Copilot and the VS Code readers of these files alike.
+    # Claude's event names: Copilot CLI and VS Code both understand them.
     hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
     events=(
         "SessionStart",
@@ -168,5 +168,5 @@ INSTALL = Install(
     rules={"user": "{base}/copilot-instructions.md", "project": "AGENTS.md"},
     reads=("claude-code:project",),
     after=("start a new session",),
-    remarks=("it also runs the hooks in a project's `.claude/settings.json`; what stands in both fires once",),
+    remarks=("it also runs the hooks in a project's `.claude/settings.json`; a hook in both files runs once",),
 )

@@ -1,4 +1,4 @@
-"""Crush. It asks before a tool and at no other time."""
+"""Crush: it calls hooks before a tool only."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -13,7 +13,7 @@ TITLE = "Crush"
 CAPABILITIES = Capabilities(native=False, ask=False, stop=False, prompt_block=False)
 QUIRKS = (
     Quirk("an ask is ignored, and the tool runs", "read in its source"),
-    Quirk("a changed input is laid over the old one", "read in its source"),
+    Quirk("a changed input is merged into the old one", "read in its source"),
     Quirk("hooks do not run inside its subagents", "read in its source"),
     Quirk("exit code 49 ends the turn", "read in its source"),
 )
@@ -49,7 +49,6 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# tool calls only.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

@@ -1,4 +1,4 @@
-"""Gemini CLI 0.61.0. Its own event names and answers; Claude's are ignored, and then the tool runs."""
+"""Gemini CLI 0.61.0: its own event names and answers. It ignores Claude's answers, and then the tool runs."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -16,22 +16,22 @@ CAPABILITIES = Capabilities(native=False)
 QUIRKS = (
     Quirk("Claude's `permissionDecision` and `updatedInput` are ignored, and the tool runs", "seen in 0.61.0"),
     Quirk("exit code 2 with JSON on stdout that has no `decision` does not block", "seen in 0.61.0"),
-    Quirk("any exit code from 3 up blocks when there is something on stderr", "seen in 0.61.0"),
+    Quirk("an exit code of 3 or more blocks if stderr is not empty", "seen in 0.61.0"),
     Quirk(
-        "an ask ends a run without a person (`-p`, a pipe, CI) with no output, so it is a refusal there; so it is where"
+        "an ask ends a run without a user (`-p`, a pipe, CI) with no output, so it is a refusal there, and also where"
         " `/proc` does not show the client's process, and under an editor",
         "seen in 0.61.0",
     ),
     Quirk("context before a tool is ignored", "seen in 0.61.0"),
-    Quirk("a changed input is laid over the old one", "seen in 0.61.0"),
-    Quirk("PreCompress comes before every request to the model, so it is not taken for PreCompact", "seen in 0.61.0"),
-    Quirk("in a folder that is not trusted even a user's own hooks are off", "seen in 0.61.0"),
+    Quirk("a changed input is merged into the old one", "seen in 0.61.0"),
+    Quirk("PreCompress is sent before every request to the model, so it is not a PreCompact", "seen in 0.61.0"),
+    Quirk("in an untrusted folder even the user's own hooks do not run", "seen in 0.61.0"),
     Quirk("timeouts are in milliseconds", "seen in 0.61.0"),
     Quirk("it sends no id with a tool call", "seen in 0.61.0"),
 )
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
+def _adjust(_event: str, payload: Payload) -> Payload:
     error = value_at(payload, "tool_response.error.message")
     return {**payload, "error": error} if isinstance(error, str) else payload
 
@@ -58,7 +58,7 @@ TABLE = ClientTable(
         "AfterAgent": "Stop",
     },
     fields={"last_assistant_message": ("prompt_response",)},
-    mend=_mend,
+    adjust=_adjust,
     refine=_refine,
     response_text=("llmContent",),
     merges_input=True,
@@ -101,7 +101,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# groups as Claude Code has them, its own event names, time limits in milliseconds.
+# Groups as in Claude Code; its own event names; time limits in milliseconds.
 _FILES = ("/etc/gemini-cli/settings.json", ".gemini/settings.json", "{base}/settings.json")
 
 INSTALL = Install(
@@ -124,7 +124,7 @@ INSTALL = Install(
     ),
     format="jsonc",
     hooks={"user": "{base}/settings.json", "project": ".gemini/settings.json"},
-    # PreCompress is left out: it fires before every request to the model, compaction or not.
+    # PreCompress is left out: it is sent before every request to the model.
     events=("SessionStart", "SessionEnd", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "Notification"),
     matcher=".*",
     switches=(
@@ -136,5 +136,5 @@ INSTALL = Install(
     mcp={"user": "{base}/settings.json", "project": ".gemini/settings.json"},
     mcp_format="jsonc",
     rules={"user": "{base}/GEMINI.md", "project": "GEMINI.md"},
-    after=("trust the folder when Gemini CLI asks; in an untrusted one it runs no hooks at all",),
+    after=("trust the folder when Gemini CLI asks; in an untrusted folder it runs no hooks",),
 )

@@ -1,4 +1,4 @@
-"""Goose 1.35 and later. It decides before a tool and at a stop; everything else that is printed is thrown away."""
+"""Goose 1.35 and later: it reads answers before a tool and at a stop, and ignores all others."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -12,12 +12,12 @@ NAME = "goose"
 TITLE = "Goose"
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, prompt_block=False)
 QUIRKS = (
-    Quirk("only a refusal before a tool or at a stop is read", "read in its source"),
+    Quirk("it reads only a refusal before a tool or at a stop", "read in its source"),
     Quirk("every tool is named after its extension, so those of an MCP server look like its own", "read in its source"),
 )
 
 
-def _mend(_event: str, payload: Payload) -> Payload:
+def _adjust(_event: str, payload: Payload) -> Payload:
     if payload.get("hook_event_name") == "PostToolUseFailure" or _event == "PostToolUseFailure":
         payload["error"] = payload.pop("tool_response", "")
     return payload
@@ -35,7 +35,7 @@ TABLE = ClientTable(
         "tool_use_id": ("tool_call_id",),
         "tool_response": ("tool_output",),
     },
-    mend=_mend,
+    adjust=_adjust,
     mcp_name=("", "__"),
     tools={
         "developer__shell": Tool("Bash"),
@@ -60,7 +60,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# a plugin folder with a manifest; its servers are in a YAML file.
+# Hooks are a plugin folder with a manifest; MCP servers are in a YAML file.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

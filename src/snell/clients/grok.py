@@ -1,4 +1,4 @@
-"""Grok Build 1.0.41 (xAI). Claude's events, every field in two spellings, and no context before the first tool."""
+"""Grok Build 1.0.41 (xAI): Claude's events, every field in two spellings, no context before the first tool."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -13,10 +13,10 @@ NAME = "grok"
 TITLE = "Grok Build"
 CAPABILITIES = Capabilities()
 QUIRKS = (
-    Quirk("what is said at the start of a session, or beside a prompt, is discarded", "seen in 1.0.41"),
-    Quirk("one more Stop comes when the session ends; it is a Shutdown here", "seen in 1.0.41"),
-    Quirk("an ask is not asked under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
-    Quirk("an ask ends a run without a person with no output, so it is a refusal there", "seen in 1.0.41"),
+    Quirk("answers at the start of a session or to a prompt are ignored", "seen in 1.0.41"),
+    Quirk("one more Stop is sent when the session ends; it is a Shutdown here", "seen in 1.0.41"),
+    Quirk("an ask is not shown under `bypassPermissions`: the tool runs", "seen in 1.0.41"),
+    Quirk("an ask ends a run without a user, with no output, so it is a refusal there", "seen in 1.0.41"),
     Quirk("hooks of a project are skipped until the folder is trusted", "seen in 1.0.41"),
     Quirk("it runs the hooks in a user's and a trusted project's Claude settings too", "seen in 1.0.41"),
     Quirk("a stop is continued eight times at most", "seen in 1.0.41"),
@@ -97,7 +97,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# every file of its hooks folder counts; a matcher for all tools is left out.
+# It reads every file of its hooks folder, so Snell has a file of its own. All tools match without a matcher.
 INSTALL = Install(
     name=NAME,
     title=TITLE,
@@ -128,6 +128,6 @@ INSTALL = Install(
     mcp_format="toml",
     rules={"user": "{base}/AGENTS.md", "project": "AGENTS.md"},
     reads=("claude-code:",),
-    after=("in a project: trust the folder when Grok asks; project hooks are skipped before that",),
-    remarks=("it also runs Claude Code's hook files; `[compat.claude] hooks = false` in its config.toml stops that",),
+    after=("in a project: trust the folder when Grok asks; until then it skips project hooks",),
+    remarks=("it also runs Claude Code's hook files; `[compat.claude] hooks = false` in config.toml disables that",),
 )

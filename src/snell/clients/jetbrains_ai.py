@@ -1,4 +1,4 @@
-"""JetBrains AI Assistant: no hooks. It is reached by MCP and by a rules file alone."""
+"""JetBrains AI Assistant: no hooks; Snell reaches it by MCP and a rules file only."""
 
 from snell.clients.protocol.codec import without_hooks
 from snell.model.installs import Install
@@ -13,7 +13,7 @@ QUIRKS = (Quirk("it has no hooks; Junie and Copilot inside the IDE are other pro
 
 decode, encode, encode_failure = without_hooks(TITLE)
 
-# no hooks; MCP servers are added in its settings dialog.
+# MCP servers can only be added in its settings dialog.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

@@ -1,6 +1,6 @@
 """
-Kimi Code 2.1.0. Claude's events; of the answers a deny before a tool, exit code 2 at a prompt or a stop, and plain
-words beside a prompt. Whatever else is printed there becomes part of the conversation.
+Kimi Code 2.1.0: Claude's events. Its answers are a deny before a tool, exit code 2 at a prompt or a stop, and text at a
+prompt. All other output at a prompt becomes part of the conversation.
 """
 
 from snell.clients.protocol import reply_forms
@@ -14,11 +14,11 @@ NAME = "kimi"
 TITLE = "Kimi Code"
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False)
 QUIRKS = (
-    Quirk("whatever stands on stdout at a prompt becomes part of the conversation, Claude's JSON too", "seen in 2.1.0"),
+    Quirk("all output on stdout at a prompt becomes part of the conversation, even Claude's JSON", "seen in 2.1.0"),
     Quirk("`decision: block` is ignored at a prompt and a stop; exit code 2 is not", "seen in 2.1.0"),
-    Quirk("one key too many in a `[[hooks]]` table switches all hooks off", "seen in 2.1.0"),
-    Quirk("nobody waits for hooks after a tool, and what they say is lost", "seen in 2.1.0"),
-    Quirk("a stop is continued once a turn", "seen in 2.1.0"),
+    Quirk("one unknown key in a `[[hooks]]` table disables all hooks", "seen in 2.1.0"),
+    Quirk("it does not wait for hooks after a tool, and ignores their answers", "seen in 2.1.0"),
+    Quirk("a stop is continued once in a turn", "seen in 2.1.0"),
     Quirk("output of a tool is cut at 2000 characters", "seen in 2.1.0"),
 )
 
@@ -59,7 +59,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# an array of tables with exactly four keys; a fifth one would void the whole section.
+# Tables with exactly these four keys: a fifth one invalidates the whole section.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

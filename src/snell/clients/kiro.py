@@ -11,7 +11,7 @@ TITLE = "Kiro"
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, stop=False)
 QUIRKS = (
     Quirk("before a tool any exit code but 0 blocks", "its documentation"),
-    Quirk("a refused prompt is sent all the same in some builds", "reported, issue 11050"),
+    Quirk("some builds send a refused prompt to the model", "reported, issue 11050"),
     Quirk("the text of a prompt is empty in some builds", "reported, issues 10308 and 10346"),
     Quirk("exit code 2 does not work on Windows", "reported, issue 8264"),
     Quirk("Amazon Q sends no session id", "its documentation"),
@@ -51,7 +51,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# every file of its hooks folder counts.
+# It reads every file of its hooks folder, so Snell has a file of its own.
 INSTALL = Install(
     name=NAME,
     title="Kiro / Amazon Q",

@@ -1,6 +1,8 @@
 """
-OpenCode 1.18.33, through the plugin `bridges/opencode.js`, which sends Claude-shaped payloads with OpenCode's own tool
-names and takes what it is told in five words: deny, input, output, note, tell.
+OpenCode 1.18.33, through the plugin `plugin_files/opencode.js`.
+
+The plugin sends payloads in Claude's form with OpenCode's tool names, and takes answers with five keys: deny, input,
+output, note, tell.
 """
 
 from snell.clients.protocol.codec import make_codec
@@ -16,9 +18,9 @@ CAPABILITIES = Capabilities(native=False, plugin=True, ask=False)
 BRIDGE = "opencode.js"
 QUIRKS = (
     Quirk("a stop is continued by a new prompt, which is lost in a headless `run`", "seen in 1.18.33"),
-    Quirk("`permission.ask` never fires, so nobody can be asked", "seen in 1.18.33"),
+    Quirk("`permission.ask` is never called, so the user cannot be asked", "seen in 1.18.33"),
     Quirk(
-        "the start of a session is reported with its first prompt, since only then can a note be given",
+        "the start of a session is reported with its first prompt: a note can only be given then",
         "seen in 1.18.33",
     ),
     Quirk(
@@ -70,7 +72,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# hooks are plugins in its own language; ours is the smallest bridge to `snell-hook`.
+# Hooks are plugins in its own language; Snell's plugin calls `snell-hook`.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

@@ -1,6 +1,8 @@
 """
-Pi 0.73.1, through the extension `bridges/pi.ts`, which sends Claude-shaped payloads with Pi's own tool names and takes
-what it is told in five words: deny, input, output, note, tell.
+Pi 0.73.1, through the extension `plugin_files/pi.ts`.
+
+The extension sends payloads in Claude's form with Pi's tool names, and takes answers with five keys: deny, input,
+output, note, tell.
 """
 
 from snell.clients.protocol.codec import make_codec
@@ -50,7 +52,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# hooks are extensions in its own language; ours is the smallest bridge to `snell-hook`. It has no MCP.
+# Hooks are extensions in its own language; Snell's extension calls `snell-hook`. It has no MCP.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

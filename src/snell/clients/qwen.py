@@ -1,4 +1,4 @@
-"""Qwen Code 0.24.4. Claude's events and answers, with holes: no changed input, no context before a tool."""
+"""Qwen Code 0.24.4: Claude's events and answers, but no changed input and no context before a tool."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -12,9 +12,9 @@ NAME = "qwen"
 TITLE = "Qwen Code"
 CAPABILITIES = Capabilities(rewrite=False)
 QUIRKS = (
-    Quirk("in a run without a person it refuses what a hook asks about, with the hook's reason", "seen in 0.24.4"),
-    Quirk("a changed input and context before a tool are ignored, and the tool runs as it was", "seen in 0.24.4"),
-    Quirk("a refusal after a tool has no effect; its reason goes out as context", "seen in 0.24.4"),
+    Quirk("in a run without a user it refuses a call that a hook asks about, with the hook's reason", "seen in 0.24.4"),
+    Quirk("a changed input and context before a tool are ignored, and the tool runs unchanged", "seen in 0.24.4"),
+    Quirk("a refusal after a tool has no effect; its reason is sent as context", "seen in 0.24.4"),
     Quirk(
         "a prompt is reported again, empty, after every tool result; it is a ToolResultSubmit here", "seen in 0.24.4"
     ),
@@ -85,7 +85,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# Claude's form in its settings file; long time limits must look like seconds.
+# Claude's form in its settings file; a time limit has to be below 1000, or it is taken for milliseconds.
 _FILES = (".qwen/settings.json", "{base}/settings.json")
 
 INSTALL = Install(

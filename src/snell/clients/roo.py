@@ -1,4 +1,4 @@
-"""Roo Code: no hooks. It is reached by MCP and by a rules file alone."""
+"""Roo Code: no hooks; Snell reaches it by MCP and a rules file only."""
 
 from snell.clients.protocol.codec import without_hooks
 from snell.model.installs import Install
@@ -9,11 +9,10 @@ TITLE = "Roo Code"
 CAPABILITIES = Capabilities(
     hooks=False, native=False, deny=False, ask=False, rewrite=False, note=False, stop=False, prompt_block=False
 )
-QUIRKS = (Quirk("it is at the end of its life and has no hooks", "reported"),)
+QUIRKS = (Quirk("it is discontinued, and has no hooks", "reported"),)
 
 decode, encode, encode_failure = without_hooks(TITLE)
 
-# no hooks, and at the end of its life.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

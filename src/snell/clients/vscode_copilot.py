@@ -1,6 +1,7 @@
 """
-Copilot in VS Code: the hooks of its own ("local") harness. With the Copilot harness VS Code speaks as Copilot CLI does,
-and with the Claude or Codex harness as those do.
+Copilot in VS Code, with its own ("local") harness.
+
+With the Copilot harness VS Code uses the protocol of Copilot CLI, and with the Claude or Codex harness theirs.
 """
 
 from snell.clients.protocol import reply_forms
@@ -15,8 +16,8 @@ NAME = "vscode_copilot"
 TITLE = "Copilot in VS Code"
 CAPABILITIES = Capabilities()
 QUIRKS = (
-    Quirk("matchers are ignored, so every tool call arrives", "reported for 1.135"),
-    Quirk("an answer whose event name is not the one that was reported is dropped", "read in its source"),
+    Quirk("matchers are ignored, so every tool call is sent", "reported for 1.135"),
+    Quirk("an answer with another event name than the payload's is ignored", "read in its source"),
     Quirk("no context can be given with a prompt", "read in its source"),
     Quirk("there is no end of a session", "its documentation"),
     Quirk("a `stopReason` stops even without `continue: false`", "read in its source"),
@@ -76,7 +77,7 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# reads Copilot's hook files; its local agent has MCP servers in a file of its own.
+# It reads Copilot's hook files; MCP servers are in a file of its own.
 INSTALL = Install(
     name=NAME,
     title="VS Code Copilot",

@@ -1,4 +1,4 @@
-"""Warp: no hooks. It is reached by MCP and by a rules file alone."""
+"""Warp: no hooks; Snell reaches it by MCP and a rules file only."""
 
 from snell.clients.protocol.codec import without_hooks
 from snell.model.installs import Install
@@ -13,7 +13,6 @@ QUIRKS = (Quirk("it has no hooks", "its documentation"),)
 
 decode, encode, encode_failure = without_hooks(TITLE)
 
-# no hooks.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

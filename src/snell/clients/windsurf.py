@@ -1,4 +1,4 @@
-"""Windsurf, now Devin Desktop (Cascade). It blocks by exit code 2 before something happens, and reads nothing else."""
+"""Windsurf, now Devin Desktop (Cascade): it reads only exit code 2 before an action, which blocks the action."""
 
 from snell.clients.protocol import reply_forms
 from snell.clients.protocol.codec import make_codec
@@ -11,16 +11,16 @@ NAME = "windsurf"
 TITLE = "Windsurf"
 CAPABILITIES = Capabilities(native=False, ask=False, rewrite=False, note=False, stop=False)
 QUIRKS = (
-    Quirk("only exit code 2 before something happens is read; no JSON, no context", "its documentation"),
+    Quirk("it reads only exit code 2 before an action; no JSON, no context", "its documentation"),
     Quirk("the event says which kind of tool it is; there are no tool names", "its documentation"),
     Quirk(
-        "a turn's end is reported once more with the transcript when that event is registered too", "its documentation"
+        "the end of a turn is reported again with the transcript if that event is registered, too", "its documentation"
     ),
     Quirk("a session's start and end are not reported", "its documentation"),
 )
 
 
-def _mend(event: str, payload: Payload) -> Payload:
+def _adjust(event: str, payload: Payload) -> Payload:
     kind = event.partition("_")[2]
     info = payload.pop("tool_info", None)
     if not isinstance(info, dict) or event.partition("_")[0] not in ("pre", "post"):
@@ -36,7 +36,7 @@ def _mend(event: str, payload: Payload) -> Payload:
 
 
 def _with_edit(info: Payload) -> Payload:
-    """One edit reads like Claude's; several stay a list."""
+    """Return the input with the keys of its only edit, as in Claude Code; several edits stay a list."""
     edits = info.get("edits")
     return {**info, **edits[0]} if isinstance(edits, list) and len(edits) == 1 and isinstance(edits[0], dict) else info
 
@@ -70,7 +70,7 @@ TABLE = ClientTable(
         "transcript_path": ("tool_info.transcript_path",),
         "model": ("model_name",),
     },
-    mend=_mend,
+    adjust=_adjust,
     tools={
         "run_command": Tool("Bash", {"command_line": "command"}),
         "read_code": Tool("Read"),
@@ -86,7 +86,6 @@ TABLE = ClientTable(
 
 decode, encode, encode_failure = make_codec(TABLE)
 
-# an exit code is all it reads.
 INSTALL = Install(
     name=NAME,
     title="Windsurf (Devin Desktop)",
@@ -111,5 +110,5 @@ INSTALL = Install(
     mcp={"user": "{base}/mcp_config.json"},
     rules={"project": "AGENTS.md"},
     after=("restart Windsurf",),
-    remarks=("Devin Local and the Devin CLI are other programs with hooks of their own, which this does not set up",),
+    remarks=("Devin Local and the Devin CLI are other programs with their own hooks; this does not set them up",),
 )

@@ -1,4 +1,4 @@
-"""Zed: no hooks. It is reached by MCP and by a rules file alone."""
+"""Zed: no hooks; Snell reaches it by MCP and a rules file only."""
 
 from snell.clients.protocol.codec import without_hooks
 from snell.model.installs import Install
@@ -13,7 +13,6 @@ QUIRKS = (Quirk("it hosts other agents, which then run their own hooks", "its do
 
 decode, encode, encode_failure = without_hooks(TITLE)
 
-# no hooks; it hosts other agents, which run theirs.
 INSTALL = Install(
     name=NAME,
     title=TITLE,

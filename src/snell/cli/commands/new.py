@@ -55,7 +55,7 @@ def _hook(args: argparse.Namespace) -> int:
     folder = _pack_folder(args.pack) if args.pack else _project_folder()
     files = files_of_hook(hook, folder)
     write_new(files)
-    test = (f"snell test {_quoted(folder / f'{hook.name}.py')}", "run its cases")
+    test = (f"snell test {_quote(folder / f'{hook.name}.py')}", "run its cases")
     fire = fire_command(hook)
     if args.pack:
         _tell(files, test, (fire, "see it at work, once the pack runs"))
@@ -73,8 +73,8 @@ def _pack(name: str) -> int:
     write_new(files)
     _tell(
         files,
-        (f"snell test {_quoted(folder)}", "run its cases"),
-        (f"snell new hook NAME --pack {_quoted(folder)}", "add another hook"),
+        (f"snell test {_quote(folder)}", "run its cases"),
+        (f"snell new hook NAME --pack {_quote(folder)}", "add another hook"),
     )
     _tell_settings(folder)
     return 0
@@ -131,7 +131,7 @@ def _lines(steps: Iterable[tuple[str, str]], width: int) -> Iterable[str]:
     return (f"  {command:<{width}}  # {why}" for command, why in steps)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return shlex.quote(str(path))
 
 

@@ -22,8 +22,8 @@ def decode_payload(table: ClientTable, payload: bytes, event: str = "") -> Event
         advice = "give its name as `hook_event_name`, or with `--event` on the command line"
         raise PayloadError("the payload names no event", advice=advice)
     shaped = _rename_fields(table, given)
-    if table.mend:
-        shaped = table.mend(native, shaped)
+    if table.adjust:
+        shaped = table.adjust(native, shaped)
     check_tool_name(shaped)
     name = _canonical(table, native, shaped)
     shaped["hook_event_name"] = name

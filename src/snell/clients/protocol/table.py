@@ -73,7 +73,7 @@ class ClientTable(Struct, frozen=True, kw_only=True):
     mcp_name: tuple[str, str] | None = None  # the names of MCP tools: their prefix, and what joins server and tool
     wraps_mcp: bool = False  # the input of an MCP tool is in an object with the tool's name
     refine: Callable[[str, Payload], str] | None = None  # chooses the event by more than its name
-    mend: Callable[[str, Payload], Payload] | None = None  # changes the payload where a table is not enough
+    adjust: Callable[[str, Payload], Payload] | None = None  # changes the payload where a table is not enough
     answers: Mapping[str, Answers] = {}  # by the client's name of the event, else by Snell's
     neutral: Form = Form()  # for events that have no row
     response_text: tuple[str, ...] = ()  # the keys of the text in the client's `tool_response`
