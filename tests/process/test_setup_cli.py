@@ -198,7 +198,7 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     code, out, _ = owner.snell("setup", "claude-code", "--check")
     assert code == 1
     assert out.splitlines() == [
-        "Claude Code: not installed",
+        "Claude Code: not installed; run `snell setup claude-code`",
         f"  {owner.settings}: hooks, status line would be written",
         "  another hook: Stop: say done",
     ]

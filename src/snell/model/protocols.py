@@ -63,13 +63,13 @@ class Client(Protocol):
     INSTALL: "Install"
 
     def decode(self, payload: bytes, event: str = "") -> Event:
-        """The event that a payload reports; `event` is its name where the payload does not say."""
+        """Return the event that a payload reports; `event` is its name if the payload has none."""
 
     def encode(self, decision: Decision) -> Reply:
-        """What the client is to be told."""
+        """Return the client's reply for a decision."""
 
     def encode_failure(self, event: str, text: str, *, blocks: bool) -> Reply:
-        """What the client gets when there is no decision: no opinion, or a refusal where `blocks` says so."""
+        """Return the reply without a decision: no opinion, or a refusal if `blocks`."""
 
 
 class Said(Struct, frozen=True):

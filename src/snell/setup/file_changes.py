@@ -98,7 +98,7 @@ def uninstall(change: Change, client: str, state: Path) -> None:
             os.unlink(real)
         elif change.changes and change.after is not None:
             _write(real, change.after, _mode(real, change.file))
-        _forget(state, real)
+        _delete_record(state, real)
 
 
 def find_other_hooks(file: FileEdit) -> list[str]:
@@ -264,7 +264,7 @@ def _save(state: Path, real: Path, record: Record, original: bytes | None) -> No
     write_atomically(folder / "record.json", msgspec.json.encode(record))
 
 
-def _forget(state: Path, real: Path) -> None:
+def _delete_record(state: Path, real: Path) -> None:
     folder = _folder(state, real)
     for name in ("record.json", "before"):
         with suppress(FileNotFoundError):

@@ -176,7 +176,7 @@ def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | N
     return mcp_file(install, path, _programs(scope, site)) if path else None
 
 
-def find(install: Install, site: Site) -> Found:
+def find_client(install: Install, site: Site) -> Found:
     """Look for the client's programs on PATH, and for its folders."""
     path = site.env.get("PATH", "")
     programs = [
@@ -193,7 +193,7 @@ def find(install: Install, site: Site) -> Found:
 def find_installed_clients(site: Site) -> list[Install]:
     """Return the clients on this machine."""
     installs = [client_named(name).INSTALL for name in client_names()]
-    return [install for install in installs if find(install, site).is_here]
+    return [install for install in installs if find_client(install, site).is_here]
 
 
 def our_programs(env: Mapping[str, str]) -> Programs:

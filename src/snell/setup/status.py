@@ -16,7 +16,7 @@ from snell.setup.apply_edits import remove_edits
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.disabled_hooks import disabled_hooks
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
-from snell.setup.plan import Found, Options, Site, capabilities_of, find, plan, planned_mcp
+from snell.setup.plan import Found, Options, Site, capabilities_of, find_client, plan, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places, places
 
@@ -46,7 +46,7 @@ class ClientState(Struct, frozen=True):
 
 def state_of(install: Install, options: Options, site: Site) -> ClientState:
     """Return what is installed and what set-up would change; `problem` says why a file cannot be edited."""
-    found = find(install, site)
+    found = find_client(install, site)
     try:
         files = plan(install, options, site)
         changes = tuple(plan_change(file) for file in files)
@@ -64,7 +64,7 @@ def removal_of(
 
     `leaving` are the other clients from which Snell is removed, too: they may share a file.
     """
-    found = find(install, site)
+    found = find_client(install, site)
     everything = replace(options, session_start=True, mcp=True, rules=True, status_line=True, worktrees=True)
     try:
         files = plan(install, everything, site)
@@ -89,7 +89,7 @@ def client_checks(env: Mapping[str, str], project: Path) -> list[tuple[str, str,
     rows: list[tuple[str, str, str, str]] = []
     for name in client_names():
         install = client_named(name).INSTALL
-        if find(install, site).is_here:
+        if find_client(install, site).is_here:
             rows += _checks(state_of(install, Options(), site))
             rows += _mcp_checks(install, site)
     if site.programs.is_windows:

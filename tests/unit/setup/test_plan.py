@@ -16,7 +16,7 @@ from snell.model.installs import Install
 from snell.setup.apply_edits import is_snell_file
 from snell.setup.config_formats import Programs
 from snell.setup.file_changes import install, plan_change
-from snell.setup.plan import Options, Site, check_scope, find, find_install, generate, plan
+from snell.setup.plan import Options, Site, check_scope, find_client, find_install, generate, plan
 from snell.setup.status import client_checks, state_of
 from snell.system.paths import PlaceError
 from tests.unit.runtime.runtime_helpers import PROGRAMS, every_install, set_up, site_in
@@ -249,10 +249,10 @@ def test_a_client_is_found_by_its_programs_and_folders(tmp_path: Path) -> None:
         (folder / "claude").write_text("#!/bin/sh\n", encoding="utf-8")
         (folder / "claude").chmod(0o755)
     site = site_in(tmp_path, PATH=f"{one}:{two}:{one}")
-    assert find(find_install("claude_code"), site).programs == (str(one / "claude"), str(two / "claude"))
-    assert not find(find_install("codex"), site).is_here
+    assert find_client(find_install("claude_code"), site).programs == (str(one / "claude"), str(two / "claude"))
+    assert not find_client(find_install("codex"), site).is_here
     (site.home / ".codex").mkdir()
-    assert find(find_install("codex"), site).folders == (str(site.home / ".codex"),)
+    assert find_client(find_install("codex"), site).folders == (str(site.home / ".codex"),)
 
 
 @pytest.mark.parametrize(

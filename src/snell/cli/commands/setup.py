@@ -195,7 +195,8 @@ def _write_file(args: argparse.Namespace, change: Change, client: str, where: Pl
 
 def _check(states: Sequence[ClientState]) -> int:
     for state in states:
-        print(f"{state.install.title}: {_IN_WORDS.get(state.installed, state.installed)}")
+        words = _IN_WORDS.get(state.installed, state.installed)
+        print(f"{state.install.title}: {words.format(client=state.install.name.replace('_', '-'))}")
         if state.problem:
             print(f"  {state.problem}")
         for change in state.changes:
@@ -212,8 +213,8 @@ def _check(states: Sequence[ClientState]) -> int:
 _IN_WORDS = {
     "yes": "installed and up to date",
     "off": "installed and up to date, but disabled",
-    "outdated": "installed, but out of date: run `snell setup`",
-    "no": "not installed",
+    "outdated": "installed, but out of date; run `snell setup {client}`",
+    "no": "not installed; run `snell setup {client}`",
 }
 
 
