@@ -73,7 +73,9 @@ class Checkout:
         skipped = shutil.ignore_patterns("__pycache__", ".hypothesis")
         for name in ("src", "tests", "docs"):
             shutil.copytree(ROOT / name, self.tree / name, ignore=skipped)
-        shutil.copy(ROOT / "pyproject.toml", self.tree)
+        for path in ROOT.iterdir():
+            if path.is_file():
+                shutil.copy(path, self.tree)
 
     def run(self, *words: str, stdin: str = "") -> str:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "SNELL", "XDG"))}

@@ -65,7 +65,7 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     shown = owner.on_terminal("setup", "claude-code", typed="y\n\n")
     assert '"PreToolUse"' in shown
     assert "next: start a new session" in shown
-    assert "shall it? [y/N]" in shown
+    assert "Enable memory? [y/N]" in shown
     settings = json.loads(owner.settings.read_bytes())
     assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
@@ -118,13 +118,13 @@ def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(
     assert (code, "unknown client `cursr`; did you mean `cursor`?" in err) == (1, True)
     code, out, _ = owner.snell("setup", "kimi", "--scope", "project", "--yes")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
-    assert "nothing to write at this scope; use --scope user" in out
+    assert "nothing to write at this scope; its hooks are at --scope user" in out
 
 
 def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")
-    assert "changing a client's configuration needs a person, and this shell belongs to an agent" in said
+    assert "changing a client's configuration needs a person, but this shell belongs to an agent" in said
     assert "needs a person" in owner.on_terminal("setup", "claude-code", "--uninstall", "--yes", CLAUDECODE="1")
     code, out, _ = owner.snell("setup", "claude-code")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
@@ -143,7 +143,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
         done = subprocess.run(command, **at, **ends, timeout=100, check=False)
         return done.returncode, done.stdout.decode().splitlines()[-1]
 
-    refused = "needs a person at a terminal, and there is none here; run it in a terminal of your own"
+    refused = "needs a person at a terminal, but no terminal was found; run it in your own terminal"
     for words in (("codex", "--yes"), ("codex", "--uninstall", "--yes"), ("--plugin", "plug")):
         code, said = run(*words)
         assert (code, refused in said) == (1, True)
@@ -199,8 +199,8 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     assert code == 1
     assert out.splitlines() == [
         "Claude Code: not installed; run `snell setup claude-code`",
-        f"  {owner.settings}: hooks, status line would be written",
-        "  another hook: Stop: say done",
+        f"  {owner.settings}: hooks, status line missing or out of date",
+        "  other hook program: Stop: say done",
     ]
 
 
@@ -240,17 +240,14 @@ def test_a_plugin_folder_is_written_and_never_over_something_else(owner: Owner) 
     owner.write("other/file", "x")
     owner.write("theirs/.claude-plugin/plugin.json", '{"name": "theirs"}')
     for folder in ("other", "theirs"):
-        assert (
-            "is not empty, and is not a Snell plugin; choose an empty folder"
-            in owner.snell("setup", "--plugin", folder)[2]
-        )
+        assert "is not empty, and is not a Snell plugin; choose" in owner.snell("setup", "--plugin", folder)[2]
 
 
 def test_a_home_without_anything_has_no_clients_to_set_up(owner: Owner, tmp_path: Path) -> None:
     for path in (owner.settings, owner.settings.parent, owner.user_home / ".codex"):
         path.unlink() if path.is_file() else path.rmdir()
     code, out, _ = owner.snell("setup")
-    assert (code, out.startswith("no client found on this machine")) == (1, True)
+    assert (code, out.startswith("no client was found on this machine")) == (1, True)
 
 
 def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> None:
@@ -273,7 +270,7 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
     assert 'import_hooks = ["claude-code"]' in out
     found = json.loads(owner.snell("import", "claude-code", "--json")[1])
     assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh", "Is it safe?"]
-    assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
+    assert "hooks of `emacs` cannot be imported; supported: claude-code" in owner.snell("import", "emacs")[2]
 
 
 def test_a_new_client_is_written_in_a_checkout_only(owner: Owner) -> None:

@@ -1,4 +1,4 @@
-"""Show a change to a file as a diff, so that the user can confirm it."""
+"""Show a planned change to a file as a coloured diff."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _ITEMS = re.compile(r".*?, ?|.+")
 
 
 def render_change(change: Change, paint: Colours) -> Iterator[str]:
-    """Yield the file, its purpose and a diff; nothing if nothing changes."""
+    """Yield the file's name and purpose and a diff; nothing if the file does not change."""
     if not change.changes:
         return
     what = "new file" if change.before is None else "removed" if change.after is None else change.file.purpose
@@ -24,7 +24,7 @@ def render_change(change: Change, paint: Colours) -> Iterator[str]:
         colour = {"+": paint.green, "-": paint.red}.get(line[:1], paint.dim)
         yield f"  {colour(_with_tabs(line))}"
     if any(len(line) > WIDTH for line in (*before, *after)):
-        yield f"  {paint.dim('(a line that is too long for the screen is shown as several indented lines)')}"
+        yield f"  {paint.dim('(long lines are wrapped and indented)')}"
 
 
 def _diff(before: list[str], after: list[str]) -> Iterator[str]:
@@ -41,8 +41,8 @@ def _pieces(line: str) -> Iterator[str]:
     """
     Yield a line, or the parts of a line that is too long to read.
 
-    Lines are split after objects, so that unchanged parts are equal before and after, and a diff of a file that has
-    only one line shows just the new parts.
+    It is split by its content, so that unchanged parts are equal before and after: in a file of one line, only the new
+    parts are shown as new.
     """
     if len(line) <= WIDTH:
         yield line

@@ -1,4 +1,4 @@
-"""List the clients: tier, found on this machine, what each can do with an answer, and whether Snell is installed."""
+"""List the supported clients: tier, found on this machine, what each can do with a reply, installed or not."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ COLUMNS = ("client", "tier", "found", "block", "rewrite", "inject", "stop", "mcp
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--found", action="store_true", help="only those on this machine")
+    parser.add_argument("--found", action="store_true", help="only clients found on this machine")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
 
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         print(line)
     for row in rows:
         if row["off"]:
-            print(f"{row['client']}: its hooks are disabled by {row['off']}")
+            print(f"{row['client']}: hooks are disabled in this client: {row['off']}")
         if row["problem"]:
             print(f"{row['client']}: {row['problem']}")
     return 0
