@@ -25,8 +25,6 @@ from snell.store.in_memory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 SETTINGS = (None, "allow", "ask", "block")
 
 

@@ -49,7 +49,6 @@ if len(sys.argv) > 1:
 else:
     asyncio.run(server.run_stdio_async())
 """
-pytestmark = pytest.mark.process
 
 
 class Person:

@@ -15,8 +15,6 @@ from snell.runtime.app import Runtime
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 
-pytestmark = pytest.mark.process
-
 CODEX_OFF = (
     *("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest"),
     *("shell_tool", "unified_exec", "view_image"),

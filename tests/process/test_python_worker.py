@@ -18,8 +18,6 @@ from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:

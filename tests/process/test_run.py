@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.process.scene import wait_until
 
 AGENT = Path(__file__).with_name("work_agent.py")
@@ -38,9 +39,7 @@ class Desk:
         )
 
     def snell(self, *words: str) -> tuple[int, str, str]:
-        process = self.start(*words)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
+        return run_snell(*words, cwd=self.project, env=self.env, timeout=110)
 
     def run(self, part: str, *words: str, restarts: int = 10) -> tuple[int, str, str]:
         agent = [sys.executable, str(AGENT), part, str(self.notes), *words]

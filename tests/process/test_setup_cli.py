@@ -12,6 +12,7 @@ import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
 from snell.settings.snell_commands import wrapped_command
+from tests.fork_server import start_module
 from tests.process.author import Author
 from tests.unit.runtime.runtime_helpers import snapshot
 
@@ -39,16 +40,15 @@ class Owner(Author):
         """As for an author, however much is shown: a diff is longer than a terminal's buffer."""
         ours, theirs = pty.openpty()
         os.write(ours, typed.encode())
-        command = [sys.executable, "-m", "snell", *words]
-        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        with subprocess.Popen(command, cwd=self.project, env={**self.env, **env}, **ends) as process:
-            os.close(theirs)
-            shown = b""
-            with suppress(OSError):  # how a terminal says that nobody writes any more
-                while part := os.read(ours, 65536):
-                    shown += part
-            os.close(ours)
-            process.wait(100)
+        streams = (theirs, theirs, theirs)
+        process = start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams)
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how a terminal says that its last writer has closed it
+            while part := os.read(ours, 65536):
+                shown += part
+        os.close(ours)
+        process.wait(100)
         return shown.decode()
 
 
