@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from snell.clients import CLIENTS, canonical_event, client_named, client_names
-from snell.model.installs import Whole
+from snell.model.installs import OwnFile
 from snell.settings.snell_commands import commands_in, runs_shim
 from snell.setup.apply_edits import insert_edits, is_snell_file, remove_edits
 from snell.setup.config_formats import Programs
@@ -137,7 +137,7 @@ def test_what_older_versions_wrote_is_replaced_and_both_are_taken_out(name: str,
         for data in (old, new):
             left = remove_edits(data, file)
             assert left is None or b"snell-hook" not in left
-            assert not isinstance(file.edits[0], Whole) or is_snell_file(data)
+            assert not isinstance(file.edits[0], OwnFile) or is_snell_file(data)
 
 
 def test_somebody_elses_command_that_looks_a_little_like_ours_is_theirs() -> None:

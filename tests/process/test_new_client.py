@@ -55,7 +55,7 @@ INSTALL = Install(
         entry={"run": Placeholder.COMMAND, "phase": Placeholder.EVENT, "limit": Placeholder.SECONDS},
         files={"": {"probes": Placeholder.HOOK_LIST}},
     ),
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/probes.json"},
     events=("before_action",),
     session_start=(),

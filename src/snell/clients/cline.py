@@ -113,7 +113,7 @@ INSTALL = Install(
     base="~/.cline",
     folders=("{base}", "~/Documents/Cline"),
     form=HookForm(name="scripts", layout="scripts"),
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/hooks", "project": ".clinerules/hooks"},
     events=("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete", "TaskCancel"),
     refusal='{"cancel":true,"errorMessage":"snell-hook is not installed, and nothing may run unchecked"}',

@@ -128,7 +128,7 @@ INSTALL = Install(
     base_variable="COPILOT_HOME",
     folders=("{base}",),
     form=COPILOT_FILE,
-    format="whole",
+    format="own file",
     # Claude's event names: Copilot CLI and VS Code both understand them.
     hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
     events=(

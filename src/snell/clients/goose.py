@@ -80,7 +80,7 @@ INSTALL = Install(
             "hooks/hooks.json": {"hooks": Placeholder.HOOKS},
         },
     ),
-    format="whole",
+    format="own file",
     hooks={"user": "{base}", "project": ".agents/plugins/snell"},
     events=(
         "SessionStart",

@@ -105,7 +105,7 @@ INSTALL = Install(
     base="~/.grok",
     folders=("{base}",),
     form=HookForm(name="own_file", layout="files", entry=group(SHELL_ENTRY), files={"": {"hooks": Placeholder.HOOKS}}),
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/hooks/snell.json", "project": ".grok/hooks/snell.json"},
     events=(
         "SessionStart",

@@ -71,7 +71,7 @@ INSTALL = Install(
         },
         files={"": {"version": "v1", "hooks": Placeholder.HOOK_LIST}},
     ),
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/hooks/snell.json", "project": ".kiro/hooks/snell.json"},
     events=("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"),
     matcher=".*",

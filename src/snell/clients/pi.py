@@ -60,7 +60,7 @@ INSTALL = Install(
     base="~/.pi/agent",
     folders=("{base}",),
     form=PLUGIN,
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/extensions/snell.ts", "project": ".pi/extensions/snell.ts"},
     events=(
         "SessionStart",

@@ -86,7 +86,7 @@ INSTALL = Install(
     base_variable="COPILOT_HOME",
     folders=("~/.vscode", "~/.config/Code"),
     form=COPILOT_FILE,
-    format="whole",
+    format="own file",
     hooks={"user": "{base}/hooks/snell.json", "project": ".github/hooks/snell.json"},
     events=(
         "SessionStart",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 SetupScope = Literal["user", "project", "local"]
-Format = Literal["json", "jsonc", "toml", "yaml", "markdown", "whole"]
+Format = Literal["json", "jsonc", "toml", "yaml", "markdown", "own file"]
 SCOPES: tuple[SetupScope, ...] = ("user", "project", "local")
 ENTRY_NAME = "snell"  # of Snell's MCP server, and of its hooks where a client names them
 OUR_MARK = "written by `snell setup`"  # in every file that only Snell writes
@@ -54,8 +54,8 @@ class HookForm(Struct, frozen=True, kw_only=True):
     called_as: str = ""  # the client that commands name, where several clients share one file
 
 
-class Lists(Struct, frozen=True):
-    """Entries for lists, such as the hooks of each event. Entries that run `snell-hook` are Snell's."""
+class ListEntries(Struct, frozen=True):
+    """TomlTables for lists, such as the hooks of each event. TomlTables that run `snell-hook` are Snell's."""
 
     at: tuple[str, ...]
     lists: Mapping[str, tuple[Any, ...]]
@@ -68,14 +68,14 @@ class Member(Struct, frozen=True):
     value: Any
 
 
-class Entries(Struct, frozen=True):
-    """Entries for a TOML array of tables. Entries that run `snell-hook` are Snell's."""
+class TomlTables(Struct, frozen=True):
+    """TomlTables for a TOML array of tables. TomlTables that run `snell-hook` are Snell's."""
 
     name: str
     items: tuple[Mapping[str, Any], ...]
 
 
-class Wrapped(Struct, frozen=True):
+class WrappedCommand(Struct, frozen=True):
     """
     A command setting that runs Snell's command, which then runs the user's former command, if there was one.
 
@@ -88,20 +88,20 @@ class Wrapped(Struct, frozen=True):
     test: str = ""
 
 
-class Block(Struct, frozen=True):
+class TextBlock(Struct, frozen=True):
     """A part of a text file, between two marker lines."""
 
     text: str
 
 
-class Whole(Struct, frozen=True):
+class OwnFile(Struct, frozen=True):
     """A file that only Snell writes."""
 
     text: str
     executable: bool = False
 
 
-Edit = Lists | Member | Entries | Wrapped | Block | Whole
+Edit = ListEntries | Member | TomlTables | WrappedCommand | TextBlock | OwnFile
 
 
 class FileEdit(Struct, frozen=True):

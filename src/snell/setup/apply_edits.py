@@ -7,7 +7,17 @@ Pure functions from bytes to bytes. To insert twice changes nothing; to remove k
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from snell.model.installs import OUR_MARK, Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
+from snell.model.installs import (
+    OUR_MARK,
+    Edit,
+    FileEdit,
+    ListEntries,
+    Member,
+    OwnFile,
+    TextBlock,
+    TomlTables,
+    WrappedCommand,
+)
 from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
 from snell.settings.value_tree import text_of
@@ -21,10 +31,10 @@ BOM = "\ufeff"
 
 def insert_edits(data: bytes | None, file: FileEdit) -> bytes:
     """Return the file's bytes with all edits made. Raises InvalidValueError, with the line, for a malformed file."""
-    if file.format == "whole":
+    if file.format == "own file":
         if data is not None and not is_snell_file(data):
             raise InvalidValueError("a file that Snell did not write is here", 1, "rename it, then run set-up again")
-        return "".join(edit.text for edit in file.edits if isinstance(edit, Whole)).encode()
+        return "".join(edit.text for edit in file.edits if isinstance(edit, OwnFile)).encode()
     bom, text = _split_bom(data)
     insert, _ = _EDITORS[file.format]
     return (bom + insert(text, file)).encode()
@@ -32,9 +42,9 @@ def insert_edits(data: bytes | None, file: FileEdit) -> bytes:
 
 def remove_edits(data: bytes | None, file: FileEdit) -> bytes | None:
     """Return the file's bytes without Snell's entries; None for a file that only Snell wrote."""
-    if data is None or (file.format == "whole" and is_snell_file(data)):
+    if data is None or (file.format == "own file" and is_snell_file(data)):
         return None
-    if file.format == "whole":
+    if file.format == "own file":
         return data
     bom, text = _split_bom(data)
     _, remove = _EDITORS[file.format]
@@ -59,18 +69,18 @@ def is_snell_file(data: bytes) -> bool:
 
 def other_hooks(data: bytes | None, file: FileEdit) -> list[str]:
     """Return the hooks in this file that are not Snell's, as `event: command`."""
-    if data is None or file.format == "whole":
+    if data is None or file.format == "own file":
         return []
     text = _split_bom(data)[1]
     if not text.strip():
         return []
     if file.format == "toml":
-        names = [edit.name for edit in file.edits if isinstance(edit, Entries)]
+        names = [edit.name for edit in file.edits if isinstance(edit, TomlTables)]
         items = [item for name in names for item in parse_toml(text).get(name, ()) if isinstance(item, Mapping)]
         return [f"{item.get('event')}: {item.get('command')}" for item in items if not runs_shim(item)]
     found: list[str] = []
     for edit in file.edits:
-        if isinstance(edit, Lists):
+        if isinstance(edit, ListEntries):
             for name, items in _lists(JsonText(text, comments=file.format == "jsonc"), edit.at):
                 found += [f"{name}: {text}" for item in items for text in others_in(item)]
     return found
@@ -196,7 +206,7 @@ def _lists(document: JsonText, at: tuple[str, ...]) -> Iterator[tuple[str, list[
 
 def _insert_block(text: str, file: FileEdit) -> str:
     for edit in file.edits:
-        text = with_block(text, edit.text) if isinstance(edit, Block) else text
+        text = with_block(text, edit.text) if isinstance(edit, TextBlock) else text
     return text
 
 
@@ -212,14 +222,14 @@ def _split_bom(data: bytes | None) -> tuple[str, str]:
 
 
 _INSERT_JSON: Mapping[type, Callable[[JsonText, Edit], None]] = {
-    Lists: _insert_lists,
+    ListEntries: _insert_lists,
     Member: _insert_member,
-    Wrapped: _insert_wrapped,
+    WrappedCommand: _insert_wrapped,
 }
 _REMOVE_JSON: Mapping[type, Callable[[JsonText, Edit], None]] = {
-    Lists: _remove_lists,
+    ListEntries: _remove_lists,
     Member: _remove_member,
-    Wrapped: _remove_wrapped,
+    WrappedCommand: _remove_wrapped,
 }
 Editor = Callable[[str, FileEdit], str]
 _EDITORS: Mapping[str, tuple[Editor, Editor]] = {  # by format: one that inserts, and one that removes

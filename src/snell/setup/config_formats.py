@@ -15,14 +15,14 @@ from snell.model.catalogue import can_be_refused
 from snell.model.installs import (
     ENTRY_NAME,
     OUR_MARK,
-    Entries,
     FileEdit,
     HookForm,
     Install,
-    Lists,
+    ListEntries,
     Member,
+    OwnFile,
     Placeholder,
-    Whole,
+    TomlTables,
 )
 
 MCP_PURPOSE = "MCP server"
@@ -164,7 +164,7 @@ class _Plan(Struct, frozen=True):
 
 def _lists(plan: _Plan) -> list[FileEdit]:
     form = plan.form
-    edit = Lists(form.at, {event: tuple(plan.entries(event)) for event in plan.events})
+    edit = ListEntries(form.at, {event: tuple(plan.entries(event)) for event in plan.events})
     file = FileEdit(plan.path, plan.install.format, (edit,), "hooks", form.start)
     return [file, _own_file(plan.script_path, plan.script(), executable=True)] if form.script else [file]
 
@@ -176,7 +176,7 @@ def _member(plan: _Plan) -> list[FileEdit]:
 
 def _tables(plan: _Plan) -> list[FileEdit]:
     items = tuple(entry for event in plan.events for entry in plan.entries(event))
-    return [FileEdit(plan.path, plan.install.format, (Entries(plan.form.at[0], items),), "hooks")]
+    return [FileEdit(plan.path, plan.install.format, (TomlTables(plan.form.at[0], items),), "hooks")]
 
 
 def _files(plan: _Plan) -> list[FileEdit]:
@@ -248,4 +248,4 @@ def _is_about_tools(event: str) -> bool:
 
 
 def _own_file(path: str, text: str, *, executable: bool = False) -> FileEdit:
-    return FileEdit(path, "whole", (Whole(text, executable),), "hooks")
+    return FileEdit(path, "own file", (OwnFile(text, executable),), "hooks")

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from snell.model.installs import Edit, Entries, FileEdit, Member
+from snell.model.installs import Edit, FileEdit, Member, TomlTables
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
 from snell.settings.snell_commands import is_our_member, runs_shim
@@ -33,7 +33,7 @@ class Table(msgspec.Struct):
 
 def insert_toml(text: str, file: FileEdit) -> str:
     """Return the text with Snell's tables. Raises InvalidValueError where they cannot be added."""
-    wanted = [list(edit.items) if isinstance(edit, Entries) else getattr(edit, "value", None) for edit in file.edits]
+    wanted = [list(edit.items) if isinstance(edit, TomlTables) else getattr(edit, "value", None) for edit in file.edits]
     if _snell_values(parse_toml(text), file) == wanted:
         return text
     text = before = remove_toml(text, file)
@@ -42,10 +42,10 @@ def insert_toml(text: str, file: FileEdit) -> str:
         if isinstance(edit, Member):
             refuse_if_taken(values, edit.at)
             text = append_table(text, toml_table(".".join(edit.at), edit.value))
-        elif isinstance(edit, Entries):
+        elif isinstance(edit, TomlTables):
             text = append_table(text, "\n\n".join(toml_table(edit.name, item, is_entry=True) for item in edit.items))
     if _snell_values(_values_or_none(text), file) != wanted:
-        names = [edit.name if isinstance(edit, Entries) else edit.at[0] for edit in file.edits if _is_for_toml(edit)]
+        names = [edit.name if isinstance(edit, TomlTables) else edit.at[0] for edit in file.edits if _is_for_toml(edit)]
         message = f"`{'`, `'.join(names)}` is written in a form to which nothing can be added"
         raise InvalidValueError(message, first_line_of(before, names), "write it as tables, with headers in brackets")
     return text
@@ -55,7 +55,7 @@ def remove_toml(text: str, file: FileEdit) -> str:
     """Return the text without Snell's tables. Raises InvalidValueError if that would change others."""
     before = parse_toml(text)
     members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_our_member(value_at(before, edit.at))]
-    entries = [edit.name for edit in file.edits if isinstance(edit, Entries)]
+    entries = [edit.name for edit in file.edits if isinstance(edit, TomlTables)]
 
     def is_removed(table: Table, values: Mapping[str, Any]) -> bool:
         if table.is_entry:
@@ -68,8 +68,8 @@ def remove_toml(text: str, file: FileEdit) -> str:
     return text
 
 
-def _is_for_toml(edit: Edit) -> TypeGuard[Entries | Member]:
-    return isinstance(edit, Entries | Member)
+def _is_for_toml(edit: Edit) -> TypeGuard[TomlTables | Member]:
+    return isinstance(edit, TomlTables | Member)
 
 
 def _values_or_none(text: str) -> Mapping[str, Any]:
@@ -83,7 +83,7 @@ def _values_or_none(text: str) -> Mapping[str, Any]:
 def _snell_values(values: Mapping[str, Any], file: FileEdit) -> list[Any]:
     found: list[Any] = []
     for edit in file.edits:
-        if isinstance(edit, Entries):
+        if isinstance(edit, TomlTables):
             items = values.get(edit.name, ())
             found.append([item for item in items if runs_shim(item)] if isinstance(items, list) else [])
         elif isinstance(edit, Member):
@@ -95,7 +95,7 @@ def _other_values(values: Mapping[str, Any], file: FileEdit) -> Any:
     """Return the values without Snell's, and without tables that hold nothing else."""
     left = copy_values(values)
     for edit in file.edits:
-        if isinstance(edit, Entries) and isinstance(left.get(edit.name), list):
+        if isinstance(edit, TomlTables) and isinstance(left.get(edit.name), list):
             left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
             if not left[edit.name]:
                 del left[edit.name]

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from snell.model.errors import SetupError
-from snell.model.installs import FileEdit, Whole
+from snell.model.installs import FileEdit, OwnFile
 from snell.settings.problems import InvalidValueError
 from snell.setup.apply_edits import insert_edits, other_hooks, remove_edits
 from snell.setup.plan import LONGEST_FILE
@@ -104,7 +104,7 @@ def uninstall(change: Change, client: str, state: Path) -> None:
 def find_other_hooks(file: FileEdit) -> list[str]:
     """Return hooks that are not Snell's: in this file, or in the files beside it if the client reads the folder."""
     path = Path(file.path)
-    if file.format != "whole":
+    if file.format != "own file":
         with _named_errors(path):
             return other_hooks(_read(path), file)
     if path.suffix == ".json" and path.parent.name == "hooks":
@@ -206,7 +206,7 @@ def _check_owner_and_mode(real: Path) -> None:
 
 
 def _mode(real: Path, file: FileEdit) -> int:
-    is_program = any(isinstance(edit, Whole) and edit.executable for edit in file.edits)
+    is_program = any(isinstance(edit, OwnFile) and edit.executable for edit in file.edits)
     with suppress(OSError):
         return stat.S_IMODE(os.stat(real).st_mode)
     umask = os.umask(0o077)

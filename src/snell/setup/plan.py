@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from snell.clients import client_named, client_names
 from snell.model.errors import ClientError, SetupError
-from snell.model.installs import SCOPES, Block, FileEdit, Install, SetupScope, Wrapped
+from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
 from snell.model.protocols import Capabilities
 from snell.settings.snell_commands import wishes_closed
 from snell.setup.apply_edits import insert_edits
@@ -164,7 +164,7 @@ def plan(install: Install, options: Options, site: Site) -> list[FileEdit]:
         files.append(file)
     wants_rules = options.rules if options.rules is not None else not install.form
     if wants_rules and (path := _path_at(install, install.rules, options.scope, site)):
-        files.append(FileEdit(path, "markdown", (Block(RULES),), "rules"))
+        files.append(FileEdit(path, "markdown", (TextBlock(RULES),), "rules"))
     if options.status_line and (path := _path_at(install, install.status_line, options.scope, site)):
         files.append(FileEdit(path, install.format, _status_line(site.programs), "status line"))
     return _join_by_path(files)
@@ -253,12 +253,12 @@ def _is_closed(file: FileEdit) -> bool:
         return False
 
 
-def _status_line(programs: Programs) -> tuple[Wrapped, ...]:
+def _status_line(programs: Programs) -> tuple[WrappedCommand, ...]:
     line, line_test = programs.display("statusline")
     files, files_test = programs.display("suggest-files")
     return (
-        Wrapped(("statusLine",), line, test=line_test),
-        Wrapped(("fileSuggestion",), files, only_existing=True, test=files_test),
+        WrappedCommand(("statusLine",), line, test=line_test),
+        WrappedCommand(("fileSuggestion",), files, only_existing=True, test=files_test),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snell.model.installs import Block, Entries, FileEdit, Format, Lists, Member, Whole, Wrapped
+from snell.model.installs import FileEdit, Format, ListEntries, Member, OwnFile, TextBlock, TomlTables, WrappedCommand
 from snell.settings.problems import InvalidValueError
 from snell.settings.snell_commands import runs_shim, wrapped_command
 from snell.setup.apply_edits import insert_edits, is_snell_file, other_hooks, remove_edits
@@ -22,15 +22,19 @@ from tests.unit.settings.awkward_files import AWKWARD
 
 SHIM = "exec '/opt/my tools/snell-hook' --client x"
 ENTRY = {"hooks": [{"type": "command", "command": "/opt/my tools/snell-hook", "args": ["--client", "claude-code"]}]}
-OURS = Lists(("hooks",), {"PreToolUse": (ENTRY,), "Stop": (ENTRY,)})
+OURS = ListEntries(("hooks",), {"PreToolUse": (ENTRY,), "Stop": (ENTRY,)})
 SERVER = {"command": "/opt/snell", "args": ["mcp"]}
-HOOKS = Entries("hooks", ({"event": "Stop", "matcher": "", "command": SHIM, "timeout": 5},))
+HOOKS = TomlTables("hooks", ({"event": "Stop", "matcher": "", "command": SHIM, "timeout": 5},))
 EDITS: dict[Format, tuple[Any, ...]] = {
-    "json": (OURS, Member(("mcpServers", "snell"), SERVER), Wrapped(("statusLine",), "exec /opt/snell statusline")),
+    "json": (
+        OURS,
+        Member(("mcpServers", "snell"), SERVER),
+        WrappedCommand(("statusLine",), "exec /opt/snell statusline"),
+    ),
     "jsonc": (OURS, Member(("mcpServers", "snell"), SERVER)),
     "toml": (Member(("mcp_servers", "snell"), SERVER), HOOKS),
     "yaml": (Member(("extensions", "snell"), {"type": "stdio", "cmd": "/opt/snell", "args": ["mcp"], "envs": {}}),),
-    "markdown": (Block("be careful\nand kind"),),
+    "markdown": (TextBlock("be careful\nand kind"),),
 }
 
 
@@ -75,7 +79,7 @@ def test_a_new_json_file_is_plain_json_with_a_final_newline() -> None:
 
 
 def test_another_version_of_ours_is_replaced_and_not_joined() -> None:
-    older = Lists(("hooks",), {"PreToolUse": ({**ENTRY, "matcher": "*"},), "SessionStart": (ENTRY,)})
+    older = ListEntries(("hooks",), {"PreToolUse": ({**ENTRY, "matcher": "*"},), "SessionStart": (ENTRY,)})
     before = insert_edits(b'{"a": 1}', file("json", older))
     assert json.loads(insert_edits(before, file("json", OURS))) == {
         "a": 1,
@@ -144,12 +148,12 @@ def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
 
 
 def test_an_existing_status_line_is_wrapped_and_given_back() -> None:
-    wrapped = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    wrapped = file("json", WrappedCommand(("statusLine",), "exec /opt/snell statusline"))
     before = b'{"statusLine": {"type": "command", "command": "it\'s \\"mine\\" | cat", "padding": 0}}'
     after = insert_edits(before, wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert wrapped_command(command) == 'it\'s "mine" | cat'
-    moved = file("json", Wrapped(("statusLine",), "exec /new/snell statusline"))
+    moved = file("json", WrappedCommand(("statusLine",), "exec /new/snell statusline"))
     assert wrapped_command(json.loads(insert_edits(after, moved))["statusLine"]["command"]) == 'it\'s "mine" | cat'
     assert remove_edits(after, wrapped) == before
 
@@ -158,9 +162,9 @@ def test_an_existing_status_line_is_wrapped_and_given_back() -> None:
 def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inner: str) -> None:
     ours = tmp_path / "my tools" / "snell"
     test = f"[ -x {shlex.quote(str(ours))} ]"
-    wrapped = file("json", Wrapped(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
+    wrapped = file("json", WrappedCommand(("statusLine",), f"exec {shlex.quote(str(ours))} statusline", test=test))
     before = json.dumps({"statusLine": {"type": "command", "command": inner}}).encode()
-    older = file("json", Wrapped(("statusLine",), "exec /opt/snell statusline"))
+    older = file("json", WrappedCommand(("statusLine",), "exec /opt/snell statusline"))
     after = insert_edits(before, wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert wrapped_command(command) == inner
@@ -175,7 +179,7 @@ def test_without_ours_the_command_from_before_runs_by_itself(tmp_path: Path, inn
 
 def test_without_ours_a_status_line_that_was_ours_alone_is_nothing(tmp_path: Path) -> None:
     gone = str(tmp_path / "snell")
-    wrapped = file("json", Wrapped(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
+    wrapped = file("json", WrappedCommand(("statusLine",), f"exec {gone} statusline", test=f"[ -x {gone} ]"))
     after = insert_edits(b"{}", wrapped)
     command = json.loads(after)["statusLine"]["command"]
     assert (wrapped_command(command), run_in_shell(command)) == ("", (0, ""))
@@ -188,12 +192,12 @@ def run_in_shell(command: str) -> tuple[int, str]:
 
 
 def test_a_file_suggestion_is_wrapped_only_where_there_is_one() -> None:
-    wrapped = file("json", Wrapped(("fileSuggestion",), "exec /opt/snell suggest-files", only_existing=True))
+    wrapped = file("json", WrappedCommand(("fileSuggestion",), "exec /opt/snell suggest-files", only_existing=True))
     assert insert_edits(b"{}", wrapped) == b"{}"
 
 
 def test_a_whole_file_of_somebody_else_is_never_replaced() -> None:
-    whole = file("whole", Whole('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
+    whole = file("own file", OwnFile('{"hooks": {"Stop": [{"command": "/x/snell-hook"}]}}'))
     assert is_snell_file(insert_edits(None, whole))
     assert remove_edits(insert_edits(None, whole), whole) is None
     with pytest.raises(InvalidValueError, match="a file that Snell did not write"):
@@ -236,7 +240,7 @@ def test_any_json_comes_back_byte_for_byte(value: dict[str, Any], indent: Any, a
 
 def test_thirty_lists_in_a_large_file_cost_a_few_readings_of_it_not_thirty() -> None:
     entry = {"type": "command", "command": SHIM}
-    hooks = file("json", Lists(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
+    hooks = file("json", ListEntries(("hooks",), {f"Event{number}": ({"hooks": [entry]},) for number in range(30)}))
     large = json.dumps({"allow": [f"Bash(run {number})" for number in range(6000)]}).encode()
     installed = insert_edits(large, hooks)
 
