@@ -16,7 +16,7 @@ from snell.clients import client_names
 from snell.model.context import McpServer
 from snell.model.effects import Verdict
 from snell.runtime.app import Runtime
-from snell.setup.client_mcp_servers import Configured, servers_of
+from snell.setup.client_mcp_servers import ConfiguredServer, servers_of
 from snell.setup.plan import Site, find_install
 from snell.system.mcp_tool_schemas import (
     DAY,
@@ -297,7 +297,7 @@ def test_each_client_writes_its_servers_in_its_own_way(tmp_path: Path, client: s
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(said if isinstance(said, str) else json.dumps(said), encoding="utf-8")
     site = Site.here({"HOME": str(tmp_path), "T": "secret"}, tmp_path / "project")
-    assert servers_of(find_install(client), site, is_trusted=False) == [Configured(client, "m", RUN)]
+    assert servers_of(find_install(client), site, is_trusted=False) == [ConfiguredServer(client, "m", RUN)]
 
 
 def test_servers_of_a_project_count_where_it_is_trusted(tmp_path: Path) -> None:
@@ -307,10 +307,10 @@ def test_servers_of_a_project_count_where_it_is_trusted(tmp_path: Path) -> None:
     own = {"projects": {str(project): {"mcpServers": {"l": {"command": "local"}}}}}
     (tmp_path / ".claude.json").write_text(json.dumps(own), encoding="utf-8")
     site = Site.here({"HOME": str(tmp_path)}, project)
-    local = Configured("claude_code", "l", McpServer("local"), str(project))
+    local = ConfiguredServer("claude_code", "l", McpServer("local"), str(project))
     install = find_install("claude_code")
     assert servers_of(install, site, is_trusted=False) == [local]
-    expected = [local, Configured("claude_code", "m", McpServer("run"), str(project))]
+    expected = [local, ConfiguredServer("claude_code", "m", McpServer("run"), str(project))]
     assert servers_of(install, site, is_trusted=True) == expected
 
 

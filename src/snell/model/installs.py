@@ -55,7 +55,7 @@ class HookForm(Struct, frozen=True, kw_only=True):
 
 
 class ListEntries(Struct, frozen=True):
-    """TomlTables for lists, such as the hooks of each event. TomlTables that run `snell-hook` are Snell's."""
+    """Entries for lists, such as the hooks of each event. Entries that run `snell-hook` are Snell's."""
 
     at: tuple[str, ...]
     lists: Mapping[str, tuple[Any, ...]]
@@ -69,7 +69,7 @@ class Member(Struct, frozen=True):
 
 
 class TomlTables(Struct, frozen=True):
-    """TomlTables for a TOML array of tables. TomlTables that run `snell-hook` are Snell's."""
+    """Entries for a TOML array of tables. Entries that run `snell-hook` are Snell's."""
 
     name: str
     items: tuple[Mapping[str, Any], ...]

@@ -22,7 +22,7 @@ _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\{env:([A-Za-z_]\w*)\}")
 
 
-class Configured(Struct, frozen=True):
+class ConfiguredServer(Struct, frozen=True):
     """An MCP server in one client's configuration: for all projects of the user, or for one project."""
 
     client: str
@@ -31,9 +31,9 @@ class Configured(Struct, frozen=True):
     project: str = ""
 
 
-def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Configured]:
+def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[ConfiguredServer]:
     """Return the client's servers in this project. A project's own servers are read only if it is trusted."""
-    found: list[Configured] = []
+    found: list[ConfiguredServer] = []
     project = str(site.project)
     for scope, path in install.mcp.items():
         if scope == "user" or is_trusted:
@@ -45,11 +45,11 @@ def servers_of(install: Install, site: Site, *, is_trusted: bool) -> list[Config
     return found
 
 
-def _rows(values: Any, install: Install, project: str, env: Mapping[str, str]) -> Iterator[Configured]:
+def _rows(values: Any, install: Install, project: str, env: Mapping[str, str]) -> Iterator[ConfiguredServer]:
     for name, row in _table(value_at(values, install.mcp_at)).items():
         server = _server(_table(row), env) if name != ENTRY_NAME else None
         if server:
-            yield Configured(install.name, name, server, project)
+            yield ConfiguredServer(install.name, name, server, project)
 
 
 def _server(row: Mapping[str, Any], env: Mapping[str, str]) -> McpServer | None:

@@ -92,7 +92,7 @@ def hook_files(
     """
     if install.form is None:
         return []
-    return _LAYOUTS[install.form.layout](_Plan(install, install.form, path, events, programs, late_events))
+    return _LAYOUTS[install.form.layout](_HookFiles(install, install.form, path, events, programs, late_events))
 
 
 def mcp_file(install: Install, path: str, programs: Programs) -> FileEdit:
@@ -110,8 +110,8 @@ def plugin_text(file: str, command: Sequence[str] = ("snell-hook",), refused: Se
     return text.replace(PLAIN_COMMAND, f"const COMMAND = {json.dumps(list(command))}", 1)
 
 
-class _Plan(Struct, frozen=True):
-    """What the hook files of one client are made of."""
+class _HookFiles(Struct, frozen=True):
+    """Builds the hook files of one client."""
 
     install: Install
     form: HookForm
@@ -162,24 +162,24 @@ class _Plan(Struct, frozen=True):
         }
 
 
-def _lists(plan: _Plan) -> list[FileEdit]:
+def _lists(plan: _HookFiles) -> list[FileEdit]:
     form = plan.form
     edit = ListEntries(form.at, {event: tuple(plan.entries(event)) for event in plan.events})
     file = FileEdit(plan.path, plan.install.format, (edit,), "hooks", form.start)
     return [file, _own_file(plan.script_path, plan.script(), executable=True)] if form.script else [file]
 
 
-def _member(plan: _Plan) -> list[FileEdit]:
+def _member(plan: _HookFiles) -> list[FileEdit]:
     edit = Member(plan.form.at, {event: plan.entries(event) for event in plan.events})
     return [FileEdit(plan.path, plan.install.format, (edit,), "hooks")]
 
 
-def _tables(plan: _Plan) -> list[FileEdit]:
+def _tables(plan: _HookFiles) -> list[FileEdit]:
     items = tuple(entry for event in plan.events for entry in plan.entries(event))
     return [FileEdit(plan.path, plan.install.format, (TomlTables(plan.form.at[0], items),), "hooks")]
 
 
-def _files(plan: _Plan) -> list[FileEdit]:
+def _files(plan: _HookFiles) -> list[FileEdit]:
     hooks = {event: plan.entries(event) for event in plan.events}
     values = {Placeholder.HOOKS: hooks, Placeholder.HOOK_LIST: [each for entries in hooks.values() for each in entries]}
     contents = {name: _fill(template, values) for name, template in plan.form.files.items()}
@@ -191,11 +191,11 @@ def _files(plan: _Plan) -> list[FileEdit]:
     ]
 
 
-def _scripts(plan: _Plan) -> list[FileEdit]:
+def _scripts(plan: _HookFiles) -> list[FileEdit]:
     return [_own_file(f"{plan.path}/{event}", plan.script(event), executable=True) for event in plan.events]
 
 
-def _plugin(plan: _Plan) -> list[FileEdit]:
+def _plugin(plan: _HookFiles) -> list[FileEdit]:
     """Return a plugin in the client's own language; the plugin itself says which events it reports."""
     name, is_closed = plan.install.name, plan.programs.fails_closed
     refused = [event for event in ("PreToolUse", "UserPromptSubmit") if is_closed and is_refusable(name, event)]
@@ -204,7 +204,7 @@ def _plugin(plan: _Plan) -> list[FileEdit]:
     return [_own_file(plan.path, f"// {OUR_MARK}\n{text}")]
 
 
-_LAYOUTS: Mapping[str, Callable[[_Plan], list[FileEdit]]] = {
+_LAYOUTS: Mapping[str, Callable[[_HookFiles], list[FileEdit]]] = {
     "lists": _lists,
     "member": _member,
     "tables": _tables,

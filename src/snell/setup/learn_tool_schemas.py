@@ -10,7 +10,7 @@ from msgspec import Struct
 from snell.clients import client_named
 from snell.settings.load import load
 from snell.settings.locate import project_at
-from snell.setup.client_mcp_servers import Configured, servers_of
+from snell.setup.client_mcp_servers import ConfiguredServer, servers_of
 from snell.setup.plan import Site, find_installed_clients
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.mcp_client import McpError, list_tools
@@ -20,15 +20,15 @@ from snell.system.paths import make_private, places
 LARGEST_SCHEMA_BYTES = 200_000
 
 
-class Asked(Struct, frozen=True):
+class ServerResult(Struct, frozen=True):
     """The result for one server: how many tools it has, or why it did not answer."""
 
-    server: Configured
+    server: ConfiguredServer
     tools: int = 0
     problem: str = ""
 
 
-def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[Configured]:
+def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> list[ConfiguredServer]:
     """Return the MCP servers of one client, or of all clients on this machine."""
     project = project_at(cwd).root
     site = Site.here(env, project)
@@ -37,32 +37,32 @@ def configured_servers(env: Mapping[str, str], cwd: Path, client: str = "") -> l
     return [each for install in installs for each in servers_of(install, site, is_trusted=is_trusted)]
 
 
-def learn(env: Mapping[str, str], servers: list[Configured], seconds: float) -> Iterator[Asked]:
+def learn(env: Mapping[str, str], servers: list[ConfiguredServer], seconds: float) -> Iterator[ServerResult]:
     """Ask the servers one after the other, and store each answer at once."""
     state = places(env).state
     make_private(state)
-    answers: dict[str, Asked | LearnedServer] = {}
+    answers: dict[str, ServerResult | LearnedServer] = {}
     for each in servers:
         # Several clients often have the same server; it is started only once.
         key = repr(each.server)
         if key not in answers:
             answers[key] = _ask(each, env, seconds)
         answer = answers[key]
-        if isinstance(answer, Asked):
-            yield Asked(each, problem=answer.problem)
+        if isinstance(answer, ServerResult):
+            yield ServerResult(each, problem=answer.problem)
             continue
         row = LearnedServer(each.client, each.name, each.project, time.time(), answer.tools)
         store_learned_tools(state, [row])
-        yield Asked(each, len(row.tools))
+        yield ServerResult(each, len(row.tools))
 
 
-def _ask(each: Configured, env: Mapping[str, str], seconds: float) -> Asked | LearnedServer:
+def _ask(each: ConfiguredServer, env: Mapping[str, str], seconds: float) -> ServerResult | LearnedServer:
     try:
         found = list_tools(each.server, env, Deadline(seconds))
     except McpError as error:
-        return Asked(each, problem=str(error))
+        return ServerResult(each, problem=str(error))
     except (DeadlineExceededError, CancelledError):
-        return Asked(each, problem=f"did not answer within {seconds:g} s")
+        return ServerResult(each, problem=f"did not answer within {seconds:g} s")
     return LearnedServer(each.client, each.name, tools={str(tool["name"]): _tool(tool) for tool in found})
 
 
