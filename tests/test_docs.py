@@ -12,7 +12,7 @@ import pytest
 
 from snell.cli.confirmation import WITHOUT_TERMINAL
 from snell.cli.main import COMMANDS
-from snell.clients.installs import install_of
+from snell.clients import client_named
 from snell.handlers import HANDLERS as RUNNABLE
 from snell.model.catalogue import CATALOGUE
 from snell.settings.schema import HANDLERS
@@ -207,7 +207,7 @@ def test_the_table_of_real_clients_is_what_their_drivers_say() -> None:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "| yes" in line]
     shown = {row[0].partition(",")[0]: (row[1], [cell.startswith("yes") for cell in row[2:]]) for row in rows}
     assert shown == {
-        install_of(driver.client.replace("-", "_")).title: (
+        client_named(driver.client.replace("-", "_")).INSTALL.title: (
             driver.package.version,
             [column not in driver.cannot for column in COLUMNS],
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.clients.installs import install_names, install_of
+from snell.clients import CLIENTS, client_named
 from snell.handlers import HANDLERS
 from snell.handlers.worker.client import Worker
 from snell.model.context import HandlerSettings
@@ -143,7 +143,7 @@ def _needs_child(loaded: Loaded) -> bool:
 
 def _runs_itself(client: str) -> tuple[str, ...]:
     """The layers of hooks that a client runs without us: its own files, and other clients' that it reads too."""
-    also = install_of(client).reads if client in install_names() else ()
+    also = client_named(client).INSTALL.reads if client in CLIENTS else ()
     return (f"{client.replace('_', '-')}:", *also)
 
 

@@ -85,7 +85,7 @@ def test_a_matcher_by_the_clients_names_of_tools_matches_in_every_client(
 
 @pytest.mark.parametrize("name", [name for name in FORMS if FORMS[name].tools])
 def test_the_names_of_tools_are_those_that_the_client_module_has(name: str) -> None:
-    tools = client_named(name).DIALECT.tools  # type: ignore[attr-defined] # these have one
+    tools = client_named(name).TABLE.tools  # type: ignore[attr-defined] # these have one
     assert {theirs: tools[theirs].name for theirs in FORMS[name].tools} == FORMS[name].tools
 
 
