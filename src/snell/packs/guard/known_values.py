@@ -1,10 +1,10 @@
-"""What a word or a stream is known to hold: text with gaps, and labels that say where it came from."""
+"""The known content of a word or stream: text with unknown parts, and labels for where it came from."""
 
 from msgspec import Struct
 
 from snell.system.lazy_regex import lazy_regex
 
-UNKNOWN = "\ue000"  # stands for text that only run time knows
+UNKNOWN = "\ue000"  # stands for text that is only known at run time
 BREAK = "\ue001"  # ends a field
 LONGEST_VALUE = 131_072
 
@@ -46,7 +46,7 @@ SOMETHING = Value()
 
 
 def any_of(values: "list[Value]") -> Value:
-    """One value in the place of several; its text is unknown where they differ."""
+    """Return one value for several; its text is unknown if they differ."""
     if len(values) == 1:
         return values[0]
     labels = frozenset(label for value in values for label in value.labels)
@@ -61,7 +61,7 @@ _INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{U
 
 
 def without_unknown_parts(row: list[Value]) -> list[Value] | None:
-    """The words as they are when the gaps in them hold nothing; None where that makes no difference."""
+    """Return the words as if their unknown parts were empty; None where that makes no difference."""
     if not any(UNKNOWN in value.text for value in row):
         return None
     words = [
@@ -75,5 +75,5 @@ def text_without_unknown_parts(text: str) -> str:
 
 
 def is_unset_variable(value: Value) -> bool:
-    """Nothing at all is known of it but the name of a variable."""
+    """Tell whether only the name of a variable is known."""
     return bool(value.text) and not value.text.strip(UNKNOWN + "/ ") and value.has("variable")

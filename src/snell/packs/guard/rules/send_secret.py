@@ -1,8 +1,8 @@
 """
-Sending secrets to another machine.
+Stop commands that send secrets to another machine.
 
-A private key, a credentials file, an `.env` or the environment that goes into `curl`, `nc`, `scp`, `rsync`, `ssh`, a
-DNS name or a mail; directly, through a pipe, a variable, a copy or an archive.
+This covers private keys, credentials files, `.env` files and the environment, sent with `curl`, `nc`, `scp`, `rsync`,
+`ssh`, a DNS lookup or a mail: directly, through a pipe, a variable, a copy or an archive.
 """
 
 import re
@@ -62,7 +62,7 @@ _PIPES = names(
 )
 _COPIES = names("scp rsync sftp rclone gsutil croc wormhole magic-wormhole aws gcloud az s3cmd mc b2 transfer")
 _LOOKUPS = frozenset(("dig", "nslookup", "host", "drill", "ping", "getent"))
-_ENVELOPE = ("TAR_OPTIONS", "TAPE")
+_TAR_VARIABLES = ("TAR_OPTIONS", "TAPE")
 _REMOTE = lazy_regex(r"^(?:[\w.-]+@)?[\w.-]+:(?!\\)|^\w+://|^s3:|^gs:|^rsync:")
 _HEADER = lazy_regex(r"authorization|token|api[-_]?key|cookie", re.IGNORECASE)
 
@@ -111,7 +111,7 @@ def _sent_files(step: Step) -> str:
     if not sends or (is_cloud and not {"cp", "mv", "sync", "upload", "copy"} & set(step.args)):
         return ""
     touched = Value("", step.touched)
-    return _secret((touched,)) or ("?an archive of whole folders" if touched.has(ARCHIVE) else "")
+    return _secret((touched,)) or ("?an archive of complete folders" if touched.has(ARCHIVE) else "")
 
 
 def _secret(values: tuple[Value, ...]) -> str:
@@ -132,23 +132,23 @@ def _over_http(step: Step, workspace: Workspace) -> str:
         return found
     named = next((value for value in sending.words if re.match(r"(?:\w+://)?[\w.-]+[./]", value.text)), None)
     if named is not None and any(named.detail("output") == name for name in ("whoami", "id")):
-        return "?the name of this machine's user, in an address,"
+        return "?the user name, as part of an address,"
     takes_stdin = any(value.text in ("-", ".", "@/dev/stdin") or value.text.endswith("@-") for value in sending.words)
     if step.stdin is not None and (takes_stdin or step.program in ("http", "https", "xh")):
-        return _secret((step.stdin,)) or ("?an archive of whole folders" if step.stdin.has(ARCHIVE) else "")
+        return _secret((step.stdin,)) or ("?an archive of complete folders" if step.stdin.has(ARCHIVE) else "")
     return ""
 
 
 def _in_a_name(step: Step) -> str:
-    """`dig $(whoami).x.example`: what a program prints becomes a part of the name that is looked up."""
+    """Judge `dig $(whoami).x.example`, where output of a program becomes part of the name."""
     for word in step.words[1:]:
         if re.search(rf"{UNKNOWN}\.[\w.-]*[a-z]", word.text) and word.has("output"):
-            return "?the output of a command, as a name that is looked up,"
+            return "?the output of a command, as part of a host name,"
     return ""
 
 
 def _is_login(value: Value) -> bool:
-    """`-u user:$TOKEN` and a token in a header are how services are used."""
+    """Tell whether the value is a login such as `-u user:$TOKEN`, which is how services are used."""
     return (
         ":" in value.text
         and not value.text.startswith(("http", "{"))
@@ -176,9 +176,9 @@ def _through_pipe(step: Step, workspace: Workspace) -> str:
     if found or step.program == "ssh":
         return found
     if step.stdin is not None and step.stdin.has(ARCHIVE):
-        return "?an archive of whole folders"
-    said = step.stdin.text if step.stdin is not None and step.program in ("sftp", "ftp", "lftp") else ""
-    for part in re.split(r"[\s,:;]+", " ".join((*step.args, said))):
+        return "?an archive of complete folders"
+    typed = step.stdin.text if step.stdin is not None and step.program in ("sftp", "ftp", "lftp") else ""
+    for part in re.split(r"[\s,:;]+", " ".join((*step.args, typed))):
         secret = secret_name(workspace.absolute(part), workspace.home) if part else ""
         if secret:
             return secret
@@ -201,21 +201,21 @@ def _sent_copies(step: Step, workspace: Workspace) -> str:
 
 
 def _whole_folder(step: Step, sources: tuple[str, ...], workspace: Workspace) -> str:
-    """`scp -r` and `rsync -a` of a folder that no build made; its content is not known."""
+    """Judge `scp -r` and `rsync -a` of a folder that is no build output; its content is unknown."""
     given = parse_arguments(step.args)
     if step.program not in ("scp", "rsync") or given.has("-n", "--dry-run"):
         return ""
     if given.has("--files-from"):
-        return "?the files of a list"
+        return "?all files of a list"
     if not given.has("-r", "-a", "--recursive", "--archive"):
         return ""
     folders = [name for name in sources if classify_path(workspace.absolute(name), workspace) not in (BUILD, TEMP)]
-    return next((f"?the whole folder `{name}`" for name in folders if "." not in name.strip("./")), "")
+    return next((f"?the complete folder `{name}`" for name in folders if "." not in name.strip("./")), "")
 
 
 def _tar(step: Step, workspace: Workspace) -> str:
-    told = " ".join(value for name, value in step.env if name in _ENVELOPE)
-    words = " ".join((told, *step.args))
+    options = " ".join(value for name, value in step.env if name in _TAR_VARIABLES)
+    words = " ".join((options, *step.args))
     if not re.search(r"(?:^|[\s=f])(?:[\w.-]+@)?[\w-]+\.[\w.-]+:/", words):
         return ""
     return _file(tuple(arg for arg in step.args if not arg.startswith("-")), workspace) or "?an archive"

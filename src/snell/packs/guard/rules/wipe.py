@@ -1,4 +1,4 @@
-"""Wiping files so that nobody can bring them back: `shred`, `wipe`, `srm -rf`, `cipher /w`."""
+"""Stop commands that wipe files beyond recovery: `shred`, `wipe`, `scrub`."""
 
 from collections.abc import Iterator
 
@@ -25,4 +25,4 @@ TRIGGER = Trigger(programs=WIPERS)
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
-        yield RULE.deny(f"it wipes `{given.operands[0]}` for good")
+        yield RULE.deny(f"it wipes `{given.operands[0]}` so that it cannot be recovered")
