@@ -60,17 +60,15 @@ def any_of(values: "list[Value]") -> Value:
 _INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
 
 
-def without_unknown_parts(row: list[Value]) -> list[Value] | None:
+def drop_gaps(row: list[Value]) -> list[Value] | None:
     """Return the words as if their unknown parts were empty; None where that makes no difference."""
     if not any(UNKNOWN in value.text for value in row):
         return None
-    words = [
-        Value(text_without_unknown_parts(value.text), value.labels) if UNKNOWN in value.text else value for value in row
-    ]
+    words = [Value(drop_text_gaps(value.text), value.labels) if UNKNOWN in value.text else value for value in row]
     return words if words != row else None
 
 
-def text_without_unknown_parts(text: str) -> str:
+def drop_text_gaps(text: str) -> str:
     return _INSIDE.sub("", text)
 
 

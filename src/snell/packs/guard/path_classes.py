@@ -9,14 +9,12 @@ from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.system.lazy_regex import lazy_regex
 
-ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
-PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "build output", "the project's sources"
-GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
-OUTSIDE, ABOVE, UNKNOWN_PLACE = (
-    "a place outside the project",
-    "the folders above the project",
-    "an unknown place",
-)
+# Classes of paths, in words that complete "it deletes ...".
+ROOT, SYSTEM, DEVICE, OUTSIDE = "the whole disk", "system files", "a device", "a folder outside the project"
+HOME, HOME_PART, ABOVE = "the home folder", "personal files in the home folder", "the folders above the project"
+PROJECT_ROOT, PROJECT, SOURCES = "the whole project", "project files", "the project's sources"
+BUILD, GIT, TEMP, TEMP_ROOT = "build output", "the repository's history", "temporary files", "all temporary files"
+UNKNOWN_PLACE = "an unknown place"
 
 _TEMP = lazy_regex(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
 _SYSTEM = lazy_regex(
@@ -68,8 +66,8 @@ NO_PROJECT = "/\0"  # no path is below it
 
 def effective_project(cwd: str, home: str, project: str = "") -> str:
     """Return the project: the given one or the current folder, but none if it contains the home folder."""
-    folder, own = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
-    return NO_PROJECT if folder == "/" or (own.startswith(folder) and own != folder) else project or cwd
+    folder, home_folder = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
+    return NO_PROJECT if folder == "/" or (home_folder.startswith(folder) and home_folder != folder) else project or cwd
 
 
 class Workspace:

@@ -15,7 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="databases",
     family="databases",
-    instead="try it on a copy or in a transaction that is rolled back, and let a person run it",
+    instead="try it on a copy or in a transaction that is rolled back, and let the user run it",
     flagged=(
         'psql -c "DROP TABLE users"',
         "mysql -e 'DELETE FROM users'",
@@ -132,7 +132,7 @@ def _client(step: Step) -> Iterator[Finding]:
     elif step.program in _REDIS_CLIENTS and _deletes_listed(step):
         yield RULE.deny("it deletes all keys of a listing")
     elif any(map(_RUNS_SHELL.search, texts)):
-        yield RULE.ask("the database client is told to run a shell command")
+        yield RULE.ask("it makes the database client run a shell command")
     elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
         yield RULE.ask("the database client runs a file that deletes data by its name")
 

@@ -61,7 +61,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover_name, names)):
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
-        yield verdict(f"it deletes whatever a search finds in {place}")
+        yield verdict(f"it deletes whatever a search of {place} finds")
 
 
 def names_deleted(step: Step) -> list[str] | None:
@@ -75,12 +75,12 @@ def names_deleted(step: Step) -> list[str] | None:
 
 def _own_words(args: tuple[str, ...]) -> list[str]:
     """Return the words of `find` itself, without those of the commands that it runs."""
-    own, inside = list[str](), False
+    words, inside = list[str](), False
     for arg in args:
         if arg in ("-exec", "-execdir", "-ok", "-okdir"):
             inside = True
         elif inside and arg in (";", "+"):
             inside = False
         elif not inside:
-            own.append(arg)
-    return own
+            words.append(arg)
+    return words

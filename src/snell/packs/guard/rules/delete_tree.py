@@ -42,7 +42,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="delete-tree",
     family="files",
-    instead="name the exact folder inside the project, or move it aside first",
+    instead="name the exact folder inside the project, or move it away first",
     flagged=(
         "rm -rf /",
         "rm -rf ~",
@@ -161,7 +161,7 @@ def _search_results(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if everything:
         place = classify_path(workspace.absolute(everything.partition(UNKNOWN)[0] or "."), workspace)
         verdict = RULE.deny if place in _DENIED - {TEMP_ROOT, PROJECT_ROOT} else RULE.ask
-        yield verdict(f"it deletes all results of a search without a filter in {place}")
+        yield verdict(f"it deletes all results of an unfiltered search of {place}")
     found = next((word.text for word in step.words[1:] if word.detail("found") == "some"), "")
     if found and not _is_rebuilt_or_temporary(found, workspace):
         yield RULE.ask("it deletes the results of a search, whatever they are")
@@ -249,11 +249,11 @@ def _judge_system_file(place: str, path: str, shown: str) -> Finding | None:
     if place != SYSTEM:
         return None
     if re.match(r"/(?:etc|bin|sbin|boot|usr|lib\w*|System)(?:/|$)", path) and UNKNOWN not in path:
-        return RULE.deny(f"it deletes a file of {place}: `{shown}`")
+        return RULE.deny(f"it deletes a system file: `{shown}`")
     if "*" in path and re.match(
         r"/(?:var/(?:lib|backups|spool|www|mail)|srv|opt|root|mnt|media|Volumes|data|home|Users)/", path
     ):
-        return RULE.deny(f"it deletes data files of {place}: `{shown}`")
+        return RULE.deny(f"it deletes data files of the system: `{shown}`")
     return None
 
 
@@ -263,7 +263,7 @@ def _judge_pattern(place: str, path: str, shown: str) -> Finding | None:
         return RULE.deny(f"it deletes the files of {place}: `{shown}`")
     if place in (HOME_PART, ABOVE, OUTSIDE) and "*" in name:
         everything = place != OUTSIDE and not name.strip("*.")
-        return (RULE.deny if everything else RULE.ask)(f"it deletes files of {place}: `{shown}`")
+        return (RULE.deny if everything else RULE.ask)(f"it deletes {place}: `{shown}`")
     if place == PROJECT_ROOT and path.endswith("*") and "." not in name:
         return RULE.ask(f"it deletes all files of {place}: `{shown}`")
     return None
@@ -275,5 +275,5 @@ def _judge_single_file(place: str, path: str, shown: str) -> Finding | None:
     if is_startup_file(path) and "/.git/" not in path:
         return RULE.ask(f"it deletes a startup file: `{shown}`")
     if place == GIT and not path.endswith(".lock"):
-        return RULE.ask(f"it deletes a file of {place}: `{shown}`")
+        return RULE.ask(f"it deletes a part of {place}: `{shown}`")
     return None

@@ -15,7 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="disks",
     family="disks",
-    instead="work on an image file; a person can write it to a disk",
+    instead="work on an image file; the user can write it to a disk",
     flagged=(
         "dd if=/dev/zero of=/dev/sda",
         "mkfs.ext4 /dev/sdb1",

@@ -14,7 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="environment",
     family="secrets",
-    instead="print the one variable that is needed, if it is no secret",
+    instead="print only the variable that is needed, if it is no secret",
     flagged=("env", "printenv", "export -p", "ps auxe", "env | cat", "printenv | less", "set", "env | tee"),
     fine=(
         "env FOO=1 make",

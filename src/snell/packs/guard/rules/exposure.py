@@ -18,7 +18,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="exposure",
     family="infrastructure",
-    instead="say what should change and why, and let a person change it",
+    instead="say what should change and why, and let the user change it",
     flagged=(
         "aws cloudtrail stop-logging --name main",
         "gcloud storage buckets add-iam gs://b --member=allUsers",

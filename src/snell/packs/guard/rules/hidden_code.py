@@ -18,7 +18,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="hidden-code",
     family="execution",
-    instead="write the commands out, so that they can be read before they run",
+    instead="write the commands as plain text, so that they can be reviewed before they run",
     flagged=(
         "echo cm0gLXJmIC8= | base64 -d | sh",
         'eval "$X"',
@@ -59,7 +59,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if code is None:
         yield from _unknown_program(step)
     elif code.has(DECODED):
-        yield RULE.deny(f"`{step.program}` runs decoded text")
+        yield RULE.deny(f"`{step.program}` runs code that was hidden by an encoding")
     elif code.has(FED):
         yield RULE.ask("it runs words from a pipe as code")
     elif _is_opaque(step, code) and not _is_printed_code(code):

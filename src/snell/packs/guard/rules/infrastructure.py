@@ -19,7 +19,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="infrastructure",
     family="infrastructure",
-    instead="show the plan (`plan`, `--dry-run`), and let a person run it",
+    instead="show the plan (`plan`, `--dry-run`), and let the user run it",
     flagged=(
         *(
             "terraform destroy",

@@ -14,7 +14,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="machine",
     family="system",
-    instead="stop the one process by its number, or let a person do it",
+    instead="stop one process by its id, or let the user do it",
     flagged=(
         "shutdown -h now",
         "kill -9 -1",

@@ -36,7 +36,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="overwrite",
     family="files",
-    instead="write inside the project, and let a person change system files",
+    instead="write inside the project, and let the user change system files",
     flagged=(
         "echo x > /etc/passwd",
         "mv /* /tmp",
@@ -87,7 +87,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     yield from findings
     if not any(finding.verdict == DENY for finding in findings):
         yield from _emptied_files(step, workspace)
-        yield from _taken_away(step, workspace)
+        yield from _deleting_transfers(step, workspace)
 
 
 def _system_files(step: Step) -> Iterator[Finding]:
@@ -101,14 +101,14 @@ def _system_files(step: Step) -> Iterator[Finding]:
             return
 
 
-def _taken_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _deleting_transfers(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge moving, packing and synchronising, which delete the source or what the target had."""
     if step.program in ("mv", "gmv"):
         yield from _moved_folders(step, workspace)
     elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
         yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
-        yield RULE.deny("it unpacks over the whole disk")
+        yield RULE.deny(f"it unpacks over {ROOT}")
     elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
         yield RULE.ask("it deletes the source files after copying them")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
@@ -152,14 +152,14 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
         place, name = classify_path(path, workspace), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
-            yield RULE.deny(f"it overwrites whatever a search finds in {place}")
+            yield RULE.deny(f"it overwrites whatever a search of {place} finds")
             return
         empties = noise or step.program in ("truncate", "fallocate") or _prints_nothing(step)
         if empties and "*" in name and place in (PROJECT, SOURCES) and not is_build_output(path):
-            yield RULE.ask(f"it empties files of {place}: `{path}`")
+            yield RULE.ask(f"it empties {place}: `{path}`")
             continue
         if empties and place == HOME_PART and UNKNOWN not in path:
-            yield RULE.ask(f"it empties a file of {place}: `{path}`")
+            yield RULE.ask(f"it empties {place}: `{path}`")
 
 
 def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
@@ -175,7 +175,7 @@ def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
             yield RULE.deny(f"it moves {place}: `{source}`")
             return
         if place == SYSTEM and re.match(r"^/(?:etc|bin|sbin|boot|usr|lib\w*|var|System)(?:/[^/]*)?$", source):
-            yield RULE.deny(f"it moves a part of {place}: `{source}`")
+            yield RULE.deny(f"it moves {place}: `{source}`")
             return
 
 

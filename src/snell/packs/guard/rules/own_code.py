@@ -30,7 +30,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-code",
     family="self",
-    instead="leave Snell's program as it is, and let a person change, update or remove it at a terminal",
+    instead="leave Snell's program as it is, and let the user change, update or remove it at a terminal",
     flagged=(
         "sed -i s/deny/allow/ ~/.venv/lib/python3.12/site-packages/snell/packs/guard/guard.py",
         "echo 'import x' > ~/.venv/lib/python3.12/site-packages/snell.pth",
@@ -80,7 +80,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     named = [workspace.absolute(each) for each in written_by_arguments(step)]
     for path, how in (*((each, FILE) for each in named), *_changes(step, workspace)):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"it changes `{_show(path)}`, a part of Snell")
+            yield RULE.deny(f"it changes `{_show(path)}`, a part of the installed Snell")
             return
         if how != FILE and _is_changed_below(path, how, workspace):
             yield RULE.deny(f"it changes files of Snell in `{_show(path)}`")
@@ -94,7 +94,7 @@ def _may_change(step: Step, workspace: Workspace) -> Iterator[Finding]:
     for arg in step.args:
         path = workspace.absolute(arg.rpartition("=")[2]) if "snell" in arg and len(arg) < 4_000 else ""
         if path and not arg.startswith("-") and " " not in arg and _is_guarded(path, workspace):
-            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of Snell")
+            yield RULE.ask(f"`{step.program}` may change `{_show(path)}`, a part of the installed Snell")
             return
 
 

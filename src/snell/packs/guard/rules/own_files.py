@@ -2,7 +2,7 @@
 Stop commands that disable Snell.
 
 This covers changes to Snell's settings, trust and state, to the client files that configure hooks, and the `snell`
-commands that are only for a person at a terminal (`snell trust`, `snell pause`, `snell setup`).
+commands that only the user may run, at a terminal (`snell trust`, `snell pause`, `snell setup`).
 """
 
 import re
@@ -22,7 +22,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-files",
     family="self",
-    instead="say what should change, and let a person change it at a terminal",
+    instead="say what should change, and let the user change it at a terminal",
     flagged=(
         *(
             "echo x > ~/.config/snell/trust.json",
@@ -113,7 +113,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         return
     for path in (*step.writes, *step.appends, *map(workspace.absolute, written_by_arguments(step))):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"it changes `{path}`, a settings or state file of Snell or its hooks")
+            yield RULE.deny(f"it changes `{path}`, which Snell or a client's hooks depend on")
             return
     yield from _command(step)
     yield from _client(step)
@@ -130,7 +130,7 @@ def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
         return
     for path in _paths(step, workspace):
         if _is_guarded(path, workspace):
-            yield RULE.deny(f"`{step.program}` changes `{path}`, a settings or state file of Snell or its hooks")
+            yield RULE.deny(f"`{step.program}` changes `{path}`, which Snell or a client's hooks depend on")
             return
 
 
@@ -167,9 +167,9 @@ def _command(step: Step) -> Iterator[Finding]:
         if verbs and not {"--list", "--help", "-h", "list", "show", "--show", "--dry-run", "--print", "status"} & set(
             words
         ):
-            yield RULE.deny(f"`snell {' '.join(words[:2])}` is only for a person at a terminal")
+            yield RULE.deny(f"`snell {' '.join(words[:2])}` may only be run by the user at a terminal")
         elif words[:1] and words[0] not in _HARMLESS_COMMANDS and _OFF & set(words[1:]) | (_OFF & set(words[:1])):
-            yield RULE.deny(f"`snell {' '.join(words[:3])}` is only for a person at a terminal")
+            yield RULE.deny(f"`snell {' '.join(words[:3])}` may only be run by the user at a terminal")
 
 
 def _client(step: Step) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-install",
     family="self",
-    instead="leave Snell installed as it is, and let a person update or remove it at a terminal",
+    instead="leave Snell installed as it is, and let the user update or remove it at a terminal",
     flagged=(
         "pip uninstall -y snell",
         "python3 -m pip install --force-reinstall snell",
@@ -114,11 +114,11 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if call is None or call.given.has("--dry-run", "--help", "-h"):
         return
     if call.tool == "venv":
-        yield from _recreate_environment(call, workspace)
+        yield from _judge_environment(call, workspace)
     elif call.tool in ("pipx", "uv tool"):
-        yield from _as_tool(call, workspace)
+        yield from _judge_tool(call, workspace)
     elif not _is_elsewhere(call, workspace):
-        yield from _as_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
+        yield from _judge_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
 
 
 def _call(step: Step) -> _Call | None:
@@ -211,21 +211,21 @@ def _is_of_pip(word: Value) -> bool:
     return program == "uv" or _PIP.match(program) is not None
 
 
-def _as_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
+def _judge_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
     if call.verb in ("uninstall", "remove"):
-        yield from _uninstall(call, workspace, takes_all=takes_all)
+        yield from _judge_uninstall(call, workspace, takes_all=takes_all)
     elif call.verb == "sync" and _is_snell_environment(call, workspace) and not _is_development(workspace):
         yield RULE.deny("it removes every package that its list does not name, including those that Snell needs")
     elif call.verb == "install":
         edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
         named = [each for each in (*call.given.operands, *edited) if _is_snell(each, workspace)]
         if named and (call.given.has(*_REPLACES) or not all(map(_is_name_only, named))):
-            yield from _replace(named[0], workspace)
+            yield from _judge_replacement(named[0], workspace)
         elif _is_snell_environment(call, workspace) and not _is_development(workspace):
-            yield from _install_needed(call)
+            yield from _judge_needed_packages(call)
 
 
-def _uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
+def _judge_uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
     """Judge removing Snell, or packages that it needs; a file with a list may name any package."""
     operands = call.given.operands
     if call.python == PIPX_FOLDER or any(map(_REQUIREMENT.match, operands)):
@@ -240,7 +240,7 @@ def _uninstall(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterato
         yield RULE.ask("it removes packages that are only known at run time and that Snell may need")
 
 
-def _install_needed(call: _Call) -> Iterator[Finding]:
+def _judge_needed_packages(call: _Call) -> Iterator[Finding]:
     if not frozenset(_TARGETS).isdisjoint(call.given.values):
         yield RULE.deny("it overwrites packages in the environment of Snell")
         return
@@ -258,7 +258,7 @@ def _is_development(workspace: Workspace) -> bool:
     )
 
 
-def _replace(named: str, workspace: Workspace) -> Iterator[Finding]:
+def _judge_replacement(named: str, workspace: Workspace) -> Iterator[Finding]:
     """Judge installing another Snell: asked about in a clone of Snell, unless that clone already runs."""
     path = workspace.absolute(named.partition("[")[0])
     if workspace.snell_paths.program.is_in_own_clone(path, workspace.project):
@@ -268,7 +268,7 @@ def _replace(named: str, workspace: Workspace) -> Iterator[Finding]:
     yield verdict(f"it replaces Snell with `{named}`")
 
 
-def _as_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
+def _judge_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     given, verb = call.given, call.verb
     named = [each for each in given.operands if _is_snell(each, workspace)]
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
@@ -280,7 +280,7 @@ def _as_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
         yield RULE.ask(f"`{call.tool} {verb}` may change Snell")
 
 
-def _recreate_environment(call: _Call, workspace: Workspace) -> Iterator[Finding]:
+def _judge_environment(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     folder = workspace.absolute(next(iter(call.given.operands), ".venv"))
     program = workspace.snell_paths.program
     is_ours = program.is_environment(folder) and not program.is_in_own_clone(folder, workspace.project)

@@ -21,7 +21,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="own-processes",
     family="self",
-    instead="leave Snell's processes alone; end one of your own by its number (`kill PID`) or its job (`kill %1`)",
+    instead="leave Snell's processes alone; end one of your own by its id (`kill PID`) or its job (`kill %1`)",
     flagged=(
         "pkill snell",
         "killall snell-hook",

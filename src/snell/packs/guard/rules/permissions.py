@@ -19,7 +19,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="permissions",
     family="system",
-    instead="give the one file the one permission it needs (`chmod u+x script.sh`)",
+    instead="give only the permission that the file needs (`chmod u+x script.sh`)",
     flagged=(
         "chmod -R 777 /",
         "chmod -R 000 /etc",

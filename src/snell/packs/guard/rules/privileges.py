@@ -13,7 +13,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="privileges",
     family="system",
-    instead="let a person who administers the machine do this",
+    instead="let an administrator of the machine do this",
     flagged=(
         "echo 'me ALL=NOPASSWD: ALL' >> /etc/sudoers",
         "passwd root",

@@ -23,7 +23,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="read-secret",
     family="secrets",
-    instead="ask the person for the one value that is needed, or read a template such as `.env.example`",
+    instead="ask the user for the value that is needed, or read a template such as `.env.example`",
     flagged=(
         "cat ~/.ssh/id_rsa",
         "ca${z}t ~/.ssh/id_rsa",
@@ -222,7 +222,7 @@ def _secret_search(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if read == "history" or any(_HISTORY_FILE.search(path) for path in (*paths, read)):
         yield RULE.ask("it searches the command history for secrets")
     elif everywhere and any(_is_wide(path, workspace) for path in paths):
-        yield RULE.ask("it searches the whole disk or home folder for secrets")
+        yield RULE.ask("it searches the disk or home folder for secrets")
 
 
 def _is_wide(path: str, workspace: Workspace) -> bool:

@@ -16,7 +16,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="startup",
     family="system",
-    instead="say what should be added, and let a person add it",
+    instead="say what should be added, and let the user add it",
     flagged=(
         "echo 'alias ls=rm' >> ~/.bashrc",
         "crontab -r",

@@ -12,7 +12,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="traces",
     family="system",
-    instead="leave history and logs as they are; a person can clear them",
+    instead="leave history and logs as they are; the user can clear them",
     flagged=(
         "history -c",
         "unset HISTFILE",

@@ -13,7 +13,7 @@ from snell.system.lazy_regex import lazy_regex
 RULE = Rule(
     name="windows",
     family="system",
-    instead="let a person who administers the machine do this",
+    instead="let an administrator of the machine do this",
     flagged=(
         "vssadmin delete shadows /all /quiet",
         "reg delete HKLM/Software /f",
@@ -79,7 +79,7 @@ TRIGGER = Trigger(programs=_FIRST | {"remove-item", "ri", "rm", "del"}, prefixes
 def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program
     if program in ("remove-item", "ri", "rm", "del") and step.stdin is not None and _lists_all(step):
-        yield RULE.deny("it deletes all results of a search without a filter")
+        yield RULE.deny("it deletes all results of an unfiltered search")
     if program not in _FIRST and not program.startswith(("remove-az", "stop-az")):
         return
     text = " ".join((program, *step.args))[:2000]

@@ -11,7 +11,7 @@ from snell.packs.guard.triggers import Trigger
 RULE = Rule(
     name="wipe",
     family="files",
-    instead="delete with `rm`, or leave it to a person",
+    instead="delete with `rm`, or leave it to the user",
     flagged=("shred -u notes.txt", "wipe -rf data", "scrub disk.img"),
     fine=("shred --help", "man shred"),
 )
