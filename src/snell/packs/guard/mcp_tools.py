@@ -29,15 +29,15 @@ _VERB_KEYS = ("command", "subcommand", "verb", "action", "operation", "args", "a
 _SUBJECT_KEYS = ("resourcetype", "resource", "kind", "type", "name", "resourcename")
 _REMOVES = _DELETES | {"remove", "rm", "rmdir", "unlink", "trash"}
 _FORGES = names("github gitlab bitbucket gitea forgejo")
-_ENDS = names("kill killall terminate stop end signal interrupt suspend abort")
+_ENDING_VERBS = names("kill killall terminate stop end signal interrupt suspend abort")
 _PROCESS_KEYS = names("pid pids process processid processids processnumber")
-_MOST_NUMBERS = 100
+_MOST_IDS = 100
 _DATABASES = names(
     "mongodb mongo redis dynamodb elasticsearch opensearch firestore cassandra neo4j qdrant pinecone chroma"
 )
 _DATABASE_VERBS = names("drop flushall flushdb flush truncate wipe reset")
 _VAULTS = names("onepassword 1password op vault bitwarden lastpass keychain keyring doppler infisical secretsmanager")
-_LOOKING = names("get read reveal show fetch export access retrieve lookup dump")
+_READING_VERBS = names("get read reveal show fetch export access retrieve lookup dump")
 # Servers whose data is local or can be rebuilt.
 _LOCAL_SERVERS = names(
     "memory filesystem files file fs playwright browser puppeteer todo todos tasks sandbox e2b chrome devtools"
@@ -61,7 +61,7 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield "dropdb", words[-1]
     if "git" in words[:3]:
         yield from _git(words, given)
-    if _ENDS & set(words_of(call.tool.rpartition("__")[2])):
+    if _ENDING_VERBS & set(words_of(call.tool.rpartition("__")[2])):
         yield from (("kill", number) for number in _process_ids(given))
 
 
@@ -79,7 +79,7 @@ def _deleting_command(given: Mapping[str, Any]) -> tuple[str, ...]:
 def check_tool(call: ToolCall) -> Iterator[Finding]:
     """Return findings for tools that no command corresponds to."""
     words = words_of(call.tool)
-    if _LOOKING & set(words) and (
+    if _READING_VERBS & set(words) and (
         _VAULTS & set(words) or {"secret", "secrets", "password", "credentials"} & set(words)
     ):
         yield RULES["secret-stores"].ask(f"`{call.tool}` returns secrets", call.tool)
@@ -124,7 +124,7 @@ def _process_ids(given: Mapping[str, Any]) -> Iterator[str]:
     for key, value in given.items():
         if plain_name(str(key)) in _PROCESS_KEYS:
             each = value if isinstance(value, list) else [value]
-            yield from (str(number).strip() for number in each[:_MOST_NUMBERS] if isinstance(number, int | str))
+            yield from (str(number).strip() for number in each[:_MOST_IDS] if isinstance(number, int | str))
 
 
 def _selects(given: Mapping[str, Any]) -> bool:

@@ -44,7 +44,6 @@ RULE = Rule(
 _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
 _NAMES = lazy_regex(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
-
 TRIGGER = Trigger(traits=SWEEPS)
 
 

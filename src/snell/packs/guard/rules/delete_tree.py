@@ -121,7 +121,6 @@ _ALL_SOURCES = lazy_regex(
 )
 _WINDOWS = lazy_regex(r"^(?:[A-Za-z]:|/[A-Za-z]:|%\w+%|\$env:)", re.IGNORECASE)
 
-
 TRIGGER = Trigger(programs=REMOVERS)
 
 

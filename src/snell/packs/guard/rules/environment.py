@@ -30,7 +30,6 @@ RULE = Rule(
 _SHOWS = names("cat less more most bat batcat tac nl tee column fold pr rev")
 _SECRET = lazy_regex(r"secret|token|passw|key|cred|auth|api", re.IGNORECASE)
 
-
 TRIGGER = Trigger(programs=_SHOWS | names("grep egrep rg ps env printenv export declare typeset set"))
 
 

@@ -66,7 +66,6 @@ _STOPS = lazy_regex(
 )
 _DRY = lazy_regex(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
 
-
 TRIGGER = Trigger(programs=_PROGRAMS)
 
 

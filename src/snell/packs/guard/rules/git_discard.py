@@ -47,7 +47,6 @@ RULE = Rule(
 
 _PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
 
-
 TRIGGER = Trigger(programs=frozenset(("git", "hub")))
 
 

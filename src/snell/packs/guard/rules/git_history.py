@@ -65,7 +65,6 @@ _OTHERS = {
     "git": lazy_regex(r"lfs prune\b.*(?:-f|--force)"),
 }
 
-
 TRIGGER = Trigger(programs=frozenset(_OTHERS) | {"git", "hub"}, traits=WRITES)
 
 

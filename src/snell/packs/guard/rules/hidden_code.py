@@ -50,7 +50,6 @@ RULE = Rule(
     ),
 )
 
-
 TRIGGER = Trigger(prefixes=(UNKNOWN,), traits=CODE)
 
 

@@ -73,7 +73,6 @@ _FINE = lazy_regex(
     r"unprivileged_userns|perf_event)\w*$)|^/usr/local/"
 )
 
-
 TRIGGER = Trigger(
     programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
     traits=WRITES,

@@ -65,11 +65,10 @@ _HARMLESS |= names(
 _PROGRAMS = ("snell", "snell-hook", "bin/snell", "bin/snell-hook")
 FILE, GONE, INTO = "file", "deleted or moved with its content", "folder that files are written to"
 OVER = "folder that another one is copied over"
-_TAKES_RIGHTS = lazy_regex(
+_LOCKING_MODE = lazy_regex(
     r"0*[0-3]?[0-4]\d\d|0*\d{0,2}"
     r"|(?:.*,)?(?:[ugoa]*[ua][ugoa]*)?(?:-[rwxXst]*[rxX][rwxXst]*|=[wst]*)(?:,.*)?"
 )
-
 
 TRIGGER = Trigger(programs=_CHANGES_BY_ARGUMENTS | TOLD_TO_WRITE, traits=WRITES | SWEEPS | MAY_CHANGE_SNELL)
 
@@ -132,7 +131,7 @@ def _removed_paths(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]
 def _permission_changes(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Return files whose permissions change; a locked folder also locks what is below it."""
     words = [arg for arg in step.args if not re.fullmatch(r"-[Rfvchn]+|--[\w-]+.*", arg)]
-    locks = step.program == "chmod" and words and _TAKES_RIGHTS.fullmatch(words[0])
+    locks = step.program == "chmod" and words and _LOCKING_MODE.fullmatch(words[0])
     for each in words[1:]:
         yield workspace.absolute(each), GONE if locks else OVER if step.program == "chown" else FILE
 
@@ -141,9 +140,9 @@ def _copied_over(step: Step, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Return what is copied, moved or linked into a folder; `x/.` and `x/*` are copied over the folder itself."""
     given = parse_arguments(step.args, "-t --target-directory -S --suffix -m -o -g")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
-    spreads = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
+    replaces_folder = given.has("-n", "-T", "--no-dereference", "--no-target-directory")
     for folder in step.writes:
-        if spreads or any(each.endswith(("/.", "/*", "/")) for each in sources):
+        if replaces_folder or any(each.endswith(("/.", "/*", "/")) for each in sources):
             yield folder, OVER
         yield from ((f"{folder}/{_name(each)}", OVER) for each in sources if _name(each).strip("."))
 
@@ -180,7 +179,7 @@ def _unpacks_here(step: Step) -> bool:
 
 def _is_guarded(path: str, workspace: Workspace) -> bool:
     program = workspace.snell_paths.program
-    if not (is_snell_code(path) or program.holds(path) or _is_link_to_own(path)):
+    if not (is_snell_code(path) or program.holds(path) or _is_link_to_snell(path)):
         return False
     return not program.is_in_own_clone(path, workspace.project)
 
@@ -198,7 +197,7 @@ def _is_changed_below(path: str, how: str, workspace: Workspace) -> bool:
     return changed and not program.is_in_own_clone(path, workspace.project)
 
 
-def _is_link_to_own(path: str) -> bool:
+def _is_link_to_snell(path: str) -> bool:
     """Tell whether the path is a link to a program of Snell, perhaps under another name."""
     if path_kind(path) != LINK:
         return False
@@ -209,7 +208,7 @@ def _is_link_to_own(path: str) -> bool:
 def _holds_link(folder: str) -> bool:
     """Tell whether the folder, or its `bin` folder, holds links to Snell's programs."""
     bare = folder.removesuffix("/*")
-    return any(_is_link_to_own(f"{bare}/{name}") for name in _PROGRAMS)
+    return any(_is_link_to_snell(f"{bare}/{name}") for name in _PROGRAMS)
 
 
 def _show(path: str) -> str:

@@ -97,12 +97,11 @@ _CLIENTS = names("snell claude codex gemini snell-hook qwen opencode copilot cur
 _CLIENT_FOLDER = lazy_regex(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|qwen|factory|grok|copilot|kimi-code|opencode|windsurf)/?$"
 )
-_TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
+_FOLDER_CHANGERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _NO_PROMPTS = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
-
 TRIGGER = Trigger(
-    programs=TOLD_TO_WRITE | _CLIENTS | _TAKERS | {"export", "unset", "declare"},
+    programs=TOLD_TO_WRITE | _CLIENTS | _FOLDER_CHANGERS | {"export", "unset", "declare"},
     prefixes=("python",),
     traits=WRITES | SWEEPS | MAY_CHANGE_PATH | MAY_CHANGE_SNELL | IN_SNELL_FOLDER,
 )
@@ -115,9 +114,9 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         if _is_guarded(path, workspace):
             yield RULE.deny(f"it changes `{path}`, which Snell or a client's hooks depend on")
             return
-    yield from _command(step)
+    yield from _snell_command(step)
     yield from _client(step)
-    if step.program in _TAKERS:
+    if step.program in _FOLDER_CHANGERS:
         yield from _folder(step, workspace)
     if not only_reads(step):
         yield from _named_paths(step, workspace)
@@ -147,20 +146,20 @@ def _writes_guarded(step: Step, workspace: Workspace) -> bool:
 
 
 def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
-    at_home = is_snell_folder(workspace)
+    in_snell_folder = is_snell_folder(workspace)
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
-            named = "snell" in text or "/" in text or text.startswith(".") or at_home
+            named = "snell" in text or "/" in text or text.startswith(".") or in_snell_folder
             if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
                 yield workspace.absolute(text) + ("/" if text.endswith("/") else "")
     yield from step.sweeps
-    if at_home and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
+    if in_snell_folder and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
         yield workspace.cwd + "/"
 
 
-def _command(step: Step) -> Iterator[Finding]:
-    module, behind = module_run(step.args) if step.program.startswith("python") else ("", ())
-    words = behind if module == "snell" else step.args
+def _snell_command(step: Step) -> Iterator[Finding]:
+    module, rest = module_run(step.args) if step.program.startswith("python") else ("", ())
+    words = rest if module == "snell" else step.args
     if step.program == "snell" or module == "snell":
         verbs = [arg for arg in words[:2] if arg.partition("-")[0] in _WEAKENING]
         verbs += [arg for arg in words[1:] if arg in _WEAKENING_SUBCOMMANDS.get(words[0], ())]

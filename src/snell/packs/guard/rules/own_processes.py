@@ -52,7 +52,6 @@ _ENDERS = _BY_NAME | {"kill", "fuser", "tskill", "xkill", "gdb", "lldb"}
 _WHOLE = lazy_regex(r"-\w*f\w*|--full")
 _HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
-
 TRIGGER = Trigger(programs=_ENDERS)
 
 

@@ -47,7 +47,6 @@ _OPEN = lazy_regex(r"^0?777$|^0?000$|^0$|^a-rwx$|^0?666$|^(?:a|ugo|o)?\+rwx$|^(?
 _SHOWS = lazy_regex(r"^0?[0-7](?:[4-7][0-7]|[0-7][4-7])$|^(?:[ugo]*[go][ugo]*|a)?\+[wx]*r")  # others may read
 _WIDE = frozenset((ROOT, SYSTEM, HOME, ABOVE, DEVICE, GIT))
 
-
 TRIGGER = Trigger(programs=CHANGERS)
 
 

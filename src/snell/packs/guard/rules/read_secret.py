@@ -68,7 +68,6 @@ _SOFT = frozenset(("source", ".", "cp", "mv", "ln", "install", "dotenv", "vim", 
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "zgrep"))
 _PUBLIC_ONLY = lazy_regex(r"^(?:-y|-l|-lf|-e)$")
 
-
 TRIGGER = Trigger(
     programs=_READERS
     | _SEARCHERS
@@ -79,7 +78,7 @@ TRIGGER = Trigger(
 
 def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
-        yield from _elsewhere(step, workspace)
+        yield from _outside_this_machine(step, workspace)
         return
     for path in (*_paths(step, workspace), *step.reads):
         secret = secret_name(path, workspace.home)
@@ -92,7 +91,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     yield from _secret_search(step, workspace)
 
 
-def _elsewhere(step: Step, workspace: Workspace) -> Iterator[Finding]:
+def _outside_this_machine(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Judge a step in a container or on another machine, whose output is printed here."""
     found = [
         secret for path in (*_paths(step, workspace), *step.reads) if (secret := secret_name(path, workspace.home))

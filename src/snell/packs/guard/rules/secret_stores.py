@@ -34,7 +34,6 @@ _METADATA = lazy_regex(
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
 
-
 TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
 
 

@@ -45,11 +45,10 @@ _EXPORTS = lazy_regex(
     r"\s*(?:export (?!LD_|DYLD_|PROMPT_COMMAND|BASH_ENV)[A-Z_]+=(?!['\"]?(?:/tmp|/var/tmp|/dev/shm|\.:))[^;&|`]*"
     r"|eval \"\$\((?:\S*/)?(?:brew|pyenv|rbenv|nodenv|direnv|starship|zoxide|mise|fnm|opam|conda) [\w -]+\)\")\n?"
 )
-_LOADERS = frozenset(
+_LOADER_VARIABLES = frozenset(
     ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PROMPT_COMMAND", "GIT_SSH_COMMAND")
 )
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
-
 
 TRIGGER = Trigger(
     programs=names("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
@@ -74,24 +73,24 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.env or step.program in ("export", "declare", "typeset"):
         yield from _search_paths(step)
     for name, value in step.env:
-        if name in _LOADERS - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
+        if name in _LOADER_VARIABLES - {"GIT_SSH_COMMAND"} and value and not _HARMLESS_PRELOAD.search(value):
             yield RULE.deny(f"{name} loads `{value}` into every program")
             return
 
 
 # Everyday programs: a file of the same name in a folder that comes first in PATH replaces them.
-_EVERYDAY = lazy_regex(
+_EVERYDAY_PROGRAM = lazy_regex(
     r"/(?:\.local/bin|bin|usr/local/s?bin|\.cargo/bin|go/bin|opt/homebrew/bin)/(?:ls|cat|cp|mv|rm|ps|sudo|su|ssh|scp|git|"
     r"ba?sh|zsh|curl|wget|passwd|login|less|grep|find|top|env|id|which|man|gpg|ssh-add|apt|apt-get|brew)$"
 )
 _UNSAFE_FOLDER = lazy_regex(r"(?:/tmp|/var/tmp|/dev/shm)(?:/(?![^:]*(?:/bin|/\.bin|made-here))[^:]*)?(?::|$)|\.?:")
-_LOADS = names(
+_LOADER_OPTIONS = names(
     "PYTHONSTARTUP NODE_OPTIONS PERL5OPT RUBYOPT GIT_EXEC_PATH GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS PYTHONHOME"
 )
 
 
 def _replaces_program(path: str) -> bool:
-    return _EVERYDAY.search(path) is not None and not path.startswith("/bin/")
+    return _EVERYDAY_PROGRAM.search(path) is not None and not path.startswith("/bin/")
 
 
 def _search_paths(step: Step) -> Iterator[Finding]:
@@ -100,7 +99,7 @@ def _search_paths(step: Step) -> Iterator[Finding]:
         [arg.partition("=")[::2] for arg in step.args] if step.program in ("export", "declare", "typeset") else []
     )
     for name, value in (*step.env, *exported):
-        if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADS and _TEMPORARY.search(value)):
+        if (name == "PATH" and _UNSAFE_FOLDER.match(value)) or (name in _LOADER_OPTIONS and _TEMPORARY.search(value)):
             yield RULE.ask(f"{name} makes programs from `{value.partition(':')[0]}` run instead of the usual ones")
 
 
@@ -131,7 +130,7 @@ _LAUNCHCTL_VERBS = frozenset(("load", "bootstrap", "submit", "enable", "unload",
 def _connections(step: Step) -> Iterator[Finding]:
     """Judge settings for where git and package managers connect to, and for what git runs."""
     is_git_config = step.program == "git" and "config" in step.args
-    if is_git_config and _sends_elsewhere(step.args):
+    if is_git_config and _changes_host(step.args):
         yield RULE.ask("it makes git use another host than its addresses say")
     elif _disables_tls_checks(step.args):
         yield RULE.ask("it disables TLS certificate checks")
@@ -153,7 +152,7 @@ def _disables_tls_checks(args: tuple[str, ...]) -> bool:
     )
 
 
-def _sends_elsewhere(args: tuple[str, ...]) -> bool:
+def _changes_host(args: tuple[str, ...]) -> bool:
     """Tell whether `url.NEW.insteadOf OLD` names another host."""
     for name, old in itertools.pairwise(args):
         found = re.fullmatch(r"url\.(.+)\.(?:insteadof|pushinsteadof)", name, re.IGNORECASE)

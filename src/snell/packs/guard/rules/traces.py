@@ -35,7 +35,6 @@ _LOGS = lazy_regex(r"^/(?:private/)?var/(?:log(?:/|$)|run/utmp)")
 _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var/log/?\*?$|^/var/log/\*")
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
-
 TRIGGER = Trigger(
     programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
     traits=ENV | WRITES,

@@ -72,7 +72,6 @@ _FIRST = names(
 )
 _LISTS = frozenset(("get-childitem", "gci", "dir", "ls"))
 
-
 TRIGGER = Trigger(programs=_FIRST | {"remove-item", "ri", "rm", "del"}, prefixes=("remove-az", "stop-az"))
 
 

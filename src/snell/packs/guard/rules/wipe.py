@@ -18,7 +18,6 @@ RULE = Rule(
 
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
-
 TRIGGER = Trigger(programs=WIPERS)
 
 
