@@ -15,11 +15,11 @@ from snell.llm.messages import Message, ModelError, Question, ToolResult
 from snell.llm.read_only_tools import TOOLS, ReadingTools
 from snell.llm.untrusted_text import RULES, fence, replace_surrogates, visible
 from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Agent, Hook
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.handler_context import HandlerContext
 
 MOST_TURNS = 50
 _SYSTEM = (
@@ -28,14 +28,14 @@ _SYSTEM = (
 )
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one agent hook."""
     start = time.perf_counter()
     outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     if not context.has_audience(event):
         return Outcome(failure=Failure("launch", "an agent hook needs an interactive caller; see `model.in_batch`"))
     try:
@@ -51,7 +51,7 @@ def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) 
     return outcome_of_text(text, event, thinks_aloud=True)
 
 
-def _answer(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> str:
+def _answer(hook: Hook, event: Event, context: Context, deadline: Deadline) -> str:
     agent = hook.handler
     assert isinstance(agent, Agent)
     project_dir = context.project_dir or event.cwd

@@ -10,11 +10,11 @@ from snell.llm.ask import answer_of
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import ANSWER_RULES, outcome_of_text
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Prompt
 from snell.redact import redact_data
-from snell.system.handler_context import HandlerContext
 from snell.system.transcripts import conversation
 
 BRACE = "{"
@@ -27,13 +27,13 @@ _CONVERSATION = 12_000  # characters of it
 _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS\b")
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one prompt hook."""
     start = time.perf_counter()
     return replace(_run(hook, event, context), seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context) -> Outcome:
     prompt = hook.handler
     assert isinstance(prompt, Prompt)
     question = Question(_SYSTEM, (Message("user", _text(prompt.prompt, event)),), prompt.model, begins=BRACE)

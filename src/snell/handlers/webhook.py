@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from snell.engine.hook_output import is_json, outcome_of
 from snell.handlers.event_json import event_for_others, holds_placeholder
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
@@ -26,8 +27,7 @@ from snell.model.hooks import Hook, Scope, Webhook
 from snell.system.address_policy import RefusedError, Target, check_url
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
-from snell.system.handler_context import HandlerContext
-from snell.system.http_client import Call, HttpError, require_engine, resolver, send_request
+from snell.system.http_client import Call, HttpError, require_http_library, resolver, send_request
 from snell.system.json_output import json_bytes
 
 LONGEST_REPLY = 64 * 1024
@@ -36,19 +36,19 @@ _LONGEST_SECRET = 4_096
 _OWN_LAYERS = ("policy", "user", "run time")
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one webhook."""
     start = time.perf_counter()
     outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     webhook = hook.handler
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
     try:
-        require_engine()
+        require_http_library()
         target = check_url(
             webhook.url,
             loopback=_is_own(hook),
@@ -57,7 +57,7 @@ def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) 
         )
         body = json_bytes(event_for_others(event, redact=is_redacted))
         with send_request(_call(webhook, target, body, context), deadline) as response:
-            status, text = response.status, response.whole(LONGEST_REPLY)
+            status, text = response.status, response.read_all(LONGEST_REPLY)
     except RefusedError as error:
         return _failed(hook, "launch", f"the address may not be called: {error}")
     except HttpError as error:
@@ -96,7 +96,7 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     return outcome
 
 
-def _call(webhook: Webhook, target: Target, body: bytes, context: HandlerContext) -> Call:
+def _call(webhook: Webhook, target: Target, body: bytes, context: Context) -> Call:
     own = {name.lower(): _filled(value, webhook, context) for name, value in webhook.headers.items()}
     kept = {name: value for name, value in own.items() if _HEADER.fullmatch(name) and name not in _OURS}
     given = {"content-type": "application/json", "accept": "application/json", **kept}
@@ -109,7 +109,7 @@ _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _filled(value: str, webhook: Webhook, context: HandlerContext) -> str:
+def _filled(value: str, webhook: Webhook, context: Context) -> str:
     """The header with its variables; one that was not granted is empty, and nothing can begin a new line."""
 
     def value_of(found: re.Match[str]) -> str:
@@ -119,7 +119,7 @@ def _filled(value: str, webhook: Webhook, context: HandlerContext) -> str:
     return _BREAKS.sub("", _NAME.sub(value_of, value)).strip()
 
 
-def _signed(webhook: Webhook, body: bytes, context: HandlerContext) -> dict[str, str]:
+def _signed(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
     key = _key(webhook, context)
     if not key:
         return {}
@@ -129,7 +129,7 @@ def _signed(webhook: Webhook, body: bytes, context: HandlerContext) -> dict[str,
     return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
 
 
-def _key(webhook: Webhook, context: HandlerContext) -> bytes:
+def _key(webhook: Webhook, context: Context) -> bytes:
     """The hook's own secret, else the user's, which is made when it is first needed."""
     if webhook.secret_env:
         secret = context.env.get(webhook.secret_env, "")

@@ -13,10 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.model.catalogue import nearest
-from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Source
-from snell.sdk.decorators import declarations, declared_in, hooks_of
-from snell.sdk.pack_context import PACK_CONTEXT, PackContext
+from snell.sdk.decorators import context_with, declarations, declared_in, hooks_of
 from snell.settings.pack_manifest import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
@@ -115,7 +113,7 @@ def _made(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ...]:
 
 
 def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
-    context = _context_with(options)
+    context = context_with(options)
     own = [
         function
         for function in declared_in(vars(module)).values()
@@ -127,34 +125,6 @@ def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
 
 def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
     return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
-
-
-def _context_with(options: Options) -> Callable[[Event], PackContext]:
-    """Return what gives all hooks of a pack the same place on one event, with the pack's options in it."""
-
-    def supply(_event: Event) -> PackContext:
-        place = _contexts_of(PACK_CONTEXT.get()).get(id(options))
-        return place if place is not None and place.options is options else _add_context(PACK_CONTEXT.get(), options)
-
-    return supply
-
-
-# The places of the last event alone: hooks are kept with the decisions they made, and must not keep a request each.
-_last: tuple[PackContext | None, dict[int, PackContext]] = (None, {})
-
-
-def _contexts_of(context: PackContext) -> dict[int, PackContext]:
-    global _last  # one tuple, replaced as a whole, for all threads
-    known, places = _last
-    if known is not context:
-        places = {}
-        _last = (context, places)
-    return places
-
-
-def _add_context(context: PackContext, options: Options) -> PackContext:
-    place = _contexts_of(context)[id(options)] = replace(context, options=options)
-    return place
 
 
 def _checked(pack: Pack, said: Options, problems: list[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from snell.system.handler_context import HandlerSettings, McpServer, ModelSettings
+from snell.model.context import HandlerSettings, McpServer, ModelSettings
 from snell.system.paths import Places
 
 

@@ -190,7 +190,7 @@ def test_a_word_that_cannot_be_read_allows_nothing(tmp_path, text: bytes):
 
 
 def test_what_was_denied_last_can_be_asked_for():
-    with Runtime.embedded(*pack_hooks("guard")) as runtime:
+    with Runtime.embed(*pack_hooks("guard")) as runtime:
         assert COMMANDS["guard.denied"](runtime, {}, {}) == {}
         runtime.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "git reset --hard"})
         told = COMMANDS["guard.denied"](runtime, {}, {})

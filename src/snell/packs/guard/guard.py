@@ -13,6 +13,7 @@ import os
 
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import other_readings
+from snell.model.context import Context
 from snell.model.effects import Ask, Deny, Tell
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS
@@ -39,7 +40,6 @@ from snell.packs.guard.snell_paths import find_snell_paths
 from snell.packs.guard.tool_access import has_command_line, judge_call, read_path, sends_data, written_text
 from snell.packs.guard.verdict_cache import cached_judgement
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import ShellCall, ToolCall
 
 MOST_PENDING = 64
@@ -47,7 +47,7 @@ _pending: dict[tuple[str, ...], Judgement] = {}  # judged before the call, to be
 
 
 @judges("PreToolUse", kind="shell", on_failure="ask")
-def command(call: ShellCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
+def command(call: ShellCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
     """Stop commands that destroy, leak or take over."""
     if not call.command or event.kind == "mcp":  # `access` judges the complete input of an MCP tool
         return None
@@ -74,7 +74,7 @@ def command(call: ShellCall, event: Event, context: PackContext) -> Deny | Ask |
 
 
 @judges("PreToolUse", kind=tuple(kind for kind in ALL_KINDS if kind != "shell"), on_failure="ask")
-def access(call: ToolCall, event: Event, context: PackContext) -> Deny | Ask | Tell | None:
+def access(call: ToolCall, event: Event, context: Context) -> Deny | Ask | Tell | None:
     """Guard secrets and Snell's own files from every tool, and judge a command line in any input."""
     if call.kind in ("agent", "skill", "other") and not has_command_line(call):
         return None
@@ -93,7 +93,7 @@ def access(call: ToolCall, event: Event, context: PackContext) -> Deny | Ask | T
 
 # Not a watcher: the next call of the session may come at once and needs what this one records.
 @informs("PostToolUse", kind=("shell", "write", "edit", "mcp"))
-def remember(call: ToolCall, event: Event, context: PackContext) -> None:
+def remember(call: ToolCall, event: Event, context: Context) -> None:
     """Remember what was written and which secrets were read, for later calls of the session."""
     if not isinstance(call, ShellCall):
         written = written_text(call, _workspace(event, context))
@@ -107,12 +107,12 @@ def remember(call: ToolCall, event: Event, context: PackContext) -> None:
 
 
 @informs("PostToolUse", kind=("read", "search", "mcp"))
-def remember_read(call: ToolCall, event: Event, context: PackContext) -> None:
+def remember_read(call: ToolCall, event: Event, context: Context) -> None:
     """Remember that a secret was read by the client's own tool."""
     _record_secrets(judge_call(call, _workspace(event, context)), call, event, context)
 
 
-def _record_secrets(judgement: Judgement, call: ToolCall, event: Event, context: PackContext) -> None:
+def _record_secrets(judgement: Judgement, call: ToolCall, event: Event, context: Context) -> None:
     names = secrets_read(judgement)
     for name in names:
         record_secret(context.marks, event.session_id, name)
@@ -134,17 +134,17 @@ def _add_findings(judgement: Judgement, *more: Finding | None) -> Judgement:
     return Judgement(strictest_verdict(findings), findings, judgement.steps)
 
 
-def _judge(line: str, event: Event, context: PackContext, workspace: Workspace) -> Judgement:
+def _judge(line: str, event: Event, context: Context, workspace: Workspace) -> Judgement:
     return cached_judgement(line, workspace, known_files(context.marks, event.session_id))
 
 
-def _workspace(event: Event, context: PackContext) -> Workspace:
+def _workspace(event: Event, context: Context) -> Workspace:
     cwd = event.cwd or context.project_dir or "/"
     home = context.env.get("HOME") or os.path.expanduser("~")
     return Workspace(cwd, home, effective_project(cwd, home, context.project_dir), find_snell_paths(context))
 
 
-def _workspaces(event: Event, context: PackContext) -> list[Workspace]:
+def _workspaces(event: Event, context: Context) -> list[Workspace]:
     """Return a workspace for every folder in which the command may run; the project stays the event's."""
     start = _workspace(event, context)
     folders = folders_of(event.payload.get("tool_input"), start.cwd, start.home, event.client, event.tool)
@@ -155,7 +155,7 @@ def _key(line: str, event: Event, workspace: Workspace) -> tuple[str, ...]:
     return event.session_id, workspace.cwd, line
 
 
-def _answer(judgement: Judgement, context: PackContext) -> Deny | Ask | Tell | None:
+def _answer(judgement: Judgement, context: Context) -> Deny | Ask | Tell | None:
     judgement, observed = apply_presets(judgement, context.options)
     if judgement.verdict == ALLOW:
         return Tell(f"guard observed: {_reason(observed)}") if observed else None

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from snell.model.context import Context
 from snell.packs.guard.snell_program import NO_PROGRAM, Program, running_program
-from snell.sdk.pack_context import PackContext
 
 _NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
 _TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs install Snell
@@ -35,7 +35,7 @@ _PARTS = ("/config", "/state", "/run")  # below `SNELL_HOME`
 NO_SNELL_PATHS = SnellPaths()
 
 
-def find_snell_paths(context: PackContext) -> SnellPaths:
+def find_snell_paths(context: Context) -> SnellPaths:
     look = context.env.get
     return _snell_paths(context.config, context.state, *(look(name, "") for name in _NAMES))
 
