@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from snell.cli.commands.test import ADVICE
 from tests.process.author import README_CASES, README_HOOK, Author
 
 pytestmark = pytest.mark.process
@@ -330,8 +331,7 @@ def test_results_can_be_read_by_a_program(author):
     [
         (
             (".",),
-            "no cases were found in `.`; write NAME.cases.toml next to a hook, "
-            "or create both with `snell new hook NAME`",
+            f"no cases were found in `.`; {ADVICE}",
         ),
         (("lonely.py",), "`lonely.py` has no cases; write them beside it, in `lonely.cases.toml`"),
         (("none",), "there is no `none`; name a case file, a hook, a settings file or a folder"),
