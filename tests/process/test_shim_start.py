@@ -236,7 +236,7 @@ def test_a_decision_that_hangs_is_given_up(hasty_shim: ShimScene) -> None:
     for pid in stopped.read_text(encoding="utf-8").split():
         with suppress(ProcessLookupError):
             os.kill(int(pid), signal.SIGKILL)
-    assert (got.exit_code, got.stderr.decode().endswith("see what your hooks do\n")) == (2, True)
+    assert (got.exit_code, got.stderr.decode().endswith("check what your hooks do\n")) == (2, True)
 
 
 def test_variables_that_load_code_do_not_reach_the_decision_in_process(native_shim: ShimScene) -> None:

@@ -187,7 +187,7 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
         ("recall", {"query": "x", "limit": "many"}, "`limit` is not valid"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
         ("forget", {"memory_id": "nobody"}, "there is no memory `nobody`"),
-        ("list", {"limit": 0}, "the limit is 0"),
+        ("list", {"limit": 0}, "`limit` must be from 1 to 1000"),
         ("export", {"output_path": "x.parquet"}, "parquet needs a library"),
         ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
