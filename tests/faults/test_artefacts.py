@@ -8,12 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.faults.counts import Figure, times
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 Fault = Callable[[Path, random.Random], None]

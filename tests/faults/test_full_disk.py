@@ -13,7 +13,7 @@ from tests.faults.ledger_on_a_full_disk import MAIL
 from tests.faults.namespaces import alone
 from tests.process.machine import HOOK
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")]
+pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 
 FULL = "`PATH/h/state/snell.db`: cannot be written: the disk is full; free some space"
 CLOSED = f"the ledger cannot write this call down, and in durable mode nothing runs without that: {FULL}"

@@ -22,7 +22,6 @@ from snell.system.paths import Places
 from tests.faults.counts import Figure, times
 from tests.process.machine import CALL, Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"

@@ -15,8 +15,6 @@ from tests.contracts.client_replies import WITH_HOOKS, asks, refuses
 from tests.golden.reading import golden, golden_files
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 RULES = """
 from snell import Ask, judges
 

@@ -7,8 +7,6 @@ import pytest
 from snell.cli.commands.test import ADVICE
 from tests.process.author import README_CASES, README_HOOK, Author
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def author(tmp_path):

@@ -13,10 +13,7 @@ from tests.helpers import call
 from tests.process.scene import Scene, wait_until
 from tests.process.stage import Stage, command
 
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="survivors are looked for in /proc")
 
 
 def failed(kind: str, message: str) -> Outcome:

@@ -15,7 +15,6 @@ import pytest
 
 from tests.process.machine import CALL, PACK, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 

@@ -12,7 +12,6 @@ from snell.clients import CLIENTS, client_named
 from snell.daemon.wire import Reply
 from tests.process.shim_scene import BOUND, ROOT, Ended, Peer, ShimScene, says
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 CALL = b'{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'

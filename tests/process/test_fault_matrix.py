@@ -25,8 +25,6 @@ from snell.store.in_memory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 SETTINGS = (None, "allow", "ask", "block")
 
 
@@ -119,7 +117,7 @@ def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(fa
         if fault.context.cancel or isinstance(fault.handler, PythonFile):
             continue
         context = fault.context
-        options = {"env": dict(context.env), "handlers": context.settings, "is_interactive": context.is_interactive}
+        options = {"env": dict(context.env), "settings": context.settings, "is_interactive": context.is_interactive}
         with Runtime.embed(fault.hook(Scope.POLICY, None), **options) as runtime:
             decision = runtime.decide(EVENTS[0])
         if (str(decision.verdict), len(decision.failures)) != ("deny", 1):

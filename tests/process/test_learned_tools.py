@@ -49,7 +49,6 @@ if len(sys.argv) > 1:
 else:
     asyncio.run(server.run_stdio_async())
 """
-pytestmark = pytest.mark.process
 
 
 class Person:
@@ -195,7 +194,7 @@ def test_a_tool_that_is_described_badly_costs_only_itself(person: Person) -> Non
     done = person.snell("tools", "learn", "--yes")
     assert done.stdout.splitlines()[2:] == [
         "claude_code: sloppy: 3 tools",
-        "claude_code: broken: the server failed: what it answers does not follow the protocol",
+        "claude_code: broken: the server failed: its reply does not follow the protocol",
     ]
     (row,) = all_learned(person.state)
     assert {name: bool(tool.schema) for name, tool in row.tools.items()} == {"good": True, "odd": False, "later": True}

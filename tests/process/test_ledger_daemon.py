@@ -11,8 +11,6 @@ import pytest
 from tests.process.machine import Machine, wait_until
 
 pytest_plugins = ("tests.process.machine_fixtures",)
-pytestmark = pytest.mark.process
-
 SNELL = Path(sys.executable).with_name("snell")
 MAIL = "mcp__mail__send_email"
 LETTER = {"to": "a@example.com", "subject": "hello", "body": "text"}

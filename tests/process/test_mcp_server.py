@@ -12,7 +12,7 @@ from snell.memory.project_identity import project_of
 from tests.process.machine import HOOK
 from tests.process.mcp_scene import SNELL, McpScene, answered, refused
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")]
+pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
 
 FACTS = [

@@ -17,7 +17,6 @@ from tests.unit.settings.workbench import hook_of, parsed, said
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))
-pytestmark = pytest.mark.process
 
 
 def context(**fields) -> Context:

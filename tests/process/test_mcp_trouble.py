@@ -13,7 +13,7 @@ from mcp import MCPError
 from tests.process.machine import HOOK, Machine
 from tests.process.mcp_scene import McpScene, answered, bounded, refused
 
-pytestmark = [pytest.mark.process, pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")]
+pytestmark = pytest.mark.skipif(not HOOK.exists(), reason="snell-hook is not beside this Python")
 pytest_plugins = ("tests.process.mcp_fixtures",)
 
 FACT = "We decided to use PostgreSQL for the orders database because SQLite locked under load"

@@ -135,7 +135,7 @@ def test_forgetting_what_was_captured_leaves_no_copy_in_the_inbox(snell, tmp_pat
     waiting = InboxEntry(content=DECIDED, source_hook="Stop", timestamp="", project=str(snell.project), signal_tier=1)
     assert snell("memory", "drain")[:2] == (0, "no captures to process\n")
     Inbox(root).deliver(encode_entry(waiting))
-    assert snell("memory", "drain")[:2] == (0, "1 capture taken up\n       1  stored\n")
+    assert snell("memory", "drain")[:2] == (0, "1 capture processed\n       1  stored\n")
     (memory,) = json.loads(snell("memory", "list", "--json")[1])["memories"]
     assert len(os.listdir(root / "processed")) == 1
     said = snell("memory", "forget", memory["id"])[1]
@@ -167,7 +167,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("remember", "ok"), "not stored: it tells too little"),
+        (("remember", "ok"), "not stored: too little content"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
         ((), "`snell memory` needs a verb: browse, consolidate, "),
@@ -176,7 +176,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("forget", "nope"), "missing: nope"),
         (("recall", "uv", "--limit", "0"), "--limit must be at least 1, not 0"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
-        (("export", "/nowhere/x.json"), "`/nowhere`: is no folder; make it, or name another"),
+        (("export", "/nowhere/x.json"), "`/nowhere`: is not a folder; create it, or name another"),
         (("export", ""), "needs one file name"),
     ],
 )

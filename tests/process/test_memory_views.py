@@ -4,8 +4,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 FACTS = [
     "We decided to use PostgreSQL for the orders database because SQLite locked under load",
     "The orders table of the database needs an index on customer_id",

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from snell.model.context import INSIDE, Context, HandlerSettings, ModelSettings, Progress
+from snell.llm.cli_program import INSIDE
+from snell.model.context import Context, HandlerSettings, ModelSettings, Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Agent, Hook, Prompt, Scope
 from snell.runtime.app import Runtime
 from tests.handler_stage import outcome_of
 from tests.helpers import call
-
-pytestmark = pytest.mark.process
 
 CODEX_OFF = (
     *("hooks", "apps", "plugins", "multi_agent", "goals", "tool_suggest"),

@@ -18,8 +18,6 @@ from tests.helpers import call, hook, untimed
 from tests.process.desk import IMPORTS, Desk, opened
 from tests.process.scene import is_alive, wait_until
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
@@ -187,7 +185,7 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
         crashed(f"{path}:10: SystemExit: 2"),
         crashed(f"{path}:13: KeyError: 'missing'"),
         crashed(f"{path}: TypeError: returned str, which is not an effect; return Deny(...), Note(...) or None"),
-        crashed(f"{path}: a value is nested too deeply, or holds itself, and cannot be written as JSON"),
+        crashed(f"{path}: a value is nested too deeply, or contains itself, and cannot be written as JSON"),
         Outcome(effects=(Rewrite({"path": "/a"}),)),
         Outcome(effects=(Deny("no"),)),
     ]

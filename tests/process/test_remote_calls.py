@@ -19,8 +19,6 @@ from snell.operations.rpc import ENV_NAMES, CallError, Rpc
 from snell.runtime.app import Runtime
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 COMMON = {"sessionId": "3f2c", "transcriptPath": "/t.jsonl", "cwd": "/", "permissionMode": "default"}
 PRE = {**COMMON, "toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": "t1"}
 

@@ -13,8 +13,6 @@ from snell.runtime.app import Runtime
 from snell.settings.trust import approve, review
 from snell.system.paths import Places
 
-pytestmark = pytest.mark.process
-
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 

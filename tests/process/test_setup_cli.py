@@ -12,6 +12,7 @@ import pytest
 
 from snell.cli.confirmation import AGENT_MARKERS, WITHOUT_TERMINAL
 from snell.settings.snell_commands import wrapped_command
+from tests.fork_server import start_module
 from tests.process.author import Author
 from tests.unit.runtime.runtime_helpers import snapshot
 
@@ -39,16 +40,15 @@ class Owner(Author):
         """As for an author, however much is shown: a diff is longer than a terminal's buffer."""
         ours, theirs = pty.openpty()
         os.write(ours, typed.encode())
-        command = [sys.executable, "-m", "snell", *words]
-        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        with subprocess.Popen(command, cwd=self.project, env={**self.env, **env}, **ends) as process:
-            os.close(theirs)
-            shown = b""
-            with suppress(OSError):  # how a terminal says that nobody writes any more
-                while part := os.read(ours, 65536):
-                    shown += part
-            os.close(ours)
-            process.wait(100)
+        streams = (theirs, theirs, theirs)
+        process = start_module("snell", *words, cwd=self.project, env={**self.env, **env}, streams=streams)
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how a terminal says that its last writer has closed it
+            while part := os.read(ours, 65536):
+                shown += part
+        os.close(ours)
+        process.wait(100)
         return shown.decode()
 
 
@@ -270,7 +270,7 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
     assert 'import_hooks = ["claude-code"]' in out
     found = json.loads(owner.snell("import", "claude-code", "--json")[1])
     assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh", "Is it safe?"]
-    assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
+    assert "hooks of `emacs` cannot be imported; supported: claude-code" in owner.snell("import", "emacs")[2]
 
 
 def test_a_new_client_has_its_module_its_set_up_and_a_golden_file(owner: Owner) -> None:

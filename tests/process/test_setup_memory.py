@@ -88,7 +88,7 @@ def test_where_no_client_is_found_a_flag_still_switches_it(owner: Owner) -> None
         code, out, _ = owner.snell("setup", flag)
         assert (code, out.splitlines()[1:]) == (0, [f"memory: {word}, set in `{path}`"])
         assert (out.startswith("no client was found on this machine"), path.read_text()) == (True, text)
-        assert f"capturing is {word} here" in stats(owner)
+        assert f"capturing is {word} in this folder" in stats(owner)
 
 
 def test_an_agent_cannot_switch_it(owner: Owner) -> None:

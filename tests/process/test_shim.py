@@ -12,7 +12,6 @@ import pytest
 from snell.daemon.wire import KEEPALIVE, LARGEST_ENVIRONMENT, LARGEST_STDIN, Reply, Request
 from tests.process.shim_scene import BOUND, SHIM, VERSION, Ended, Peer, ShimScene, answers, ended, reads, says
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from tests.process.shim_scene import BOUND, Ended, Peer, ShimScene, ended
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 HELLO = f'{{"cmd":"bridge","args":{{"name":"mcp","cwd":"{os.getcwdb().hex()}"}}}}\n'.encode()

@@ -17,7 +17,6 @@ import pytest
 
 from tests.process.shim_scene import BOUND, TEST_DAEMON, Ended, ShimScene, compiled, ended
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 OTHER_USER = """

@@ -13,8 +13,6 @@ from tests.hostile_repository import git, hostile
 from tests.process.author import Author
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 SOURCE = Path(__file__).parents[2] / "src/snell"
 CASE = '[[case]]\nname = "{}"\nevent = {{ on = "Stop" }}\nexpect = "no_opinion"\n'
 

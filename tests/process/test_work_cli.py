@@ -74,7 +74,7 @@ def test_what_is_not_there_is_said_in_one_line(snell):
     assert snell("session", "show", "7")[0::2] == (1, "snell: there is no session `7`\n")
     assert snell("task", "list")[1] == "no tasks yet; `snell effort start` creates one\n"
     assert snell("agent", "list")[1] == "no agents yet\n"
-    assert "no agent has a name here yet" in snell("fleet")[1]
+    assert "no named agents yet" in snell("fleet")[1]
 
 
 def test_a_project_that_was_moved_takes_its_efforts_along(snell, tmp_path):
@@ -99,7 +99,7 @@ def test_a_project_that_was_moved_before_it_wrote_anything_is_taken_along_when_a
     before.rename(after)
     snell.project = after
     code, _, err = snell("effort", "log", "--effort", "1", "one")
-    assert (code, f"`{before}`, is not there any more" in err, before.exists()) == (1, True, False)
+    assert (code, f"`{before}`, does not exist any more" in err, before.exists()) == (1, True, False)
     assert snell("effort", "resume", "1")[0] == 0
     assert snell("effort", "log", "one")[1] == f"logged in {after}/.tasks/t/1_FIX_LOG.md\n"
 

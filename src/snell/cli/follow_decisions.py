@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.protocols import Transaction
+from snell.model.protocols import Database, Transaction
 from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime.database_journal import session_beginning
-from snell.store.sqlite import SqliteDatabase
 
 AT_ONCE = 200
 TRACE_MS = 500  # a decision's trace is written within this time, or never
@@ -42,7 +41,7 @@ class SeenDecision(Struct, frozen=True):
 class Follower:
     """Return each decision once, in order; `session` is a prefix of a session id."""
 
-    def __init__(self, database: SqliteDatabase, session: str = "") -> None:
+    def __init__(self, database: Database, session: str = "") -> None:
         self._database = database
         self._session = session_beginning(session)
         self._at = 0

@@ -16,9 +16,9 @@ from snell.settings.load import load
 from snell.settings.locate import FOLDER
 from snell.settings.problems import InvalidValueError
 from snell.setup.edit_toml import with_value
+from snell.store import display_address
 from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.paths import Places, make_private
-from snell.system.server_address import shown_address
 
 LARGEST = 1_048_576
 TABLE = "pack", "remember"
@@ -70,7 +70,7 @@ def _recipients(where: Places, env: Mapping[str, str]) -> str:
     if settings.get("embedding") == "endpoint" and settings.get("endpoint"):
         found.append(f"texts and queries are sent to `{_host(str(settings['endpoint']))}` for embedding")
     if settings.get("share") is True and (server := loaded.value("database")):
-        found.append(f"memories of projects with a remote are shared through `{shown_address(str(server))}`")
+        found.append(f"memories of projects with a remote are shared through `{display_address(str(server))}`")
     return f"{' and '.join(found)}, as your settings say" if found else "only on this machine, sent nowhere"
 
 

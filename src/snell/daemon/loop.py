@@ -70,7 +70,7 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._ending = asyncio.Event()
-        self._pace = Pace(self._idle, f"{runtime.database.path}-wal" if runtime.database else os.devnull)
+        self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
         self._is_new = True
         self._services = OptionalServices(where, dict(os.environ))
 
@@ -109,7 +109,7 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
-            "shed": self._handler.shed,
+            "shed": self._handler.dropped,
             "journal": _journal(self._runtime),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
@@ -125,7 +125,7 @@ class Daemon:
         self._last = time.monotonic()
         self._pace.note_work()
         if self._services.feed:
-            self._services.feed.written()
+            self._services.feed.count_row()
         if hand_over_to(request.build, self.where.run):
             self._ending.set()  # this request is still answered; the next one starts the newer daemon
 

@@ -52,7 +52,7 @@ class MemoryTimer:
         memories = sys.modules.get("snell.memory.service")
         return bool(memories and memories.has_to_catch_up(self._runtime))
 
-    def _process(self, goes_on: bool) -> None:
+    def _process(self, continues: bool) -> None:
         from snell.memory.service import memories_of  # many daemons never need it
 
         try:
@@ -60,7 +60,7 @@ class MemoryTimer:
             if not self._is_first and memories.inbox and self._is_delegated(memories.inbox.count()):
                 self.is_behind, self._has_more, self.problems = True, False, []
                 return
-            self.problems = memories.look_after(is_first=self._is_first, goes_on=goes_on).problems
+            self.problems = memories.maintain(is_first=self._is_first, continues=continues).problems
             self.problems += [self._catch_up.problem] if self._catch_up and self._catch_up.problem else []
             self._is_first = False
             self.is_behind = memories.is_behind

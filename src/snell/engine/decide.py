@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.aggregate import aggregate, is_denied
-from snell.engine.deferred_notes import deliver_or_hold
+from snell.engine.deferred_notes import HELD_NOTES, deliver_or_hold
 from snell.engine.limit_effects import express_effect, limit_effects, rewrite_in
 from snell.engine.registry import once_mark, rewrite_order
 from snell.engine.stop_limits import limit_stops
@@ -53,7 +53,7 @@ def decide(
                 break
             rounds.append(Round(name, event, hooks, tuple(outcomes)))
         else:
-            return finish_decision(Decision(event=event, rounds=tuple(rounds)), marks)
+            return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
     case = Case(event, pick, book, validate)
     for tier in pick.tiers:
         if case.policy_has_denied:
@@ -65,14 +65,18 @@ def decide(
     if pick.varies:
         _mark_once(case, marks)
     if case.is_quiet:
-        return finish_decision(Decision(event=event, rounds=tuple(case.rounds)), marks)
-    return finish_decision(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
+        return finish_decision(Decision(event=event, rounds=tuple(case.rounds), in_ledger=pick.keeps_call), marks)
+    decision = aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped)
+    return finish_decision(replace(decision, in_ledger=pick.keeps_call), marks)
 
 
 def finish_decision(decision: Decision, marks: Store) -> Decision:
-    """What earlier events left behind: notes that waited, and how often a stop was blocked."""
-    if decision.event.row.subject in _TURN:
+    """Apply what earlier events left in the marks: notes that wait, and how often a stop was blocked."""
+    event = decision.event
+    if event.row.subject in _TURN:
         decision = limit_stops(decision, marks)  # first: a note that went along with a lifted block has to wait
+    if not decision.notes and (not event.takes_notes or not marks.get(f"session:{event.session_id}", HELD_NOTES)):
+        return decision  # nearly always
     return deliver_or_hold(decision, marks)
 
 

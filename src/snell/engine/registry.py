@@ -13,7 +13,7 @@ from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
 from snell.model.events import Event
-from snell.model.hooks import Broken, Hook, Pick, Scope, Switches, Tier
+from snell.model.hooks import Broken, Hook, Inline, Pick, Scope, Switches, Tier
 from snell.model.protocols import Condition, Store
 
 MEMO_LIMIT = 512  # tool names and paths come from outside
@@ -171,7 +171,10 @@ def _arranged(hooks: list[Hook], event: Event) -> Pick:
     has_conditions = any(hook.condition for hook in distinct)
     simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
     rounds = _rounds(tiers[0]) if simple_tier and not varies and not has_conditions else ()
-    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, rounds)
+    watchers = tuple(hook for hook in distinct if hook.runs_later)
+    writes_rows = any(isinstance(each.handler, Inline) and each.handler.batches for each in watchers)
+    keeps_call = writes_rows and event.name == "PreToolUse"
+    return Pick(tuple(distinct), tuple(tiers), watchers, keeps_call, varies, rounds)
 
 
 def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:

@@ -27,7 +27,7 @@ from snell.model.hooks import Hook, Scope, Webhook
 from snell.system.address_policy import RefusedError, Target, check_url
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
-from snell.system.http_client import Call, HttpError, require_engine, resolver, send_request
+from snell.system.http_client import Call, HttpError, require_http_library, resolver, send_request
 from snell.system.json_output import json_bytes
 
 LONGEST_REPLY = 64 * 1024
@@ -48,7 +48,7 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
     try:
-        require_engine()
+        require_http_library()
         target = check_url(
             webhook.url,
             loopback=_is_own(hook),
@@ -57,7 +57,7 @@ def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outc
         )
         body = json_bytes(event_for_others(event, redact=is_redacted))
         with send_request(_call(webhook, target, body, context), deadline) as response:
-            status, text = response.status, response.whole(LONGEST_REPLY)
+            status, text = response.status, response.read_all(LONGEST_REPLY)
     except RefusedError as error:
         return _failed(hook, "launch", f"the address may not be called: {error}")
     except HttpError as error:

@@ -20,7 +20,7 @@ from snell.model.context import Context, ModelSettings
 from snell.redact import redact
 from snell.system.address_policy import RefusedError, Target, check_url
 from snell.system.deadline import Deadline
-from snell.system.http_client import Call, HttpError, Reading, require_engine, resolver, send_request
+from snell.system.http_client import Call, HttpError, Response, require_http_library, resolver, send_request
 from snell.system.run_program import environment, run
 
 LONGEST_ANSWER = 2_000_000
@@ -95,7 +95,7 @@ class Model:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
         body = msgspec.json.encode(form.body(question, is_plain=is_plain))
         try:
-            require_engine()
+            require_http_library()
             target = self._target(form)
             call = Call("POST", target, {**headers, **form.headers(self._key(form, target))}, body)
             with send_request(call, self._deadline) as response:
@@ -146,9 +146,9 @@ class _NotTakenError(Exception):
     """The server does not know something that we asked for."""
 
 
-def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
+def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
     if response.status != 200:
-        text = response.whole(LONGEST_ANSWER).decode("utf-8", "replace")
+        text = response.read_all(LONGEST_ANSWER).decode("utf-8", "replace")
         if response.status == 400 and not is_plain:
             raise _NotTakenError
         raise ModelError("output", f"the model's server answered with status {response.status}: {_short(text)}")
@@ -162,12 +162,12 @@ def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
     return turn
 
 
-def _read(form: ModuleType, response: Reading) -> Turn | None:
+def _read(form: ModuleType, response: Response) -> Turn | None:
     turn: Turn | None
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         turn = form.turn_from(_events(response))
     else:
-        turn = form.turn_of(_object(response.whole(LONGEST_ANSWER)))
+        turn = form.turn_of(_object(response.read_all(LONGEST_ANSWER)))
     return turn
 
 
@@ -187,7 +187,7 @@ def _object(data: bytes) -> dict[str, Any]:
         raise ModelError("output", f"the model's server did not answer with JSON: {error}") from None
 
 
-def _events(response: Reading) -> Iterator[dict[str, Any]]:
+def _events(response: Response) -> Iterator[dict[str, Any]]:
     """The objects of a stream of server-sent events."""
     rest, length = b"", 0
     for chunk in response.chunks():

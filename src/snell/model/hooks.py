@@ -228,6 +228,7 @@ class Pick(Struct, frozen=True):
     hooks: tuple[Hook, ...] = ()  # all of them, in execution order
     tiers: tuple[Tier, ...] = ()
     watchers: tuple[Hook, ...] = ()
+    keeps_call: bool = False  # this is a tool call that a watcher writes to the ledger
     varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
     # Where one tier is all there is: its rounds, by name, as long as no hook has an effect.
     rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()

@@ -99,7 +99,7 @@ def _work(event: Event, runtime: Runtime, payload: Arguments, env: Mapping[str, 
     options = options_of("sessions", runtime.context_for(event).registry.hooks())
     usage = runtime.store.get(f"session:{asked.session_id}", USAGE)
     caller = caller_for(env, options, usage_of(usage, options["context_window"]))
-    trouble = transcript_end.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
+    trouble = transcript_end.find_failure(tail_of(asked.transcript_path)) if name == "Stop" else ""
     try:
         return database_of(runtime).run(lambda tx: _handle(tx, name, asked, caller, answer, trouble))
     except StoreError:  # the agent must not be blocked by a storage problem

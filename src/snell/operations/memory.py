@@ -291,7 +291,7 @@ def _after_adopting_project(call: Call) -> Call:
     """Make the memories of a project that was moved follow it before the call."""
 
     def answer(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
-        memories_of(runtime).come_along(env.get("CWD", ""))
+        memories_of(runtime).follow_rename(env.get("CWD", ""))
         return call(runtime, arguments, env)
 
     return answer

@@ -4,6 +4,7 @@ Snell has given. All that does not change from event to event is built once and 
 """
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
@@ -20,6 +21,8 @@ from snell.runtime.dynamic_hooks import DynamicHooks
 from snell.runtime.hook_loader import HookLoader, LoadedHooks
 from snell.runtime.missing_packages import missing_packages
 from snell.sdk.permission_rules import holds
+from snell.settings.file_watch import have_changed
+from snell.settings.load import Loaded
 
 DIRECTORIES = 64  # how many working directories are remembered
 
@@ -47,18 +50,19 @@ class ContextBuilder:
         self._folders: OrderedDict[Key, Folder] = OrderedDict()
         self._embedded: tuple[tuple[Hook, ...], Registry] | None = None
 
-    def context_for(self, event: Event, decision_id: str = "", env: Mapping[str, str] | None = None) -> Context:
+    def context_for(self, event: Event, env: Mapping[str, str] | None = None) -> Context:
         """Return what applies to this event; `env` is the caller's environment where it is not our own."""
+        decision_id = new_id()
         if self.loader:
-            policy = env.get("SNELL_POLICY", "") if env else ""
+            policy = "" if env is None else env.get("SNELL_POLICY", "")
             context = self._folder_context((event.cwd or "/", event.client, policy))
-            env = self.base.env if env is None else env
+            registry, env = context.registry, self.base.env if env is None else env
         else:
-            context, env = self.base, self.base.env
+            context, registry, env = self.base, self._embedded_registry(), self.base.env
         context = replace(
             context,
             env=env,
-            registry=context.registry if self.loader else self._embedded_registry(),
+            registry=registry,
             decision_id=decision_id,
             late=lambda hook, on, outcome: self._late(hook, on, outcome, decision_id),
         )
@@ -75,7 +79,7 @@ class ContextBuilder:
     def _folder_context(self, key: Key) -> Context:
         assert self.loader
         known = self._folders.get(key)
-        if known is None or known.loaded.files.is_stale():
+        if known is None or is_stale(known.loaded.files):
             known = self._folders[key] = self._built(self.loader.load(*key))
             if len(self._folders) > DIRECTORIES:
                 self._folders.popitem(last=False)
@@ -97,6 +101,16 @@ class ContextBuilder:
             trusts_notes=loaded.files.trusts_notes,
         )
         return Folder(loaded, registered, context)
+
+
+def is_stale(loaded: Loaded) -> bool:
+    """Return whether a file that was read, or was not found, has changed since, or a pause has run out."""
+    return have_changed(loaded.files) or (loaded.pause is not None and not loaded.pause.is_on())
+
+
+def new_id() -> str:
+    """Return an id for a decision: time first, so that ids sort; random enough for one machine."""
+    return f"{time.time_ns() // 1_000_000:x}-{os.urandom(4).hex()}"
 
 
 def _registry(hooks: Iterable[Hook], switches: Switches) -> Registry:

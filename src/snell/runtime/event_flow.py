@@ -29,7 +29,7 @@ from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.context import ContextBuilder
 from snell.runtime.dedupe import DecisionCache, delivery_key
 from snell.runtime.executor import Executor
-from snell.runtime.journal import Journal, NoJournal, new_id
+from snell.runtime.journal import Journal, NoJournal
 from snell.runtime.watchers import Job, Watchers
 
 SHOWN_PROBLEMS = 3
@@ -92,7 +92,7 @@ class EventFlow:
         key, size = delivery_key(event, request_id)
         if earlier := self.decided.get(key):
             return EventRun(event, key, self.contexts.base, None, earlier, size)
-        context = self.contexts.context_for(event, new_id(), env)
+        context = self.contexts.context_for(event, env)
         if changes:
             context = replace(context, **changes)
         return EventRun(event, key, context, decide(event, context.registry, context.marks, self.validate), None, size)
@@ -109,7 +109,7 @@ class EventFlow:
             decision,
             id=work.context.decision_id,
             tells=(*problems, *decision.tells),
-            in_ledger=self.watchers.keeps_call(work.event, work.context),
+            in_ledger=decision.in_ledger and work.context.database is not None,
         )
         self.decided.keep(work.key, decision, work.size)
         self.journal.commit(decision, work.key)

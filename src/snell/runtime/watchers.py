@@ -22,12 +22,11 @@ from snell.model.effects import Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
-from snell.model.protocols import Store
+from snell.model.protocols import Database, Store
 from snell.runtime.background_hooks import BackgroundHooks
 from snell.runtime.executor import Executor
 from snell.runtime.journal import Journal
 from snell.runtime.ledger_repair import LedgerUpkeep
-from snell.store.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -66,17 +65,11 @@ class Watchers:
         background: BackgroundHooks,
         marks: Store,
         journal: Journal,
-        database: SqliteDatabase | None,
+        database: Database | None,
     ) -> None:
         self._executor, self._background = executor, background
         self._marks, self._journal, self._database = marks, journal, database
         self.ledger = LedgerUpkeep(database)
-
-    def keeps_call(self, event: Event, context: Context) -> bool:
-        """Return whether a watcher writes this tool call to the ledger."""
-        if self._database is None or event.name != "PreToolUse":
-            return False
-        return bool(self._executor.plan(watchers_for(event, context)).batched)
 
     def jobs_after(self, decision: Decision, context: Context, size: int) -> list[Job]:
         """Return what is to be done after this event; asynchronous watchers are pending from now on."""

@@ -100,7 +100,7 @@ def handler_for(part: HandlerPart, values: dict[str, Any], reading: Reading) -> 
     return _MAKERS[part.row.name](part, values, reading)
 
 
-def word_for(handler: Handler) -> str:
+def json_type_name(handler: Handler) -> str:
     """A word that reminds people of what a handler does."""
     if isinstance(handler, Command):
         words = handler.command.split()

@@ -9,7 +9,7 @@ from snell.model.hooks import Hook, Source
 from snell.sdk.permission_rules import check as check_rule
 from snell.settings.client_hook_files import speaks
 from snell.settings.digests import short_digest
-from snell.settings.handler_rows import HandlerPart, handler_for, handler_part, word_for
+from snell.settings.handler_rows import HandlerPart, handler_for, handler_part, json_type_name
 from snell.settings.parse_types import MOST_COMPLAINTS, Declared, Entry, Fault, Reading
 from snell.settings.problems import InvalidValueError
 from snell.settings.schema import ANY_HANDLER_KEY, ENTRY, FLAT, IN_TABLE, Key, Spellings
@@ -185,7 +185,7 @@ def _built(found: _Fields, event: str, part: HandlerPart) -> Declared:
     handler = handler_for(part, values, found.reading)
     definition = {**values, "event": event, "handler": part.row.name, **part.defaults_of(values)}
     source = Source(found.reading.layer, found.reading.file, found.entry.line)
-    made = f"{event}-{word_for(handler)}-{short_digest(definition)}"
+    made = f"{event}-{json_type_name(handler)}-{short_digest(definition)}"
     hook = Hook(
         id=values.get("id") or made,
         event=event,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from snell.model.hooks import Hook, PythonFile, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective, switches
 from snell.settings.file_digests import FileDigests
-from snell.settings.file_watch import FileStamp, have_changed, stamp_of, watch_file
+from snell.settings.file_watch import FileStamp, stamp_of, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
@@ -39,10 +39,6 @@ class Loaded(Struct, frozen=True):
     is_trusted: bool = False  # did a person approve what this project brings?
     trusts_notes: bool = False  # and its LOCAL.md?
     pause: Pause | None = None
-
-    def is_stale(self) -> bool:
-        """Whether a file that was looked at, or looked for, has changed, or a pause has run out."""
-        return have_changed(self.files) or (self.pause is not None and not self.pause.is_on())
 
     def value(self, name: str) -> Any:
         """The value that holds for a setting."""

@@ -65,6 +65,6 @@ def test_the_next_address_of_a_name_is_called_when_the_first_does_not_connect():
     with serving(Answer("here")) as server, black_hole(port=server.port, address="127.0.0.2"):
         target = Target("http", "twice.example", server.port, "/", ("127.0.0.2", "127.0.0.1"))
         with send_request(Call("POST", target), Deadline(PATIENCE)) as response:
-            assert response.whole(100) == b"here"
+            assert response.read_all(100) == b"here"
     (request,) = server.sent
     assert request.headers["host"] == f"twice.example:{server.port}"

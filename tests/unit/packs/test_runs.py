@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snell.embed import ToolRunner
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import persistent_scope
 from snell.records import ledger, replays
 from snell.work import runs
 from snell.work.runs import Run

@@ -174,7 +174,7 @@ def test_a_whole_call_costs_no_more_than_a_few_rows(
     fire(runtime, "SessionStart", tmp_path, source="startup")
     assert runtime.database is not None
     if is_shared:
-        runtime.database.run(lambda tx: work_rows.begin(tx, "team"))
+        runtime.database.run(lambda tx: work_rows.start_sharing(tx, "team"))
     event = event_from(
         {"session_id": "w", "cwd": str(tmp_path / "p"), "tool_name": "Bash", "tool_input": {"command": "ls"}},
         "PreToolUse",

@@ -11,8 +11,8 @@ from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline
 from snell.records import marks
 from snell.runtime.app import Runtime
+from snell.runtime.context import new_id
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.journal import new_id
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 

@@ -8,8 +8,8 @@ from snell.cli.checks import text_in
 from snell.model.context import Context
 from snell.model.errors import SnellError
 from snell.packs.guard.judge import Judgement, judge
-from snell.packs.guard.shell.known_values import UNKNOWN
-from snell.packs.guard.snell_paths import snell_paths
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.snell_paths import find_snell_paths
 from snell.system.paths import places
 
 EXAMPLE = "snell check command 'rm -rf build && git push --force'"
@@ -55,8 +55,8 @@ def _judge_args(args: argparse.Namespace) -> Judgement:
 
 def _judge(command: str, cwd: str, home: str) -> Judgement:
     where = places(os.environ)
-    own = snell_paths(Context(env=os.environ, config=where.config, state=where.state))
-    return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"), own=own)
+    snell_paths = find_snell_paths(Context(env=os.environ, config=where.config, state=where.state))
+    return judge(command, cwd or os.getcwd(), home or os.path.expanduser("~"), snell_paths=snell_paths)
 
 
 def _as_data(judgement: Judgement) -> dict[str, Any]:

@@ -73,12 +73,12 @@ def _list(args: argparse.Namespace, database: Database) -> int:
 def _only_claimed(args: argparse.Namespace, database: Database) -> list[Call]:
     """Return calls that were claimed, but have no ledger row yet or lost it in a crash."""
     wanted = {"session_id": args.session, "run_id": args.run, "raw_tool_name": args.tool, "status": args.status}
-    found = database.run(lambda tx: resume.only_claimed(tx, args.limit, args.run or args.session))
+    found = database.run(lambda tx: resume.calls_from_claims(tx, args.limit, args.run or args.session))
     return [call for call in found if all(getattr(call, name) == value for name, value in wanted.items() if value)]
 
 
 def _show(args: argparse.Namespace, database: Database) -> int:
-    found = database.run(lambda tx: ledger.find_like(tx, args.id))
+    found = database.run(lambda tx: ledger.find_by_prefix(tx, args.id))
     if len(found) != 1:
         what = "several calls match" if found else "no call matches"
         raise SnellError(f"{what} `{args.id}`", advice="`snell ledger list` shows the ids")

@@ -11,7 +11,7 @@ from snell.system.paths import places
 from snell.system.supervisor import Restart, Run, supervise
 from snell.system.transcripts import tail_of
 from snell.work.session_events import restart_prompt
-from snell.work.transcript_end import trouble_in
+from snell.work.transcript_end import find_failure
 
 EXAMPLE = "snell run -- claude"
 
@@ -62,7 +62,7 @@ def _restart_after_exit(id_: str) -> Restart | None:
     restart = _restart(known)
     session = known.get("session")
     transcript = session.get("transcript") if isinstance(session, dict) else ""
-    if restart is None and isinstance(transcript, str) and trouble_in(tail_of(transcript)) == "exhausted":
+    if restart is None and isinstance(transcript, str) and find_failure(tail_of(transcript)) == "exhausted":
         return Restart("exhausted", restart_prompt(None))
     return restart
 

@@ -18,9 +18,9 @@ from snell.settings.load import Loaded, load
 from snell.settings.locate import FOLDER, Located, locate
 from snell.settings.parse_types import Value
 from snell.settings.problems import Problem
+from snell.store import display_address
 from snell.system.paths import Places, places
 from snell.system.run_program import adopt_orphans
-from snell.system.server_address import shown_address
 
 EXAMPLE = "snell settings --effective"
 
@@ -144,7 +144,7 @@ def _describe(problem: Problem) -> str:
 
 def _public_value(value: Value) -> Any:
     """Return the value without secrets, such as the password in a database address."""
-    return shown_address(value.value) if value.name == "database" and value.value else value.value
+    return display_address(value.value) if value.name == "database" and value.value else value.value
 
 
 def _as_json(value: Any) -> str:

@@ -47,7 +47,7 @@ def checks(installation: Installation) -> Iterator[Check]:
         advice = f"stop the daemon and move {path} away; Snell then creates a new one"
         yield Check("store", "fail", f"{path} is damaged: {damage[0]}", advice)
         return
-    size = path.stat().st_size + database.log_size()
+    size = database.size()
     status: Status = "warn" if size > LARGE else "ok"
     advice = (
         "old decisions are deleted automatically, but not before they were sent to the configured `database`"

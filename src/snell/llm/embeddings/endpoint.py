@@ -113,7 +113,7 @@ class Endpoint:
             with send_request(Call("POST", target, headers, body), deadline) as reading:
                 if reading.status != 200:
                     raise EmbeddingError(f"{self._url} answered with status {reading.status}")
-                return reading.whole(LARGEST_ANSWER)
+                return reading.read_all(LARGEST_ANSWER)
         except (HttpError, RefusedError, ValueError) as error:
             raise EmbeddingError(f"{self._url}: {error}") from None
         except DeadlineExceededError:

@@ -32,10 +32,10 @@ class SnellPaths(Struct, frozen=True):
 
 
 _PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
-NOWHERE = SnellPaths()
+NO_SNELL_PATHS = SnellPaths()
 
 
-def snell_paths(context: Context) -> SnellPaths:
+def find_snell_paths(context: Context) -> SnellPaths:
     look = context.env.get
     return _own(context.config, context.state, *(look(name, "") for name in _NAMES))
 

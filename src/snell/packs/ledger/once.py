@@ -17,10 +17,9 @@ from snell.model.protocols import Database, Transaction
 from snell.packs.ledger.call_description import NamedCall, describe_call, error_of, name_call, preview_of
 from snell.packs.ledger.claimed_keys import hold
 from snell.packs.ledger.policies import Rules, rules_for
-from snell.records import claims, lost_ledger, resume
+from snell.records import claims, crash_points, lost_ledger, resume
 from snell.records.claims import Claim, Receipt
-from snell.records.crash_points import reach
-from snell.records.resume import Resumed
+from snell.records.resume import ResumeResult
 from snell.records.side_effects import Rule
 from snell.sdk.decorators import informs, judges
 from snell.system.wall_clock import now_ms
@@ -37,12 +36,12 @@ def once(event: Event, context: Context) -> Deny | Ask | None:
     if rules.problem:
         return _closed(rules.problem)
     which = name_call(event, context)
-    reach("before claim")
+    crash_points.notify("before claim")
     try:
         answer = _claimed(context.database, event, context, which, rules)
     except StoreError as error:
         return _closed(str(error))
-    reach("after claim")
+    crash_points.notify("after claim")
     return answer
 
 
@@ -55,12 +54,12 @@ def receipt(event: Event, context: Context) -> Tell | None:
     failed = error_of(event)
     status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
     kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
-    reach("before receipt")
+    crash_points.notify("before receipt")
     try:
         claims.put_receipt(context.database, kept)
     except StoreError as error:
         return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
-    reach("after receipt")
+    crash_points.notify("after receipt")
     return None
 
 
@@ -85,10 +84,10 @@ def resumed(event: Event, context: Context) -> Note | Tell | None:
     )
 
 
-def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[Resumed, str]:
+def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[ResumeResult, str]:
     lost = lost_ledger.lost_ledger(tx)
     if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
-        lost_ledger.begin_since(tx, which.run_id)
+        lost_ledger.record_new_run(tx, which.run_id)
     return resume.resume(tx, which.run_id, now_ms()), lost
 
 
@@ -108,7 +107,7 @@ def _claimed(database: Database, event: Event, context: Context, which: NamedCal
 def _contested(
     tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: Context, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, context, rules):
+    if (lost := lost_ledger.loss_for_run(tx, which.run_id)) and _happens_once(event, which, context, rules):
         return _forgotten(which, lost)
     wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)

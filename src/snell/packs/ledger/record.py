@@ -30,9 +30,8 @@ from snell.packs.ledger.call_description import (
 )
 from snell.packs.ledger.claimed_keys import key_held
 from snell.packs.ledger.policies import rules_for
-from snell.records import claims, ledger, resume
+from snell.records import claims, crash_points, ledger, resume
 from snell.records.claims import Receipt
-from snell.records.crash_points import reach
 from snell.records.ledger import Call, End
 from snell.sdk.decorators import watches
 from snell.system.wall_clock import now_ms
@@ -50,9 +49,9 @@ def begun(event: Event, context: Context) -> None:
     call_durations.start(who_what.call_id)
     about = describe_call(event, who_what.tool, rules_for(context).rules, context)
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
-    reach("before row")
+    crash_points.notify("before row")
     context.database.run(lambda tx: _begin(tx, event, context, who_what, about, request))
-    reach("after row")
+    crash_points.notify("after row")
 
 
 def _begin(
@@ -87,9 +86,9 @@ def ended(event: Event, context: Context) -> None:
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = body_of(answer) if context.options.get("keep_output") else NOTHING
-    reach("before settling")
+    crash_points.notify("before settling")
     context.database.run(lambda tx: _end(tx, event, context, which, about, request, response))
-    reach("after settling")
+    crash_points.notify("after settling")
 
 
 def _end(

@@ -15,7 +15,7 @@ from snell.llm.embeddings.stems import telling_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
-from snell.memory.project_identity import came_along, has_to_come_along, project_of
+from snell.memory.project_identity import follow_rename, needs_rename, project_of
 from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found
@@ -150,5 +150,5 @@ def _count(event: Event, context: Context) -> int:
 
 
 def _come_along(database: Database, folder: str) -> None:
-    if database.run(lambda tx: has_to_come_along(tx, folder), only_reads=True):
-        database.run(lambda tx: came_along(tx, folder))
+    if database.run(lambda tx: needs_rename(tx, folder), only_reads=True):
+        database.run(lambda tx: follow_rename(tx, folder))

@@ -49,7 +49,7 @@ def create_by_phase(event: Event, context: Context) -> None:
 
 
 def _from_proof(tx: Transaction, event: Event, context: Context, label: str, proof: dict[str, Any]) -> Record:
-    project = projects.find_around(tx, event.cwd)
+    project = projects.find_enclosing(tx, event.cwd)
     named = proof.get("skill")
     skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
     agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
@@ -92,10 +92,12 @@ def _resume(event: Event, context: Context, rest: str) -> str:
 def _log(event: Event, context: Context, rest: str) -> str:
     if not rest:
         raise SnellError("there is nothing to log")
-    place = _begun(context, event, lambda tx: effort_commands.log_place(tx, event.cwd, context.env.get("AGENT_ID", "")))
+    place = _begun(
+        context, event, lambda tx: effort_commands.locate_log(tx, event.cwd, context.env.get("AGENT_ID", ""))
+    )
     artefacts.append(place["path"], artefacts.stamp_heading(rest))
     assert context.database is not None  # it was there a moment ago
-    context.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    context.database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
     return f"Logged in `{place['path']}`."
 
 

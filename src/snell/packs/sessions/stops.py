@@ -15,7 +15,7 @@ from snell.sdk.decorators import informs
 from snell.system.transcripts import tail_of
 from snell.work.session_events import restart_prompt
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart
-from snell.work.transcript_end import trouble_in
+from snell.work.transcript_end import find_failure
 
 TEXTS = {
     "exhausted": "the context is used up; in a new session the effort goes on (`snell run -- AGENT` starts one)",
@@ -29,7 +29,7 @@ def ending(event: Event, context: Context) -> Tell | None:
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:
         return None
-    trouble = trouble_in(tail_of(event.transcript_path))
+    trouble = find_failure(tail_of(event.transcript_path))
     context.marks.put(f"session:{event.session_id}", "trouble", trouble)
     if trouble == "exhausted" and run:
         ask_for_restart(event, context.marks, context.env, "exhausted", restart_prompt(None))

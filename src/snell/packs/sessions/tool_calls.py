@@ -20,7 +20,7 @@ from snell.redact import redact_data
 from snell.sdk.decorators import informs, judges
 from snell.system.transcripts import tail_of
 from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
-from snell.work.transcript_end import tokens_in, window_in
+from snell.work.transcript_end import find_context_size, find_token_count
 
 LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
 
@@ -99,7 +99,7 @@ def look_at_transcript(event: Event, context: Context) -> None:
     known = context.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":
         lines = tail_of(event.transcript_path)
-        tokens, window = tokens_in(lines), window_in(lines)
+        tokens, window = find_token_count(lines), find_context_size(lines)
         if tokens is not None:
             size = {"window": window} if window else {}
             context.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})

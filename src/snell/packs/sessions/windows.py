@@ -34,7 +34,7 @@ def restore(event: Event, session: Session, context: Context) -> Note | None:
         return None
     from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
-    in_transaction(context, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
+    in_transaction(context, lambda tx: shared_names.adopt_checkout(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
     said = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
     if not said or not said["found"]:
@@ -81,4 +81,4 @@ def _contents(said: Record, cwd: str, context: Context) -> str:
 def _text_at(path: str, folders: tuple[str, ...], most: int) -> str:
     """A path that is not whole is meant from where the agent works, or from its task."""
     places = (os.path.join(folder, path) for folder in folders)
-    return next((text for place in places if (text := artefacts.text_of(place, most))), "")
+    return next((text for place in places if (text := artefacts.read_text(place, most))), "")
