@@ -15,8 +15,8 @@ from tests.process.shim_scene import BOUND, ROOT, Ended, Peer, ShimScene, says
 pytest_plugins = ("tests.process.shim_fixtures",)
 
 CALL = b'{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
-STOPPED = "snell-hook: stopped, because nothing could check it (--fail-closed): "
-NO_DECISION = "ended without a decision; `snell doctor` shows what is broken"
+STOPPED = "snell-hook: denied, because Snell could not check it (--fail-closed): "
+NO_DECISION = "ended without a decision; `snell doctor` shows the problem"
 # How the Python that decides may end, as a shell script. A daemon that ends so is given up at once.
 ENDS = {
     "exit code 1": "exit 1",

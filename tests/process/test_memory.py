@@ -170,7 +170,7 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         (("remember", "ok"), "not stored: too little content"),
         (("remember", ""), "there is nothing to remember: the text is empty"),
         (("recall", "x", "--namespace", "a/b"), "`a/b` is not a name for a namespace"),
-        ((), "`snell memory` needs a verb: browse, consolidate, "),
+        ((), "`snell memory` needs a verb; `snell memory --help` lists them"),
         (("forget",), "no id was given"),
         (("show", "nobody"), "there is no memory `nobody`"),
         (("forget", "nope"), "missing: nope"),

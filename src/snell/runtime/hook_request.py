@@ -93,7 +93,7 @@ def internal_error_reply(
 ) -> Reply:
     """What a client gets when we made a mistake: the same, and a report for us."""
     path = write_report(error, ["hook"])
-    text = f"snell: this is a bug of Snell's: {type(error).__name__}: {error}; the report is {path}"
+    text = f"snell: internal error (a bug in Snell): {type(error).__name__}: {error}; report: {path}"
     return failure_reply(text, payload, words, blocks=runtime.fails_closed(cwd, env))
 
 

@@ -14,7 +14,7 @@ from snell.packs.toolchain.toolchains import ACTIONS, TOOLCHAINS, Toolchain, ans
 from snell.runtime.app import Runtime
 from snell.sdk.decorators import GATE_TIMEOUT
 from snell.settings.builtin_packs import builtin_hooks, pack_hooks
-from snell.testing.inline import decide_with
+from snell.testing import decide_with
 from tests.unit.packs.project_stage import (
     CARGO,
     GO,

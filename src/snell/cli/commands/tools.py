@@ -20,7 +20,9 @@ EXAMPLE = "snell tools learn"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["learn", "list", "forget"], help="what to do")
+    parser.add_argument(
+        "what", choices=["learn", "list", "forget"], help="`learn` starts the servers and reads their schemas"
+    )
     parser.add_argument("server", nargs="?", default="", help="only this server (default: all)")
     parser.add_argument("--client", default="", help="for `learn`: only servers of this client (default: of all)")
     parser.add_argument("--seconds", type=float, default=30.0, help="for `learn`: the time limit per server")
