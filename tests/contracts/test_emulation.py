@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from snell.clients.emulation import EMULATIONS, emulation_for
+from snell.handlers.command import Command
 from snell.model.decision import Outcome
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook, Source
+from snell.model.hooks import Hook, Source
 from snell.model.protocols import ClientEmulation, Said
 from snell.settings.client_hook_files import FORMS
 from tests.golden.reading import event_in, golden, golden_files, name_of

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.prompt import Prompt
 from snell.model.decision import Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Prompt
 from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.handler_stage import outcome_of
 from tests.live.drivers import DRIVERS

@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 PROMISE = "echo '{\"async\": true}'"
-GOING_ON = Outcome(remarks=("went on in the background",), is_pending=True)
+GOING_ON = Outcome(remarks=("continues in the background",), is_pending=True)
 
 
 @pytest.fixture

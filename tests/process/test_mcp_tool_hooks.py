@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from snell.handlers.mcp_tool import McpTool
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
-from snell.model.hooks import McpTool
 from snell.system.handler_context import HandlerContext, HandlerSettings, McpServer
 from tests.handler_stage import outcome_of
 from tests.helpers import call

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
+from snell.handlers.prompt import Prompt
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Hook, Prompt, Scope
+from snell.model.hooks import Hook, Scope
 from snell.model.progress import Progress
 from snell.runtime.app import Runtime
 from snell.system.handler_context import INSIDE, HandlerContext, HandlerSettings, ModelSettings

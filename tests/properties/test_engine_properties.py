@@ -14,11 +14,12 @@ from msgspec import structs
 
 from snell.engine.decide import Run, decide
 from snell.engine.registry import Registry
+from snell.handlers.command import Command
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Note, Rewrite, Stop, Tell, Verdict
 from snell.model.events import Event
-from snell.model.hooks import Command, Hook, Scope
+from snell.model.hooks import Hook, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.properties.driving import driven, driven_in_rounds
 from tests.properties.random_cases import Case

@@ -10,14 +10,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients.emulation import emulation_for
-from snell.handlers import HANDLERS
 from snell.handlers.python import Function, crash, functions_of, outcome_from, run_inline
 from snell.handlers.worker.client import Worker, WorkerCall
 from snell.model.decision import Failure, Outcome
@@ -25,6 +23,7 @@ from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, Inline, PythonFile
 from snell.model.progress import Progress
 from snell.sdk.pack_context import PACK_CONTEXT, PackContext
+from snell.settings.handler_types import handler_module
 from snell.system.deadline import SLICE, CancelledError
 from snell.system.handler_context import AROUND, HandlerContext
 
@@ -267,17 +266,18 @@ class Executor:
     def _run_one(self, hook: Hook, event: Event) -> Outcome:
         if isinstance(hook.handler, Broken):
             return Outcome(failure=Failure("launch", hook.handler.reason))
-        if hook.handler.kind not in HANDLERS:
-            return Outcome(failure=Failure("launch", f"this version cannot run `{hook.handler.kind}` hooks"))
         try:
-            outcome: Outcome = import_module(HANDLERS[hook.handler.kind]).run(hook, event, self.around)
-            return outcome
+            module = handler_module(hook.handler.kind)
+            if module is None:
+                return Outcome(failure=Failure("launch", f"there is no handler for `{hook.handler.kind}` hooks"))
+            return module.run(hook, event, self.around)
         except Exception as error:  # noqa: BLE001 - one of the two nets: whatever goes wrong is an outcome
             return Outcome(failure=Failure("crash", f"running it failed: {type(error).__name__}: {error}"))
 
     def _pool_for(self, group: list[Hook]) -> "ThreadPoolExecutor":
-        waits_for_others = group[0].handler.kind in ("webhook", "prompt", "agent", "mcp_tool")
-        return self._threads("calls", CALLS_AT_ONCE) if waits_for_others else self._threads()
+        module = handler_module(group[0].handler.kind)
+        waits = module is not None and module.TYPE.waits_for_network
+        return self._threads("calls", CALLS_AT_ONCE) if waits else self._threads()
 
     def _threads(self, name: str = "hooks", number: int = AT_ONCE) -> "ThreadPoolExecutor":
         from concurrent.futures import ThreadPoolExecutor

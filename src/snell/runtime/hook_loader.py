@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from snell.clients.installs import install_names, install_of
 from snell.engine.registry import Switches
-from snell.handlers import HANDLERS
 from snell.handlers.worker.client import Worker
 from snell.model.errors import SnellError
 from snell.model.events import Event
@@ -107,11 +106,6 @@ class HookLoader:
                 pinned=source.digest,
             )
             hooks += _reported(found, problems)
-        problems += [
-            f"{hook.source}: hook `{hook.id}` needs a `{hook.handler.kind}` handler, which this version does not have"
-            for hook in hooks
-            if hook.handler.kind not in HANDLERS and not isinstance(hook.handler, Broken)
-        ]
         hooks += built_in
         problems += of_packs
         for pack in (*loaded.packs, *self._installed()):

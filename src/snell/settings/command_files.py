@@ -16,7 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from snell.model.hooks import Command, Handler, PythonFile
+from snell.model.hooks import Handler
+from snell.settings.handler_types import handler_module
 
 MOST_FILES = 200
 MOST_WORDS = 2000
@@ -39,12 +40,22 @@ class NamedFiles(Struct, frozen=True):
 
 
 def files_named_by(handler: Handler, root: Path, env: Mapping[str, str]) -> NamedFiles:
-    """What a handler runs and reads, seen from the project's root."""
-    if isinstance(handler, PythonFile):
-        return NamedFiles(files=(handler.path,))
-    if not isinstance(handler, Command):
-        return NamedFiles()
-    words = list(islice(_words(handler, _meanings(handler, root, env)), MOST_WORDS + 1))
+    """Return the programs and local files that decide what a handler does, seen from the project's root."""
+    module = handler_module(handler.kind)
+    return module.TYPE.files(handler, root, env) if module and module.TYPE.files else NamedFiles()
+
+
+def files_of_command(
+    command: str,
+    root: Path,
+    env: Mapping[str, str],
+    args: Sequence[str] | None = None,
+    plugin_root: str = "",
+) -> NamedFiles:
+    """Return the programs and local files that a command names; with `args`, `command` is one word."""
+    variables = _variables(root, env, plugin_root)
+    all_words = _shell_words(command, variables) if args is None else _exec_words(command, args, variables)
+    words = list(islice(all_words, MOST_WORDS + 1))
     if len(words) > MOST_WORDS:
         return NamedFiles(is_too_much=True)
     bases = _bases(words, root)
@@ -74,20 +85,17 @@ class _Word(Struct, frozen=True):
     is_program: bool = False
 
 
-def _words(handler: Command, meanings: Mapping[str, str]) -> Iterator[_Word]:
-    if handler.args is None:
-        yield from _shell_words(handler.command, meanings)
-        return
-    yield _Word(_readings(_filled(handler.command, meanings)), True)
+def _exec_words(program: str, args: Sequence[str], variables: Mapping[str, str]) -> Iterator[_Word]:
+    yield _Word(_readings(_expand(program, variables)), True)
     previous = ""
-    for each in handler.args:
-        yield from _argument(_filled(each, meanings), previous, meanings)
+    for each in args:
+        yield from _argument(_expand(each, variables), previous, variables)
         previous = each
 
 
-def _shell_words(line: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+def _shell_words(line: str, variables: Mapping[str, str]) -> Iterator[_Word]:
     is_program, previous = True, ""
-    for text in _split(_filled(line, meanings)):
+    for text in _split(_expand(line, variables)):
         if _ENDS_COMMAND.fullmatch(text):
             is_program, previous = True, ""
         elif ">" in text and not text.strip("<>&|0123456789"):
@@ -100,18 +108,18 @@ def _shell_words(line: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
             yield _Word(_readings(text) if "/" in text else (text,), True)
             is_program, previous = False, text
         else:
-            yield from _argument(text, previous, meanings)
+            yield from _argument(text, previous, variables)
             previous = text
 
 
-def _argument(text: str, previous: str, meanings: Mapping[str, str]) -> Iterator[_Word]:
+def _argument(text: str, previous: str, variables: Mapping[str, str]) -> Iterator[_Word]:
     if previous == "-m":
         module = text.replace(".", "/")
         yield _Word(tuple(f"{module}{end}" for end in (".py", "/__init__.py", "/__main__.py")))
     elif _SPACE.search(text):
         yield _Word(_readings(text))
         # A command inside a word, as in `sh -c '...'`; a data word that looks like one does no harm.
-        yield from (_Word(word.texts) for word in _shell_words(text, meanings))
+        yield from (_Word(word.texts) for word in _shell_words(text, variables))
     else:
         found = _ASSIGNMENT.fullmatch(text)
         yield _Word(_readings(found.group(1) if found else text))
@@ -134,14 +142,14 @@ def _split_roughly(line: str) -> list[str]:
     return _ROUGH.findall(line)
 
 
-def _meanings(handler: Command, root: Path, env: Mapping[str, str]) -> dict[str, str]:
+def _variables(root: Path, env: Mapping[str, str], plugin_root: str) -> dict[str, str]:
     known = {"CLAUDE_PROJECT_DIR": str(root), "PWD": str(root), "HOME": env.get("HOME") or os.path.expanduser("~")}
-    return known | ({"CLAUDE_PLUGIN_ROOT": handler.plugin_root} if handler.plugin_root else {})
+    return known | ({"CLAUDE_PLUGIN_ROOT": plugin_root} if plugin_root else {})
 
 
-def _filled(text: str, meanings: Mapping[str, str]) -> str:
-    text = _TILDE.sub(lambda _: meanings["HOME"], _ROOT_WORDS.sub(lambda _: meanings["PWD"], text))
-    return _VARIABLE.sub(lambda found: meanings.get(found.group(1) or found.group(2), found.group()), text)
+def _expand(text: str, variables: Mapping[str, str]) -> str:
+    text = _TILDE.sub(lambda _: variables["HOME"], _ROOT_WORDS.sub(lambda _: variables["PWD"], text))
+    return _VARIABLE.sub(lambda found: variables.get(found.group(1) or found.group(2), found.group()), text)
 
 
 def _readings(text: str) -> tuple[str, ...]:

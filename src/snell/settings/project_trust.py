@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from snell.model.hooks import Hook, PythonFile
 from snell.settings.command_files import outside_files
-from snell.settings.digests import digest_of
+from snell.settings.file_digests import digest_of
 from snell.settings.file_watch import FileStamp, watch_file
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pins import Pin, ProjectPins

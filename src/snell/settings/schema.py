@@ -1,8 +1,8 @@
 """
-The settings as data: every key, its type, its default and one line on what it is for.
+Every key of a settings file as data: its type, its default and one line of help.
 
-The parser, the JSON Schema and the reference page come from these rows. A key is found under any spelling of its
-name or of its other names: snake_case, camelCase or kebab-case.
+The parser, the JSON Schema and the reference page come from these rows. A key may be spelled in snake_case, camelCase
+or kebab-case. The keys of handlers are in `handlers/`, one file per type of handler.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,44 +11,36 @@ from typing import Any
 from msgspec import Struct
 
 from snell.engine.match import TYPES
-from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT
+from snell.model.hooks import ASYNC_TIMEOUT
 from snell.model.tools import ALL_KINDS
 
-# Clients whose own hook files can be read; see `foreign.py`.
+# Clients whose own hook files can be read; see `client_hook_files.py`.
 IMPORTABLE = ("claude-code", "codex", "copilot", "cursor", "gemini")
 
 
 class Key(Struct, frozen=True):
+    """One key of a settings file."""
+
     name: str
-    type: str  # a name in values.READERS
-    says: str
+    type: str  # a name in value_check.READERS
+    help: str
     default: Any = None
-    also: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    stands_for: Mapping[str, str] = {}  # other people's words for a choice
+    choice_aliases: Mapping[str, str] = {}  # other spellings of a choice
     is_required: bool = False
-    in_handler: bool = False  # may also stand in the handler's own table
+    in_handler: bool = False  # may also be written in the handler's own table
     layers: tuple[str, ...] = ()  # the only layers that may set it; empty = all
-    ignored: str = ""  # accepted because a client has it; why it does nothing here
+    ignored: str = ""  # accepted because a client has it; why it has no effect in Snell
     inner: tuple["Key", ...] = ()  # the keys of a table
 
 
-class HandlerRow(Struct, frozen=True):
-    name: str
-    says: str
-    timeout: float
-    keys: tuple[Key, ...]
-    tables: tuple[str, ...] = ()  # names of its table, besides its own
-    types: tuple[str, ...] = ()  # values of `type`, besides its own
-    marks: tuple[str, ...] = ()  # keys that show which handler a flat entry means
-
-
 HOOK_KEYS: tuple[Key, ...] = (
-    Key("id", "text", "what the journal calls the hook; made from the definition when absent", also=("name",)),
+    Key("id", "text", "what the journal calls the hook; made from the definition when absent", aliases=("name",)),
     Key("event", "text", "the event that the hook reacts to", is_required=True),
-    Key("matcher", "matcher", "which tools, sources, ... of that event; absent = all", also=("tool_matcher",)),
+    Key("matcher", "matcher", "which tools, sources, ... of that event; absent = all", aliases=("tool_matcher",)),
     Key("matcher_type", "text", "what the matcher is; guessed from its characters when absent", choices=TYPES),
-    Key("kinds", "texts or text", "only for these kinds of tool", also=("kind",), choices=ALL_KINDS),
+    Key("kinds", "texts or text", "only for these kinds of tool", aliases=("kind",), choices=ALL_KINDS),
     Key("if", "text", "a permission rule such as `Bash(git push *)` that must hold"),
     Key(
         "role",
@@ -63,7 +55,12 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key("timeout_sec", "seconds", "the same as `timeout`", in_handler=True),
     Key("timeout_ms", "milliseconds", "the same in milliseconds", in_handler=True),
     Key(
-        "async", "flag", "the answer does not wait for this hook", also=("async_mode",), default=False, in_handler=True
+        "async",
+        "flag",
+        "the answer does not wait for this hook",
+        aliases=("async_mode",),
+        default=False,
+        in_handler=True,
     ),
     Key(
         "async_timeout",
@@ -77,7 +74,7 @@ HOOK_KEYS: tuple[Key, ...] = (
         "flag",
         "wait for the hook even if it is async",
         default=False,
-        also=("force_sync_execution",),
+        aliases=("force_sync_execution",),
         in_handler=True,
     ),
     Key("once", "flag", "at most one successful run a session", default=False, in_handler=True),
@@ -86,7 +83,7 @@ HOOK_KEYS: tuple[Key, ...] = (
         "text",
         "what a failure of the hook means; absent = `block` for a policy hook that can judge, else `allow`",
         choices=("allow", "ask", "block"),
-        stands_for={"continue": "allow"},
+        choice_aliases={"continue": "allow"},
         in_handler=True,
     ),
     Key(
@@ -111,89 +108,6 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key("rewake_message", "any", "", ignored="it belongs to asyncRewake", in_handler=True),
     Key("rewake_summary", "any", "", ignored="it belongs to asyncRewake", in_handler=True),
     Key("cloud", "any", "", ignored="hooks run on this machine", in_handler=True),
-)
-
-HANDLERS: tuple[HandlerRow, ...] = (
-    HandlerRow(
-        "command",
-        "a program, run by the shell, or directly when it has `args`",
-        DEFAULT_TIMEOUT,
-        (
-            Key("command", "text", "the command line, or the program when there are `args`", is_required=True),
-            Key("args", "texts", "arguments; with them no shell is started"),
-            Key("pass_context", "flag", "give the event on stdin; off by default in a `shell` table", default=True),
-            Key("parse_result", "flag", "read stdout as an answer; off by default in a `shell` table", default=True),
-            Key(
-                "written_for",
-                "text",
-                "another client's event, such as `cursor:beforeShellExecution`: the program gets what that client"
-                " would send, and answers in its words",
-                default="",
-            ),
-            Key("their_matcher", "text", "with `written_for`: a matcher in that client's own terms", default=""),
-            Key("shell", "any", "", ignored="commands run in the system's shell"),
-        ),
-        tables=("shell",),
-        types=("shell",),
-        marks=("command",),
-    ),
-    HandlerRow(
-        "webhook",
-        "an HTTP endpoint",
-        30.0,
-        (
-            Key("url", "text", "where the event is sent", is_required=True),
-            Key("method", "method", "the HTTP method", default="POST", choices=("POST", "PUT")),
-            Key("headers", "texts by name", "headers; `${NAME}` is filled in from `allowed_env`"),
-            Key("allowed_env", "texts", "environment variables that headers may use", also=("allowed_env_vars",)),
-            Key("secret_env", "text", "the variable with the secret to sign with; absent = your own", default=""),
-            Key("redact", "flag", "take secrets out of what is sent; off only in user and policy files", default=True),
-        ),
-        tables=("http",),
-        types=("http",),
-        marks=("url",),
-    ),
-    HandlerRow(
-        "prompt",
-        "a question to a language model",
-        30.0,
-        (
-            Key("prompt", "text", "the question; `$ARGUMENTS` stands for the event", is_required=True),
-            Key("model", "text", "which model", default=""),
-            Key("continue_on_block", "flag", "a refusal goes to the agent instead of ending its turn", default=False),
-        ),
-        marks=("prompt",),
-    ),
-    HandlerRow(
-        "agent",
-        "an agent that looks into the matter",
-        60.0,
-        (
-            Key("prompt", "text", "what to find out; `$ARGUMENTS` stands for the event", is_required=True),
-            Key("model", "text", "which model", default=""),
-        ),
-    ),
-    HandlerRow(
-        "mcp_tool",
-        "a tool of an MCP server",
-        DEFAULT_TIMEOUT,
-        (
-            Key("server", "text", "the server's name", is_required=True),
-            Key("tool", "text", "the tool's name", is_required=True),
-            Key("input", "table", "its input; `${path.to.field}` is filled in from the event"),
-        ),
-        marks=("server", "tool"),
-    ),
-    HandlerRow(
-        "python",
-        "a function in a Python file",
-        DEFAULT_TIMEOUT,
-        (
-            Key("file", "text", "the file, relative to this settings file", is_required=True),
-            Key("function", "text", "the function's name", is_required=True),
-        ),
-        marks=("file", "function"),
-    ),
 )
 
 MODEL_KEYS: tuple[Key, ...] = (
@@ -302,8 +216,9 @@ class Spellings:
     """Keys by every spelling they may have."""
 
     def __init__(self, keys: Iterable[Key]) -> None:
-        self._by_folded = {fold_spelling(name): key for key in keys for name in (key.name, *key.also)}
-        self._names = {fold_spelling(name): name for key in keys if not key.ignored for name in (key.name, *key.also)}
+        named = [(name, key) for key in keys for name in (key.name, *key.aliases)]
+        self._by_folded = {fold_spelling(name): key for name, key in named}
+        self._names = {fold_spelling(name): name for name, key in named if not key.ignored}
 
     def find(self, name: str) -> Key | None:
         return self._by_folded.get(fold_spelling(name))
@@ -320,25 +235,6 @@ class Spellings:
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"
 
 
-def handler_of_table(name: str) -> HandlerRow | None:
-    """The handler whose table has this name."""
-    return _BY_TABLE.get(fold_spelling(name))
-
-
-def handler_of_type(name: str) -> HandlerRow | None:
-    """The handler that `type = name` means."""
-    return _BY_TYPE.get(fold_spelling(name))
-
-
-# What an entry needs one of: the keys by which a handler is known, and the names of its table.
-HANDLER_WORDS = tuple(name for row in HANDLERS for name in (*row.marks, row.name, *row.tables))
-HANDLER_TYPES = tuple(name for row in HANDLERS for name in (row.name, *row.types))
-
-_BY_TABLE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.tables)}
-_BY_TYPE = {fold_spelling(name): row for row in HANDLERS for name in (row.name, *row.types)}
 TOP = Spellings(TOP_KEYS)
 GROUP = Spellings([key for key in HOOK_KEYS if key.name in GROUP_KEYS] + [Key("hooks", "any", "handlers")])
-FLAT = {row.name: Spellings(HOOK_KEYS + row.keys) for row in HANDLERS}
 ENTRY = Spellings(HOOK_KEYS)
-IN_TABLE = {row.name: Spellings(row.keys + tuple(key for key in HOOK_KEYS if key.in_handler)) for row in HANDLERS}
-ANY_HANDLER_KEY = Spellings(key for row in HANDLERS for key in row.keys)

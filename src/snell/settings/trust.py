@@ -14,8 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from snell.model.errors import TrustError
-from snell.settings.digests import digest_of
-from snell.settings.file_digests import FileDigests
+from snell.settings.file_digests import FileDigests, digest_of
 from snell.settings.load import imports, load
 from snell.settings.locate import NOTES, project_at, with_imports
 from snell.settings.pins import Pin, ProjectPins, change_pins, pins_of, read_pins

@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from snell.model.hooks import Command, Hook
-from snell.settings.command_files import NamedFiles, files_named_by
-from snell.settings.digests import digest_of
-from snell.settings.file_digests import FileDigests
+from snell.model.hooks import Hook
+from snell.settings.command_files import NamedFiles, files_named_by, files_of_command
+from snell.settings.file_digests import FileDigests, digest_of
 from snell.settings.locate import NOTES, Project
 from snell.settings.parse_types import Declared, Value
 from snell.settings.pins import Pin
@@ -71,7 +70,7 @@ class ItemReader(Struct, frozen=True):
         definition = {value.name: value.value for value in values}
         tables = (value for value in definition.values() if isinstance(value, dict))
         commands = [str(table["command"]) for table in tables if table.get("command")]
-        named = files_named_by(Command("\n".join(commands)), self.root, self.env) if commands else NamedFiles()
+        named = files_of_command("\n".join(commands), self.root, self.env) if commands else NamedFiles()
         files = self._digests_of(named)
         line, title = min(value.line for value in values), ", ".join(definition)
         return self._item("settings", file, line, title, definition, named.programs, files, named=named)

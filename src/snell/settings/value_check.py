@@ -20,12 +20,12 @@ def _text(key: Key, node: Node, name: str) -> str:
     if "\0" in node.value:
         raise InvalidValueError(f"{name} holds a NUL character", node.line, "remove it")
     if key.is_required and not node.value.strip():
-        raise InvalidValueError(f"{name} is empty", node.line, f"say {key.says.split(';')[0]}")
+        raise InvalidValueError(f"{name} is empty", node.line, f"say {key.help.split(';')[0]}")
     return _chosen(key, node.value, node.line, name)
 
 
 def _chosen(key: Key, text: str, line: int, name: str) -> str:
-    text = key.stands_for.get(text, text)
+    text = key.choice_aliases.get(text, text)
     if not key.choices or text in key.choices:
         return text
     from difflib import get_close_matches  # slow to import, and for mistakes alone
@@ -166,7 +166,7 @@ def _keys(key: Key, node: Node, name: str) -> dict[str, Any]:
             raise InvalidValueError(f"`{full}` is given twice", each.line, "keep one of them")
         found[row.name] = value_of(row, each, full)
     if missing := next((row for row in key.inner if row.is_required and row.name not in found), None):
-        raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.says}")
+        raise InvalidValueError(f"{name} has no `{missing.name}`", node.line, f"add it: {missing.help}")
     return found
 
 

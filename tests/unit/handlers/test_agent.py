@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from snell.handlers.agent import Agent
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.model.hooks import Agent, Hook
+from snell.model.hooks import Hook
 from snell.model.progress import Progress
 from snell.runtime.executor import Executor
 from tests.handler_stage import asking, outcome_of

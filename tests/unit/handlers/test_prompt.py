@@ -6,9 +6,10 @@ import threading
 
 import pytest
 
+from snell.handlers.prompt import Prompt
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
-from snell.model.hooks import Hook, Inline, Prompt, Source
+from snell.model.hooks import Hook, Inline, Source
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import docs_rows
 from snell.system.files import file_lock

@@ -8,10 +8,11 @@ import threading
 
 import pytest
 
+from snell.handlers.webhook import Webhook
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import event_from
-from snell.model.hooks import Scope, Source, Webhook
+from snell.model.hooks import Scope, Source
 from snell.system.handler_context import HandlerContext, HandlerSettings
 from tests.handler_stage import outcome_of, webhook
 from tests.helpers import call

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from snell.clients import client_named
-from snell.model.hooks import Command
+from snell.handlers.command import Command
 from snell.settings.client_hook_files import FORMS
 from tests.unit.settings.workbench import World, command, inert, said, written
 
@@ -208,7 +208,7 @@ trusted_hash = "sha256:00"
 @pytest.mark.parametrize("written_for", ["cursor:beforeDinner", "emacs:stop", "cursor", "claude-code:Stop"])
 def test_a_command_that_is_written_for_no_clients_event_is_a_mistake(world: World, written_for: str) -> None:
     world.user(f'[[hooks]]\nevent = "Stop"\ncommand = "a"\nwritten_for = "{written_for}"\n')
-    assert any(f"`{written_for}` is no client's event" in text for text in said(world.load().problems))
+    assert any(f"`{written_for}` is not an event of another client" in text for text in said(world.load().problems))
 
 
 LOOSE = """// mine

@@ -2,8 +2,13 @@
 
 import pytest
 
+from snell.handlers.agent import Agent
+from snell.handlers.command import Command
+from snell.handlers.mcp_tool import McpTool
+from snell.handlers.prompt import Prompt
+from snell.handlers.webhook import Webhook
 from snell.model.catalogue import CATALOGUE
-from snell.model.hooks import Agent, Command, Hook, McpTool, Prompt, PythonFile, Source, Webhook
+from snell.model.hooks import Hook, PythonFile, Source
 from snell.settings.parse_types import Value
 from tests.unit.settings.workbench import hook_of, parsed, said
 
@@ -270,7 +275,7 @@ def test_a_status_line_may_be_the_clients_table():
         ),
         (
             "[hooks]\nStop = [{ event = 'Setup', command = 'x' }]",
-            "2: `event` says something else than where the hook stands; remove it",
+            "2: `event` is not the event under which the hook is listed; remove it",
         ),
         ("[[hook]]\nevent = 'Stop'", "1: `hook` is not a setting; did you mean `hooks`?"),
         ("disable_al_hooks = true", "1: `disable_al_hooks` is not a setting; did you mean `disable_all_hooks`?"),

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snell.model.hooks import Command, Scope, Source
+from snell.handlers.command import Command
+from snell.model.hooks import Scope, Source
 from snell.settings.front_matter import LONGEST, parse_front_matter
 from snell.settings.skill_hooks import skill_hooks
 from snell.settings.trust import approve, review

@@ -2,7 +2,8 @@
 
 import pytest
 
-from snell.model.hooks import Command, Webhook
+from snell.handlers.command import Command
+from snell.handlers.webhook import Webhook
 from snell.settings.schema import fold_spelling
 from tests.unit.settings.workbench import hook_of, parsed, said
 
@@ -78,7 +79,7 @@ def test_type_may_repeat_what_the_table_says():
         ('command = "x"\nmatcher = { patern = "x" }', "4: `matcher` must be text or a table of `type` and `pattern`"),
         ('command = "x"\nmatcher = { pattern = 3 }', "4: `type` and `pattern` of `matcher` must be text"),
         ('command = "x"\nmatcher_type = "glob"', "4: `matcher_type` cannot be `glob`; use one of all, exact"),
-        ('command = "x"\nname = "a\\nb"', "4: the name has unprintable or too many characters; shorten it"),
+        ('command = "x"\nname = "a\\nb"', "4: the name has unprintable characters, or more than 200; shorten it"),
         ('[hooks.webhook]\nurl = "x"\nmethod = "GET"', "5: `method` cannot be `GET`; use one of POST, PUT"),
         ('[hooks.webhook]\nurl = "x"\nheaders = { a = 1 }', "5: `headers.a` must be text, not a number"),
         ('server = "s"\ntool = "t"\ninput = "x"', "5: `input` must be a table, not text"),
@@ -215,13 +216,13 @@ def test_what_only_another_client_can_do_is_accepted_with_a_hint():
 
 def test_a_condition_on_an_event_without_a_tool_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "Stop"\nif = "Bash(x)"\ncommand = "x"')
-    assert said(found.complaints) == ["snell.toml:3: `if` reads tool calls, and Stop is none; remove it"]
+    assert said(found.complaints) == ["snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"]
 
 
 def test_a_question_on_an_event_without_a_conversation_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "SessionStart"\nprompt = "ok?"')
     assert said(found.complaints) == [
-        "snell.toml:1: SessionStart has no conversation that a prompt hook could look at; use a command"
+        "snell.toml:1: SessionStart has no conversation that a prompt hook could read; use a command"
     ]
 
 

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from snell.engine.registry import Registry, Switches
-from snell.model.hooks import Command, Scope, Source
+from snell.handlers.command import Command
+from snell.model.hooks import Scope, Source
 from snell.settings.parse_types import Value
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call

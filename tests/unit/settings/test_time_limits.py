@@ -52,16 +52,22 @@ def test_in_the_clients_form_a_person_waits_no_longer_than_in_the_client(event, 
 @pytest.mark.parametrize(
     ("text", "remark"),
     [
-        ("timeout = 700", "`timeout` is above the cap of 600 s, which holds instead; lower it"),
-        ("timeout_ms = 700000", "`timeout_ms` is above the cap of 600 s, which holds instead; lower it"),
-        ("timeout = 30000", "`timeout` counts seconds, and 30000 are cut to 600; timeout_ms = 30000 would"),
-        ("timeout = 1000", "`timeout` counts seconds, and 1000 are cut to 600; timeout_ms = 1000 would"),
+        ("timeout = 700", "`timeout` is above the longest limit of 600 s, which is used instead; lower it"),
+        ("timeout_ms = 700000", "`timeout_ms` is above the longest limit of 600 s, which is used instead; lower it"),
+        (
+            "timeout = 30000",
+            "`timeout` is in seconds, and 30000 is above 600; write timeout_ms = 30000",
+        ),
+        (
+            "timeout = 1000",
+            "`timeout` is in seconds, and 1000 is above 600; write timeout_ms = 1000",
+        ),
     ],
 )
 def test_no_limit_exceeds_the_cap_and_a_suspicious_one_is_pointed_out(text, remark):
     found = parsed(entry(f'{text}\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [600.0]
-    assert [each.removesuffix(" be milliseconds") for each in said(found.complaints)] == [f"snell.toml:3: {remark}"]
+    assert [each.removesuffix(" for milliseconds") for each in said(found.complaints)] == [f"snell.toml:3: {remark}"]
     assert found.complaints[0].severity == "warning"
 
 
@@ -70,7 +76,7 @@ def test_a_command_that_may_run_for_more_than_a_minute_draws_a_hint():
     found = parsed(entry('timeout = 90\ncommand = "x"'))
     assert [each.hook.timeout for each in found.declared] == [90.0]
     assert [(each.severity, str(each)) for each in found.complaints] == [
-        ("hint", "snell.toml:3: `timeout` lets the agent wait 90 s for a command; 60 s or less is recommended")
+        ("hint", "snell.toml:3: `timeout` lets the agent wait 90 s for a command hook; 60 s or less is recommended")
     ]
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from snell.engine.registry import Registry
+from snell.handlers.command import Command
 from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE
-from snell.model.hooks import Broken, Command, Scope
+from snell.model.hooks import Broken, Scope
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call
 from tests.unit.settings.workbench import World, command, written
