@@ -125,7 +125,12 @@ def handler_types() -> HandlerTypes:
         types.add(_load(module).TYPE)
     for name, module in _installed().items():
         try:
-            types.add(_load(module).TYPE)
+            added = _load(module).TYPE
+            if added.name != name:
+                raise SettingsError(f"its entry point is `{name}`, and its type is `{added.name}`")
+            types.add(added)
+        except SettingsError as error:
+            types.not_loaded[name] = str(error)
         except Exception as error:  # noqa: BLE001 - code of another distribution must not stop the settings
             types.not_loaded[name] = f"{type(error).__name__}: {error}"
     return types
