@@ -34,6 +34,9 @@ def settings() -> str:
         table(("where", "key", "type", "default", "what it does"), map(_row, docs_rows())),
         "## Handlers",
         table(("handler", "what runs", "default time limit"), map(_handler, handler_types().all)),
+        "An installed package can add a type of handler by the entry point `snell.handlers`: the name of the type, and "
+        "a module that has `TYPE` (a `HandlerType` with the keys of the settings) and `run(hook, event, context)`. The "
+        "modules in `snell/handlers`, one for each row above, are written in the same way.",
     )
 
 
