@@ -172,7 +172,7 @@ def test_a_program_in_trouble_is_a_failure(tmp_path, script, kind):
 def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_path, handler):
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
     env = {"PATH": str(tmp_path), INSIDE: "1"}
-    why = "not run here: this event comes from a program that answers a model hook"
+    why = "not run: this event comes from a program that is answering a model hook"
     assert outcome_of(handler, context=HandlerContext(env=env)) == Outcome(failure=Failure("launch", why))
     hooks = [
         Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)

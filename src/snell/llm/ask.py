@@ -1,4 +1,4 @@
-"""One question to the user's language model about an event, and its answer as text."""
+"""Ask the user's language model one question about an event."""
 
 from snell.llm.client import Model
 from snell.llm.messages import ModelError, Question
@@ -7,16 +7,16 @@ from snell.system.deadline import CancelledError, Deadline, DeadlineExceededErro
 from snell.system.handler_context import AROUND, HandlerContext
 
 
-def answer_here(question: Question, event: Event, seconds: float) -> str:
-    """The same for a hook of a built-in pack, which runs in the surroundings of its event."""
+def answer_in_pack(question: Question, event: Event, seconds: float) -> str:
+    """Ask from a hook of a built-in pack, with the context of the event that is being handled."""
     context = AROUND.get(None)
     if context is None:
-        raise ModelError("launch", "there is no model to ask here")
+        raise ModelError("launch", "there is no model to ask")
     return answer_of(question, event, context, seconds)
 
 
 def answer_of(question: Question, event: Event, context: HandlerContext, seconds: float) -> str:
-    """What the model says; raises ModelError, whose kind is that of a failure."""
+    """Return the text of the model's answer. Raises ModelError."""
     if not context.has_audience(event):
         raise ModelError("launch", "a prompt hook needs an interactive caller; see `model.in_batch`")
     try:

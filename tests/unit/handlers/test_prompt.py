@@ -237,7 +237,7 @@ def test_the_key_comes_from_the_environment_or_a_command(api, env, settings, hea
 def test_a_key_command_that_gives_nothing_is_a_failure():
     with model([OK]) as server:
         outcome = outcome_of(prompt(), context=asking(server, key_command="false"))
-    assert outcome == Outcome(failure=Failure("launch", "`model.key_command` gave no key"))
+    assert outcome == Outcome(failure=Failure("launch", "`model.key_command` printed no key"))
 
 
 def test_keys_are_kept_nowhere(tmp_path):
