@@ -110,7 +110,7 @@ def test_servers_and_hooks_are_read_from_settings():
     text = '[mcp_servers.memo]\ncommand = "memo"\nargs = ["--stdio"]\nenv = { A = "b" }\n'
     (value,) = parsed(text, layer="user").values
     assert value.value == {"memo": {"command": "memo", "args": ("--stdio",), "env": {"A": "b"}}}
-    assert said(parsed("[mcp_servers.memo]\nargs = []\n").complaints) == [
+    assert said(parsed("[mcp_servers.memo]\nargs = []\n").problems) == [
         "snell.toml:1: `mcp_servers.memo` has no `command`; add it: the program"
     ]
     hook = hook_of(

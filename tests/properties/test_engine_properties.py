@@ -81,7 +81,7 @@ def test_a_hook_that_does_not_apply_changes_nothing(data: st.DataObject, case: C
         {"event": "PreToolUse", "matcher": "Read|Write"},
         {"event": "PreToolUse", "kinds": ("web",)},
         {"enabled": False},
-        {"untrusted": "nobody approved it"},
+        {"untrusted": "it is not approved"},
         {"session_id": "another"},
         {"condition": "no"},
         {"role": "watches"},

@@ -25,7 +25,7 @@ from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
 from snell.model.protocols import ClientEmulation, Said
-from snell.settings.client_hook_files import speaks
+from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
 from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key
@@ -63,11 +63,11 @@ class Command(Handler, frozen=True):
 
 def _parse(entry: HandlerEntry) -> Handler:
     written_for = entry.values.get("written_for", "")
-    if written_for and not speaks(written_for):
+    if written_for and not can_emulate(written_for):
         advice = "write CLIENT:EVENT in that client's own spelling, such as cursor:beforeShellExecution"
         line = entry.line_of("written_for")
         raise InvalidValueError(f"`{written_for[:80]}` is not an event of another client", line, advice)
-    return replace(TYPE.build(entry), plugin_root=entry.reading.plugin_root)
+    return replace(TYPE.build(entry), plugin_root=entry.state.plugin_root)
 
 
 def _files(handler: Command, root: Path, env: Mapping[str, str]) -> "NamedFiles":

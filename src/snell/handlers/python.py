@@ -25,7 +25,7 @@ Function = Callable[[Event], Any]
 
 
 def _parse(entry: HandlerEntry) -> PythonFile:
-    path = os.path.join(entry.reading.folder or os.sep, os.path.expanduser(entry.values["file"]))
+    path = os.path.join(entry.state.folder or os.sep, os.path.expanduser(entry.values["file"]))
     return PythonFile(os.path.normpath(path), entry.values["function"])
 
 

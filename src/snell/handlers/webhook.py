@@ -58,7 +58,7 @@ class Webhook(Handler, frozen=True):
 
 
 def _parse(entry: HandlerEntry) -> Handler:
-    layer = entry.reading.layer
+    layer = entry.state.layer
     if entry.values.get("redact") is False and layer not in ("policy", "user"):
         advice = "move the hook to your own settings, or remove the key"
         raise InvalidValueError(f"`redact = false` is not for {layer} settings", entry.line_of("redact"), advice)

@@ -20,7 +20,6 @@ from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from snell.settings.builtin_packs import builtin_hooks
 from snell.settings.file_digests import FileDigests
-from snell.settings.handler_settings import handler_settings
 from snell.settings.load import Loaded, load
 from snell.settings.pack_manifest import read_pack
 from snell.settings.parse_types import Parsed
@@ -110,7 +109,7 @@ class HookLoader:
         problems += of_packs
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
-        handlers = handler_settings({value.name: value.value for value in loaded.values}, self._where)
+        handlers = loaded.handler_settings(self._where)
         key = (cwd, client, policy)
         return LoadedHooks(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, key, handlers)
 

@@ -17,7 +17,7 @@ from snell.model.decision import Outcome
 from snell.model.errors import SettingsError
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
-from snell.settings.parse_types import Reading
+from snell.settings.parse_types import ParseState
 from snell.settings.schema import ENTRY, HOOK_KEYS, Key, Spellings, fold_spelling
 from snell.system.distributions import any_declares
 from snell.system.handler_context import HandlerContext
@@ -34,7 +34,7 @@ class HandlerEntry(Struct, frozen=True):
     values: Mapping[str, Any]
     lines: Mapping[str, int]
     line: int
-    reading: Reading
+    state: ParseState
 
     def line_of(self, name: str) -> int:
         return self.lines.get(name, self.line)
@@ -121,9 +121,9 @@ class HandlerTypes:
 def handler_types() -> HandlerTypes:
     """Load every handler type, once per process."""
     types = HandlerTypes()
-    for module in _built_in().values():
+    for module in _built_in_modules().values():
         types.add(_load(module).TYPE)
-    for name, module in _installed().items():
+    for name, module in _entry_point_modules().items():
         try:
             added = _load(module).TYPE
             if added.name != name:
@@ -139,7 +139,7 @@ def handler_types() -> HandlerTypes:
 @cache
 def handler_module(kind: str) -> HandlerModule | None:
     """Load the module that runs one kind of hook; None when there is none."""
-    name = _built_in().get(kind) or _installed().get(kind)
+    name = _built_in_modules().get(kind) or _entry_point_modules().get(kind)
     return _load(name) if name else None
 
 
@@ -147,13 +147,13 @@ def _load(module: str) -> HandlerModule:
     return cast("HandlerModule", import_module(module))
 
 
-def _built_in() -> Mapping[str, str]:
+def _built_in_modules() -> Mapping[str, str]:
     modules: Mapping[str, str] = import_module("snell.handlers").HANDLERS
     return modules
 
 
 @cache
-def _installed() -> Mapping[str, str]:
+def _entry_point_modules() -> Mapping[str, str]:
     if not any_declares(GROUP):
         return {}
     from importlib.metadata import entry_points  # slow to import, and only needed with such a distribution

@@ -11,7 +11,7 @@ from snell.sdk.permission_rules import check as check_rule
 from snell.settings.entry_handler import HandlerPart, handler_part
 from snell.settings.file_digests import short_digest
 from snell.settings.handler_types import HandlerEntry, handler_types
-from snell.settings.parse_types import MOST_COMPLAINTS, Declared, Entry, Fault, Reading
+from snell.settings.parse_types import MOST_PROBLEMS, Declared, Entry, Fault, ParseState
 from snell.settings.problems import InvalidValueError
 from snell.settings.schema import ENTRY, Key, Spellings
 from snell.settings.time_limits import async_limit, time_limit, too_many_limits
@@ -22,10 +22,10 @@ LONGEST_ID = 200
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def declare_hook(entry: Entry, reading: Reading) -> Declared | Fault:
-    """Return the hook that an entry declares. Problems go to `reading`; an entry with an error is left out."""
-    before = len(reading.complaints)
-    found = _Fields(entry, reading)
+def declare_hook(entry: Entry, state: ParseState) -> Declared | Fault:
+    """Return the hook that an entry declares. Problems go to `state`; an entry with an error is left out."""
+    before = len(state.problems)
+    found = _Fields(entry, state)
     event = _event_name(found)
     part = _handler_part(found)
     if event and part and not found.is_wrong:
@@ -33,22 +33,22 @@ def declare_hook(entry: Entry, reading: Reading) -> Declared | Fault:
     handler = _handler(found, part) if part and not found.is_wrong else None
     if not event or not part or not handler:
         return _fault(found, event, before)
-    return _declared(found, event, part, handler)
+    return _make_hook(found, event, part, handler)
 
 
 class _Fields:
     """The keys of an entry, checked one by one."""
 
-    def __init__(self, entry: Entry, reading: Reading) -> None:
+    def __init__(self, entry: Entry, state: ParseState) -> None:
         self.entry = entry
-        self.reading = reading
+        self.state = state
         self.values: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
         self.is_wrong = False
 
     def add_error(self, wrong: InvalidValueError) -> None:
         self.is_wrong = True
-        self.reading.report(wrong)
+        self.state.add_error(wrong)
 
     def line(self, name: str) -> int:
         return self.lines.get(name, self.entry.line)
@@ -67,7 +67,7 @@ class _Fields:
         self.lines[key.name] = node.line
         if key.ignored:
             if node.value != "bash":
-                self.reading.complain(node.line, f"`{spelled}` has no effect here: {key.ignored}", "", "hint")
+                self.state.add_problem(node.line, f"`{spelled}` has no effect here: {key.ignored}", "", "hint")
             return
         try:
             self.values[key.name] = value_of(key, node, spelled)
@@ -75,14 +75,14 @@ class _Fields:
             self.add_error(wrong)
 
     def _report_unknown(self, spelled: str, node: Node, known: Spellings, handler: str) -> None:
-        if self.reading.is_foreign:
-            self.reading.complain(node.line, f"`{spelled[:80]}` is not known here and ignored", "", "hint")
+        if self.state.is_foreign:
+            self.state.add_problem(node.line, f"`{spelled[:80]}` is not known here and ignored", "", "hint")
         elif handler_types().has_key(spelled):
             message = f"`{spelled[:80]}` does not belong to a {handler} handler"
             self.add_error(InvalidValueError(message, node.line, "remove it, or change the handler"))
         else:
             message = f"`{spelled[:80]}` is not a key of a hook"
-            self.add_error(InvalidValueError(message, node.line, self.reading.nearest(known, spelled)))
+            self.add_error(InvalidValueError(message, node.line, self.state.nearest(known, spelled)))
 
 
 def _handler_part(found: _Fields) -> HandlerPart | None:
@@ -108,7 +108,7 @@ def _handler(found: _Fields, part: HandlerPart) -> Handler | None:
     """Let the handler's own module read its keys."""
     values = {**found.values, **part.defaults_of(found.values)}
     try:
-        return part.type.handler_for(HandlerEntry(values, found.lines, found.entry.line, found.reading))
+        return part.type.handler_for(HandlerEntry(values, found.lines, found.entry.line, found.state))
     except InvalidValueError as wrong:
         found.add_error(wrong)
         return None
@@ -126,9 +126,9 @@ def _event_name(found: _Fields) -> str:
         found.add_error(InvalidValueError("the hook names no event", found.entry.line, advice))
         return ""
     name = canonical(node.value)
-    if name in CATALOGUE or node.value in found.reading.extra_events:
+    if name in CATALOGUE or node.value in found.state.extra_events:
         return name
-    near = nearest(node.value[:60]) if len(found.reading.complaints) < MOST_COMPLAINTS else ""
+    near = nearest(node.value[:60]) if len(found.state.problems) < MOST_PROBLEMS else ""
     advice = f"did you mean `{near}`?" if near else "list it in `extra_events` if your client has it"
     found.add_error(InvalidValueError(f"`{node.value[:80]}` is not an event", node.line, advice))
     return ""
@@ -144,7 +144,7 @@ def _check(found: _Fields, event: str, part: HandlerPart) -> None:
         found.add_error(InvalidValueError(message, found.line(limits[-1]), "keep one of them"))
     if part.type.asks_model and event in CATALOGUE and not row.has_conversation:
         message = f"{event} has no conversation that a {part.type.name} hook could read"
-        found.reading.complain(found.entry.line, message, "use a command", "warning")
+        found.state.add_problem(found.entry.line, message, "use a command", "warning")
     name = found.values.get("id", "")
     if name and not (name.isprintable() and len(name) <= LONGEST_ID):
         message = f"the name has unprintable characters, or more than {LONGEST_ID}"
@@ -162,7 +162,7 @@ def _check_condition(found: _Fields, row: EventRow, event: str) -> None:
         found.add_error(InvalidValueError(f"`if` is not a rule: {error}", found.line("if"), advice))
     if row.matches != "tool_name":
         message = f"`if` is for tool calls, and {event} is not a tool call"
-        found.reading.complain(found.line("if"), message, "remove it", "warning")
+        found.state.add_problem(found.line("if"), message, "remove it", "warning")
 
 
 def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
@@ -170,7 +170,7 @@ def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
     kind = found.values.pop("matcher_type", kind)
     if pattern and not row.matches:
         message = f"{event} has nothing to match, so the matcher is ignored"
-        found.reading.complain(found.line("matcher"), message, "remove it", "warning")
+        found.state.add_problem(found.line("matcher"), message, "remove it", "warning")
         return
     try:
         compile_matcher(pattern, kind, row)
@@ -181,19 +181,19 @@ def _check_matcher(found: _Fields, row: EventRow, event: str) -> None:
 
 
 def _fault(found: _Fields, event: str, before: int) -> Fault:
-    errors = [each for each in found.reading.complaints[before:] if each.severity == "error"]
-    reason = str(errors[0]) if errors else f"{found.reading.file}:{found.entry.line}: the entry cannot be read"
+    errors = [each for each in found.state.problems[before:] if each.severity == "error"]
+    reason = str(errors[0]) if errors else f"{found.state.file}:{found.entry.line}: the entry cannot be read"
     return Fault(reason, found.entry.line, event, found.values)
 
 
-def _declared(found: _Fields, event: str, part: HandlerPart, handler: Handler) -> Declared:
+def _make_hook(found: _Fields, event: str, part: HandlerPart, handler: Handler) -> Declared:
     values = found.values
     definition = {**values, "event": event, "handler": part.type.name, **part.defaults_of(values)}
     hook = Hook(
         id=values.get("id") or f"{event}-{_word_for(handler)}-{short_digest(definition)}",
         event=event,
         handler=handler,
-        scope=found.reading.scope,
+        scope=found.state.scope,
         role=values.get("role"),
         matcher=values.get("matcher"),
         matcher_type=values.get("matcher_type"),
@@ -203,14 +203,14 @@ def _declared(found: _Fields, event: str, part: HandlerPart, handler: Handler) -
         is_async=values.get("async", False) or values.get("async_rewake", False),
         rewakes=values.get("async_rewake", False),
         force_sync=values.get("force_sync", False),
-        timeout=time_limit(values, found.lines, part.type, event, found.entry, found.reading),
+        timeout=time_limit(values, found.lines, part.type, event, found.entry, found.state),
         async_timeout=async_limit(values),
         on_failure=values.get("on_failure"),
         exit_code_mode=values.get("exit_code_mode", "client"),
         enabled=values.get("enabled", True),
         status_message=values.get("status_message", ""),
         group=values.get("group", ""),
-        source=Source(found.reading.layer, found.reading.file, found.entry.line),
+        source=Source(found.state.layer, found.state.file, found.entry.line),
     )
     return Declared(hook, definition)
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of settings files, and the rows of their reference page, both made from the schema."""
+"""Generate the JSON Schema of settings files and the rows of their reference page."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class DocsRow(Struct, frozen=True):
 
 
 def json_schema() -> dict[str, Any]:
-    """A schema for editors. It is a little wider than the parser, which also knows what belongs together."""
+    """Return a schema for editors. The parser is stricter: it also checks keys that depend on each other."""
     top = {name: shape for key in TOP_KEYS if key.name != "hooks" for name, shape in _properties(key).items()}
     entry = {"$ref": "#/$defs/entry"}
     by_event = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/group"}, entry]}}
@@ -76,7 +76,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def docs_rows() -> list[DocsRow]:
-    """Every key, for the reference page."""
+    """Return a row for every key, for the reference page."""
     rows = [("settings", key) for key in TOP_KEYS] + [("hook", key) for key in HOOK_KEYS]
     rows += [(f"{each.name} handler", key) for each in handler_types().all for key in each.keys]
     rows += [(f"`{key.name}` table", inner) for key in TOP_KEYS for inner in key.inner]
@@ -88,7 +88,7 @@ def docs_rows() -> list[DocsRow]:
 
 
 def spellings(key: Key) -> tuple[str, ...]:
-    """The ways of writing a key that people use; the parser takes any mixture."""
+    """Return the usual spellings of a key; the parser accepts any mixture."""
     names = (key.name, *key.aliases)
     return tuple(dict.fromkeys(each for name in names for each in (name, _camel(name), name.replace("_", "-"))))
 

@@ -202,18 +202,18 @@ TOP_KEYS: tuple[Key, ...] = (
     Key("$schema", "any", "", ignored=" "),
 )
 
-TABLE_KEYS = frozenset({"pack"})  # merged, entry by entry
-LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # every layer adds to them
+TABLE_KEYS = frozenset({"pack"})  # merged entry by entry
+LIST_KEYS = frozenset({"extra_events", "packs", "webhook_hosts", "import_hooks"})  # the lists of all layers are joined
 GROUP_KEYS = ("matcher", "matcher_type", "hooks", "event", "description")
 
 
 def fold_spelling(name: str) -> str:
-    """The same text for every spelling of a key."""
+    """Return the same text for every spelling of a key."""
     return name.replace("_", "").replace("-", "").lower()
 
 
 class Spellings:
-    """Keys by every spelling they may have."""
+    """Finds keys by any of their spellings."""
 
     def __init__(self, keys: Iterable[Key]) -> None:
         named = [(name, key) for key in keys for name in (key.name, *key.aliases)]
@@ -228,8 +228,8 @@ class Spellings:
         return key is not None and key.name == name
 
     def nearest(self, name: str) -> str:
-        """Advice for a name that is not known."""
-        from difflib import get_close_matches  # slow to import, and for mistakes alone
+        """Return advice for an unknown name."""
+        from difflib import get_close_matches  # slow to import, and only needed for mistakes
 
         found = get_close_matches(fold_spelling(name)[:60], self._names, n=1, cutoff=0.6)
         return f"did you mean `{self._names[found[0]]}`?" if found else "remove it"

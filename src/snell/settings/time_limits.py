@@ -9,7 +9,7 @@ from typing import Any
 
 from snell.model.hooks import ASYNC_TIMEOUT, LONGEST_TIMEOUT
 from snell.settings.handler_types import HandlerType
-from snell.settings.parse_types import Entry, Reading
+from snell.settings.parse_types import Entry, ParseState
 
 LOOKS_LIKE_MILLISECONDS = 1000.0
 
@@ -25,7 +25,7 @@ def time_limit(
     handler_type: HandlerType,
     event: str,
     entry: Entry,
-    reading: Reading,
+    state: ParseState,
 ) -> float:
     """Return seconds: the declared limit, at most the longest one, or the default of the handler."""
     given = [name for name in _SPELLINGS if name in values]
@@ -35,7 +35,7 @@ def time_limit(
         return min(of_client, default)
     name = given[0]
     seconds = float(values[name]) / (1000 if name == "timeout_ms" else 1)
-    _lint(name, seconds, lines.get(name, entry.line), handler_type, reading)
+    _lint(name, seconds, lines.get(name, entry.line), handler_type, state)
     return min(seconds, LONGEST_TIMEOUT)
 
 
@@ -50,14 +50,14 @@ def too_many_limits(values: Mapping[str, Any]) -> list[str]:
     return given if len(given) > 1 else []
 
 
-def _lint(name: str, seconds: float, line: int, handler_type: HandlerType, reading: Reading) -> None:
+def _lint(name: str, seconds: float, line: int, handler_type: HandlerType, state: ParseState) -> None:
     recommended = handler_type.recommended_timeout
     if seconds >= LOOKS_LIKE_MILLISECONDS and name != "timeout_ms":
         message = f"`{name}` is in seconds, and {seconds:.0f} is above {LONGEST_TIMEOUT:.0f}"
-        reading.complain(line, message, f"write timeout_ms = {seconds:.0f} for milliseconds", "warning")
+        state.add_problem(line, message, f"write timeout_ms = {seconds:.0f} for milliseconds", "warning")
     elif seconds > LONGEST_TIMEOUT:
         message = f"`{name}` is above the longest limit of {LONGEST_TIMEOUT:.0f} s, which is used instead"
-        reading.complain(line, message, "lower it", "warning")
+        state.add_problem(line, message, "lower it", "warning")
     elif seconds > recommended:
         message = f"`{name}` lets the agent wait {seconds:.0f} s for a {handler_type.name} hook"
-        reading.complain(line, message, f"{recommended:.0f} s or less is recommended", "hint")
+        state.add_problem(line, message, f"{recommended:.0f} s or less is recommended", "hint")

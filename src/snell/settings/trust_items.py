@@ -1,5 +1,5 @@
 """
-What a project brings, each thing with one digest over everything that decides what it does:
+The items of a project that need approval, each with one digest over everything that decides what it does:
 
     the definition   canonical, so that comments and spelling do not matter
     the project      real path, device and inode of its root
@@ -35,7 +35,7 @@ class Item(Struct, frozen=True):
     files: dict[str, str] = {}
     hook: Hook | None = None
     named: NamedFiles = NamedFiles()
-    cannot: str = ""  # why it can never be approved as it is
+    cannot: str = ""  # why it cannot be approved as it is
 
     @property
     def pin(self) -> Pin:
@@ -43,7 +43,7 @@ class Item(Struct, frozen=True):
 
 
 class ItemReader(Struct, frozen=True):
-    """What is needed to make items of one project."""
+    """Makes the items of one project."""
 
     project: Project
     digests: FileDigests
@@ -66,7 +66,7 @@ class ItemReader(Struct, frozen=True):
         return self._item("python", name, 1, path.stem, files={name: self.digests.of(str(path))})
 
     def settings_item(self, values: tuple[Value, ...], file: str) -> Item:
-        """Everything in a settings file that is not a hook, as one thing."""
+        """Return everything in a settings file that is not a hook, as one item."""
         definition = {value.name: value.value for value in values}
         tables = (value for value in definition.values() if isinstance(value, dict))
         commands = [str(table["command"]) for table in tables if table.get("command")]
@@ -76,7 +76,8 @@ class ItemReader(Struct, frozen=True):
         return self._item("settings", file, line, title, definition, named.programs, files, named=named)
 
     def notes_item(self) -> Item:
-        """Notes for the model: whoever trusts them trusts what they will say tomorrow, too, so no bytes are covered."""
+        """Return the notes for the model; the approval also covers later changes, so the digest covers no bytes."""
+        # This text is part of the digest: with other words, earlier approvals would be invalid.
         what = "its text is given to the model, between fences and as information, whatever it says from now on"
         return self._item("notes", NOTES, 1, NOTES, {"notes": what})
 
@@ -93,7 +94,7 @@ class ItemReader(Struct, frozen=True):
         programs: tuple[str, ...] = (),
         files: dict[str, str] | None = None,
         hook: Hook | None = None,
-        named: NamedFiles = NamedFiles(),  # noqa: B008 - frozen, so one is as good as many
+        named: NamedFiles = NamedFiles(),  # noqa: B008 - frozen, so it can be shared
     ) -> Item:
         covers = {
             "kind": kind,
@@ -121,11 +122,11 @@ class ItemReader(Struct, frozen=True):
 
 def _why_never(named: NamedFiles, files: Mapping[str, str]) -> str:
     if named.is_too_much:
-        return "its command names more words or files than can be vouched for"
+        return "its command has more words or files than Snell can check"
     bad = next((name for name, digest in files.items() if digest.startswith("<")), "")
     return f"`{bad}` is {files[bad].strip('<>')}" if bad else ""
 
 
 def _relative(path: str, root: Path) -> str:
-    """A name that stays readable: relative to the root where the file is inside it."""
+    """Return the path relative to the root when the file is inside it."""
     return os.path.relpath(path, root) if Path(path).is_relative_to(root) else path

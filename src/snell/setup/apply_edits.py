@@ -9,7 +9,14 @@ from typing import Any
 
 from snell.model.installs import Block, Edit, Entries, FileEdit, Lists, Member, Whole, Wrapped
 from snell.settings.problems import InvalidValueError
-from snell.settings.snell_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
+from snell.settings.snell_commands import (
+    is_snell_entry,
+    others_in,
+    runs_only_shim,
+    runs_shim,
+    wrap_command,
+    wrapped_command,
+)
 from snell.settings.value_tree import text_of
 from snell.setup.edit_json import JsonText, Span
 from snell.setup.edit_markdown import has_block, with_block, without_block
@@ -119,7 +126,7 @@ def _cut_lists(document: JsonText, edit: Any) -> None:
 
 def _put_member(document: JsonText, edit: Any) -> None:
     found = document.find(edit.at)
-    if found and found.value != edit.value and not is_our_member(found.value):
+    if found and found.value != edit.value and not is_snell_entry(found.value):
         message = f"`{'.'.join(edit.at)}` is there already, and it is not ours"
         raise InvalidValueError(message, document.line_of(found), "rename it, or remove it")
     document.put(edit.at, edit.value)
@@ -127,7 +134,7 @@ def _put_member(document: JsonText, edit: Any) -> None:
 
 def _cut_member(document: JsonText, edit: Any) -> None:
     found = document.find(edit.at)
-    if found and is_our_member(found.value):
+    if found and is_snell_entry(found.value):
         document.cut(edit.at)
         _cut_empty(document, edit.at[:-1])
 
@@ -136,14 +143,14 @@ def _put_wrapped(document: JsonText, edit: Any) -> None:
     span = document.find(edit.at)
     if span is None:
         if not edit.only_existing:
-            document.put(edit.at, {"type": "command", "command": wrapping(edit.command, "", edit.test)})
+            document.put(edit.at, {"type": "command", "command": wrap_command(edit.command, "", edit.test)})
         return
     command = span.value.get("command") if isinstance(span.value, dict) else None
     if not isinstance(command, str):
         raise InvalidValueError(f"`{'.'.join(edit.at)}` has no `command`", 1, "mend it, or remove it")
     inner = wrapped_command(command)
     inner = command if inner is None else inner
-    document.put((*edit.at, "command"), wrapping(edit.command, inner, edit.test))
+    document.put((*edit.at, "command"), wrap_command(edit.command, inner, edit.test))
 
 
 def _cut_wrapped(document: JsonText, edit: Any) -> None:
@@ -221,7 +228,7 @@ def _toml_in(text: str, file: FileEdit) -> str:
 
 def _toml_out(text: str, file: FileEdit) -> str:
     before = parse_toml(text)
-    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_our_member(_at(before, edit.at))]
+    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_snell_entry(_at(before, edit.at))]
     entries = [edit.name for edit in file.edits if isinstance(edit, Entries)]
 
     def goes(table: Any, values: Mapping[str, Any]) -> bool:
@@ -258,7 +265,7 @@ def _toml_others(values: Mapping[str, Any], file: FileEdit) -> Any:
             left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
             if not left[edit.name]:
                 del left[edit.name]
-        elif isinstance(edit, Member) and is_our_member(_at(left, edit.at)):
+        elif isinstance(edit, Member) and is_snell_entry(_at(left, edit.at)):
             _drop(left, edit.at)
     return left
 
@@ -267,7 +274,7 @@ def _yaml_in(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
         if isinstance(edit, Member) and (found := _at(values, edit.at)) != edit.value:
-            if found is not None and not is_our_member(found):
+            if found is not None and not is_snell_entry(found):
                 raise InvalidValueError(f"`{'.'.join(edit.at)}` is there already, and it is not ours", 1, "rename it")
             expected = _set(values if isinstance(values, dict) else {}, edit.at, edit.value)
             text = with_entry(text, edit.at[0], edit.at[1], edit.value)
@@ -289,7 +296,7 @@ def _yaml_or_none(text: str) -> Any:
 def _yaml_out(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
-        if isinstance(edit, Member) and is_our_member(_at(values, edit.at)):
+        if isinstance(edit, Member) and is_snell_entry(_at(values, edit.at)):
             expected = _copy(values)
             _drop(expected, edit.at)
             text = without_entry(text, edit.at[0], edit.at[1])

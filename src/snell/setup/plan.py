@@ -22,7 +22,7 @@ from snell.clients.installs import install_names, install_of
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, Block, FileEdit, Install, SetupScope, Wrapped
 from snell.model.protocols import Capabilities
-from snell.settings.snell_commands import wishes_closed
+from snell.settings.snell_commands import is_fail_closed
 from snell.setup.apply_edits import put_in
 from snell.setup.config_formats import Programs, hook_files, mcp_file, with_rewakes
 from snell.setup.rules_text import RULES
@@ -244,7 +244,7 @@ def _programs(scope: SetupScope, site: Site) -> Programs:
 def _is_closed(file: FileEdit) -> bool:
     """Was it set up to refuse what cannot be checked? Setting up again must not loosen that."""
     try:
-        return wishes_closed(read_capped(Path(file.path), LONGEST_FILE))
+        return is_fail_closed(read_capped(Path(file.path), LONGEST_FILE))
     except (OSError, FileError):
         return False
 

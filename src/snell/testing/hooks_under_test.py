@@ -61,7 +61,7 @@ def _from_python(path: Path, pack: str, files: PythonFiles) -> tuple[Hook, ...]:
 def _from_settings(path: Path, files: PythonFiles) -> UnderTest:
     path = path.absolute()
     parsed = read_file(_settings_file(path))
-    for complaint in parsed.complaints:
+    for complaint in parsed.problems:
         if complaint.severity == "error":
             where = f"{complaint.file}:{complaint.line}"
             raise SettingsError(complaint.message, where=where, advice=complaint.advice)

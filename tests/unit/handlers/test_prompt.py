@@ -315,10 +315,10 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
         "max_session_tokens": 5,
         "input_price": 0.5,
     }
-    assert said(parsed(text, layer="project").complaints) == [
+    assert said(parsed(text, layer="project").problems) == [
         "snell.toml:1: `model` has no effect in project settings; only policy and user settings may set it"
     ]
-    assert said(parsed('[model]\nnmae = "m"\n').complaints) == [
+    assert said(parsed('[model]\nnmae = "m"\n').problems) == [
         "snell.toml:2: `model.nmae` is not a setting; did you mean `name`?"
     ]
 
@@ -326,7 +326,7 @@ def test_the_table_of_the_model_is_read_from_user_settings_only():
 def test_prices_and_costs_may_be_nothing_and_are_no_times():
     (value,) = parsed("[model]\nmax_daily_cost = 0\ninput_price = 0.0\n", layer="user").values
     assert value.value == {"max_daily_cost": 0.0, "input_price": 0.0}
-    assert said(parsed("[model]\noutput_price = -1\n", layer="user").complaints) == [
+    assert said(parsed("[model]\noutput_price = -1\n", layer="user").problems) == [
         "snell.toml:2: `model.output_price` must be 0 or more, not -1; leave it out for the default"
     ]
     kinds = {row.name: row.type for row in docs_rows() if "price" in row.name or "cost" in row.name}

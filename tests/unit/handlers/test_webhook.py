@@ -99,7 +99,7 @@ def test_the_true_input_is_sent_only_for_hooks_of_the_user_and_the_policy(layer,
 
 def test_turning_redaction_off_in_a_project_is_an_error_with_its_line():
     text = '[[hooks]]\nevent = "PreToolUse"\n[hooks.webhook]\nurl = "https://a.example"\nredact = false\n'
-    assert said(parsed(text, layer="project").complaints) == [
+    assert said(parsed(text, layer="project").problems) == [
         (
             "snell.toml:5: `redact = false` is not for project settings; "
             "move the hook to your own settings, or remove the key"

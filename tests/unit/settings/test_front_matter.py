@@ -41,7 +41,7 @@ def parsed(text: str | bytes, path: str = "/s/tidy/SKILL.md", **options):
 @pytest.mark.proves("S1-106", "S1-136", "S1-139")
 def test_a_skills_front_matter_declares_hooks_by_event():
     found = parsed(SKILL)
-    assert said(found.complaints) == []
+    assert said(found.problems) == []
     first, second = (each.hook for each in found.declared)
     assert (first.event, first.matcher, first.handler, first.timeout, first.once, first.scope, first.source) == (
         "PreToolUse",
@@ -87,7 +87,7 @@ def test_an_agents_stop_is_a_sub_agents_stop():
 
 @pytest.mark.parametrize("text", ["", "# Tidy\n", "---\n---\n", "---\nname: x\n---\n", "text\n---\nhooks: 1\n---\n"])
 def test_a_file_without_hooks_in_its_front_matter_has_none(text):
-    assert (parsed(text).declared, parsed(text).complaints) == ((), ())
+    assert (parsed(text).declared, parsed(text).problems) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_a_file_without_hooks_in_its_front_matter_has_none(text):
 def test_what_is_wrong_is_reported_with_its_line_and_skipped(text, line, message):
     found = parsed(text)
     assert found.declared == ()
-    assert [(each.file, each.line) for each in found.complaints] == [("/s/tidy/SKILL.md", line)]
-    assert found.complaints[0].message.startswith(message)
+    assert [(each.file, each.line) for each in found.problems] == [("/s/tidy/SKILL.md", line)]
+    assert found.problems[0].message.startswith(message)
 
 
 def test_a_bomb_of_aliases_is_refused_at_its_first_anchor():
     levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
     found = parsed(f"---\na0: &a0 [x]\n{levels}hooks: *a29\n---\n")
-    assert [each.line for each in found.complaints] == [2]
+    assert [each.line for each in found.problems] == [2]
 
 
 def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
@@ -130,7 +130,7 @@ def test_a_users_own_skill_needs_no_approval_and_a_projects_does(tmp_path):
     assert (hooks(theirs).hooks, [each.severity for each in hooks(theirs).problems]) == ((), ["hint"])
     first = review(world.places, world.project, world.env).items[0]
     approve(world.places, world.project, [first.digest], world.env)
-    assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "nobody approved it; run `snell trust`"]
+    assert [hook.untrusted for hook in hooks(theirs).hooks] == ["", "it is not approved; run `snell trust`"]
     written(theirs, SKILL.replace("make tidy", "make tidier"))
     assert [bool(hook.untrusted) for hook in hooks(theirs).hooks] == [True, True]
 

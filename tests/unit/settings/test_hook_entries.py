@@ -10,18 +10,18 @@ from tests.unit.settings.workbench import hook_of, parsed, said
 ENTRY = '[[hooks]]\nevent = "PreToolUse"\n'
 
 
-def complaints(text: str, **reading) -> list[str]:
+def problems(text: str, **reading) -> list[str]:
     """What is said of an entry that is left out."""
     found = parsed(ENTRY + text, **reading)
     assert found.declared == ()
-    return [each.removeprefix("snell.toml:") for each in said(found.complaints)]
+    return [each.removeprefix("snell.toml:") for each in said(found.problems)]
 
 
 def remarks(text: str) -> list[str]:
     """What is said of an entry that counts all the same."""
     found = parsed(ENTRY + text)
     assert len(found.declared) == 1
-    return [f"{each.severity}: {each}".replace("snell.toml:", "") for each in found.complaints]
+    return [f"{each.severity}: {each}".replace("snell.toml:", "") for each in found.problems]
 
 
 @pytest.mark.proves("S1-37", "S1-117")
@@ -45,7 +45,7 @@ def remarks(text: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_an_entry_without_a_handler_or_with_two_is_left_out_and_reported(text, said):
-    assert [each[: len(said)] for each in complaints(text)] == [said]
+    assert [each[: len(said)] for each in problems(text)] == [said]
 
 
 def test_type_may_repeat_what_the_table_says():
@@ -67,7 +67,7 @@ def test_type_may_repeat_what_the_table_says():
         ('once = true\n[hooks.shell]\nonce = true\ncommand = "x"', "5: `once` is given twice; keep one of them"),
         ('command = "x"\nonce = "yes"', "4: `once` must be true or false, not text"),
         ("command = 3", "3: `command` must be text, not a number; put it in quotes"),
-        ('command = "  "', "3: `command` is empty; say the command line, or the program when there are `args`"),
+        ('command = "  "', "3: `command` is empty; set it: the command line, or the program when there are `args`"),
         ('command = "a\\u0000b"', "3: `command` holds a NUL character; remove it"),
         ('command = "x"\nargs = "y"', "4: `args` must be a list of texts, not text; put it in [ ]"),
         ('command = "x"\nargs = [1]', "4: `args` must be text, not a number; put it in quotes"),
@@ -87,11 +87,11 @@ def test_type_may_repeat_what_the_table_says():
     ],
 )  # fmt: skip
 def test_a_wrong_key_or_value_leaves_its_entry_out_with_file_line_and_advice(text, said):
-    assert [each[: len(said)] for each in complaints(text)] == [said]
+    assert [each[: len(said)] for each in problems(text)] == [said]
 
 
 def test_every_mistake_of_an_entry_is_said_at_once():
-    assert [each.partition(":")[0] for each in complaints('command = 1\nonce = 2\nmacher = "x"\nrole = "y"')] == [
+    assert [each.partition(":")[0] for each in problems('command = 1\nonce = 2\nmacher = "x"\nrole = "y"')] == [
         "3", "4", "5", "6",
     ]  # fmt: skip
 
@@ -104,10 +104,10 @@ def test_a_wrong_entry_costs_only_itself():
 @pytest.mark.proves("S1-33")
 def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
     advice = r"escape special characters with a backslash, such as `\(`"
-    assert complaints('command = "x"\nmatcher = "Bash("') == [
+    assert problems('command = "x"\nmatcher = "Bash("') == [
         f"4: `Bash(` is not a regular expression: missing ) at position 5; {advice}"
     ]
-    assert complaints(f'command = "x"\nmatcher = ".{"a" * 1000}"') == [
+    assert problems(f'command = "x"\nmatcher = ".{"a" * 1000}"') == [
         "4: the pattern has 1001 characters; keep it under 1000"
     ]
 
@@ -116,8 +116,8 @@ def test_a_bad_pattern_is_an_error_with_file_and_line_and_never_a_crash():
 def test_a_matcher_on_an_event_without_a_matcher_field_is_ignored_with_a_warning():
     found = parsed('[[hooks]]\nevent = "Stop"\nmatcher = "Bash"\ncommand = "x"')
     assert [(each.hook.event, each.hook.matcher) for each in found.declared] == [("Stop", None)]
-    assert said(found.complaints) == ["snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"]
-    assert found.complaints[0].severity == "warning"
+    assert said(found.problems) == ["snell.toml:3: Stop has nothing to match, so the matcher is ignored; remove it"]
+    assert found.problems[0].severity == "warning"
 
 
 @pytest.mark.parametrize("matcher", ['"^(A|B)$"', '{ pattern = "^(A|B)$" }'])
@@ -216,12 +216,12 @@ def test_what_only_another_client_can_do_is_accepted_with_a_hint():
 
 def test_a_condition_on_an_event_without_a_tool_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "Stop"\nif = "Bash(x)"\ncommand = "x"')
-    assert said(found.complaints) == ["snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"]
+    assert said(found.problems) == ["snell.toml:3: `if` is for tool calls, and Stop is not a tool call; remove it"]
 
 
 def test_a_question_on_an_event_without_a_conversation_draws_a_warning():
     found = parsed('[[hooks]]\nevent = "SessionStart"\nprompt = "ok?"')
-    assert said(found.complaints) == [
+    assert said(found.problems) == [
         "snell.toml:1: SessionStart has no conversation that a prompt hook could read; use a command"
     ]
 
@@ -230,7 +230,7 @@ def test_another_programs_file_may_have_keys_of_its_own():
     text = '{"model": "x", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "later": 1}], "y": 1}]}}'
     found = parsed(text, "settings.json", is_foreign=True)
     assert [each.hook.handler for each in found.declared] == [Command("x")]
-    assert [(each.severity, each.message) for each in found.complaints] == [
+    assert [(each.severity, each.message) for each in found.problems] == [
         ("hint", "`later` is not known here and ignored")
     ]
 
