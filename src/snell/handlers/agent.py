@@ -39,7 +39,7 @@ class Agent(Handler, frozen=True):
 
 TYPE = HandlerType(
     name="agent",
-    help="an agent that looks into the matter",
+    help="an agent that reads the project before it answers",
     settings=Agent,
     keys=(
         Key("prompt", "text", "what to find out; `$ARGUMENTS` stands for the event", is_required=True),

@@ -88,8 +88,8 @@ TYPE = HandlerType(
         Key(
             "written_for",
             "text",
-            "another client's event, such as `cursor:beforeShellExecution`: the program gets what that client"
-            " would send, and answers in its words",
+            "another client's event, such as `cursor:beforeShellExecution`: the program gets the input of that"
+            " client, and answers in its format",
             default="",
         ),
         Key("their_matcher", "text", "with `written_for`: a matcher in that client's own terms", default=""),

@@ -70,12 +70,14 @@ TYPE = HandlerType(
     help="an HTTP endpoint",
     settings=Webhook,
     keys=(
-        Key("url", "text", "where the event is sent", is_required=True),
+        Key("url", "text", "the address for the event", is_required=True),
         Key("method", "method", "the HTTP method", default="POST", choices=("POST", "PUT")),
         Key("headers", "texts by name", "headers; `${NAME}` is filled in from `allowed_env`"),
         Key("allowed_env", "texts", "environment variables that headers may use", aliases=("allowed_env_vars",)),
         Key("secret_env", "text", "the variable with the secret to sign with; absent = your own", default=""),
-        Key("redact", "flag", "take secrets out of what is sent; off only in user and policy files", default=True),
+        Key(
+            "redact", "flag", "remove secrets from the request; may be off only in user and policy files", default=True
+        ),
     ),
     default_timeout=30.0,
     aliases=("http",),

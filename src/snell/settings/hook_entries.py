@@ -67,7 +67,7 @@ class _Fields:
         self.lines[key.name] = node.line
         if key.ignored:
             if node.value != "bash":
-                self.state.add_problem(node.line, f"`{spelled}` has no effect here: {key.ignored}", "", "hint")
+                self.state.add_problem(node.line, f"`{spelled}` has no effect: {key.ignored}", "", "hint")
             return
         try:
             self.values[key.name] = value_of(key, node, spelled)
@@ -76,7 +76,7 @@ class _Fields:
 
     def _report_unknown(self, spelled: str, node: Node, known: Spellings, handler: str) -> None:
         if self.state.is_foreign:
-            self.state.add_problem(node.line, f"`{spelled[:80]}` is not known here and ignored", "", "hint")
+            self.state.add_problem(node.line, f"`{spelled[:80]}` is unknown and ignored", "", "hint")
         elif handler_types().has_key(spelled):
             message = f"`{spelled[:80]}` does not belong to a {handler} handler"
             self.add_error(InvalidValueError(message, node.line, "remove it, or change the handler"))

@@ -54,13 +54,13 @@ class _Builder:
     def _take(self, name: str, event: Any) -> None:
         line = self._first_line + event.start_mark.line
         if name == "AliasEvent" or getattr(event, "anchor", None):
-            raise InvalidValueError("anchors and aliases are not allowed here", line, "write the value out")
+            raise InvalidValueError("anchors and aliases are not allowed", line, "write the value out")
         if name == "DocumentStartEvent" and self._result is not None:
             raise InvalidValueError("there is a second document", line, "keep one")
         if name in ("MappingStartEvent", "SequenceStartEvent"):
             check_depth(len(self._open), line)
             if event.tag:
-                raise InvalidValueError("tags are not allowed here", line, "write the plain value")
+                raise InvalidValueError("tags are not allowed", line, "write the plain value")
             self._open.append((Node({} if name[0] == "M" else [], line), []))
         elif name in ("MappingEndEvent", "SequenceEndEvent"):
             self._add(self._open.pop()[0])
@@ -89,7 +89,7 @@ class _Builder:
 
     def _scalar(self, event: Any, line: int) -> Any:
         if event.tag and str(event.tag) not in ("!", f"{_PREFIX}str"):
-            raise InvalidValueError("tags are not allowed here", line, "write the plain value")
+            raise InvalidValueError("tags are not allowed", line, "write the plain value")
         if event.tag or event.style:
             return str(event.value)
         tag = self._resolver.resolve(self._scalar_node, event.value, event.implicit)

@@ -13,9 +13,7 @@ from msgspec import Struct
 from snell.engine.match import TYPES
 from snell.model.hooks import ASYNC_TIMEOUT
 from snell.model.tools import ALL_KINDS
-
-# Clients whose own hook files can be read; see `client_hook_files.py`.
-IMPORTABLE = ("claude-code", "codex", "copilot", "cursor", "gemini")
+from snell.settings.client_hook_files import CLIENT_FORMATS
 
 
 class Key(Struct, frozen=True):
@@ -36,19 +34,19 @@ class Key(Struct, frozen=True):
 
 
 HOOK_KEYS: tuple[Key, ...] = (
-    Key("id", "text", "what the journal calls the hook; made from the definition when absent", aliases=("name",)),
+    Key("id", "text", "the hook's name in the journal; generated from the definition when absent", aliases=("name",)),
     Key("event", "text", "the event that the hook reacts to", is_required=True),
     Key("matcher", "matcher", "which tools, sources, ... of that event; absent = all", aliases=("tool_matcher",)),
-    Key("matcher_type", "text", "what the matcher is; guessed from its characters when absent", choices=TYPES),
+    Key("matcher_type", "text", "the type of the matcher; derived from its characters when absent", choices=TYPES),
     Key("kinds", "texts or text", "only for these kinds of tool", aliases=("kind",), choices=ALL_KINDS),
     Key("if", "text", "a permission rule such as `Bash(git push *)` that must hold"),
     Key(
         "role",
         "text",
-        "what the hook may do; absent = anything, found out as it answers",
+        "what the hook may do; absent = anything",
         choices=("rewrites", "judges", "informs", "watches"),
     ),
-    Key("type", "text", "the kind of handler, where its keys stand in the entry itself"),
+    Key("type", "text", "the type of handler, when its keys are in the entry itself"),
     Key(
         "timeout", "seconds", "time limit in seconds, at most 600; the default depends on the handler", in_handler=True
     ),
@@ -81,7 +79,7 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key(
         "on_failure",
         "text",
-        "what a failure of the hook means; absent = `block` for a policy hook that can judge, else `allow`",
+        "the effect of a failure of the hook; absent = `block` for a policy hook that can judge, else `allow`",
         choices=("allow", "ask", "block"),
         choice_aliases={"continue": "allow"},
         in_handler=True,
@@ -89,19 +87,19 @@ HOOK_KEYS: tuple[Key, ...] = (
     Key(
         "exit_code_mode",
         "text",
-        "`client`: exit code 2 denies; `strict`: every other than 0 does",
+        "`client`: exit code 2 denies; `strict`: every exit code but 0 denies",
         default="client",
         choices=("client", "strict"),
         in_handler=True,
     ),
     Key("enabled", "flag", "whether the hook runs at all", default=True),
-    Key("status_message", "text", "what to show while the hook runs", default="", in_handler=True),
-    Key("group", "text", "a name to remove several hooks together by", default=""),
-    Key("description", "text", "for people who read the file", default=""),
+    Key("status_message", "text", "the text to show while the hook runs", default="", in_handler=True),
+    Key("group", "text", "a name for removing several hooks together", default=""),
+    Key("description", "text", "a note for readers of the file", default=""),
     Key(
         "async_rewake",
         "flag",
-        "async, and a late refusal wakes the agent, where the client can be woken",
+        "async; a late denial wakes the agent, if the client supports that",
         default=False,
         in_handler=True,
     ),
@@ -111,19 +109,19 @@ HOOK_KEYS: tuple[Key, ...] = (
 )
 
 MODEL_KEYS: tuple[Key, ...] = (
-    Key("name", "text", "the model of hooks that name none; absent = a small one", default=""),
-    Key("api", "text", "how to talk to it; absent = what there is a key for", choices=("anthropic", "openai", "cli")),
-    Key("url", "text", "the server; absent = the maker's own", default=""),
-    Key("key_env", "text", "the variable with the key; absent = the usual one", default=""),
+    Key("name", "text", "the default model; absent = a small one", default=""),
+    Key("api", "text", "the API; absent = the one that a key is set for", choices=("anthropic", "openai", "cli")),
+    Key("url", "text", "the server; absent = the provider's own", default=""),
+    Key("key_env", "text", "the environment variable with the key; absent = the usual one", default=""),
     Key("key_command", "text", "a command that prints the key", default=""),
     Key("cli", "text", "the program to ask instead of a server", choices=("claude", "codex", "gemini")),
     Key("max_answer_tokens", "count", "the longest answer", default=1_000),
     Key("max_input_characters", "count", "the longest question; a longer one is a failure", default=60_000),
-    Key("max_session_tokens", "count", "what all model hooks of a session may use", default=500_000),
-    Key("max_daily_cost", "amount", "what all model hooks may cost a day; needs the prices", default=0.0),
+    Key("max_session_tokens", "count", "most tokens for all model hooks of a session", default=500_000),
+    Key("max_daily_cost", "amount", "most that all model hooks may cost a day; needs the prices", default=0.0),
     Key("input_price", "amount", "the price of a million tokens of questions", default=0.0),
     Key("output_price", "amount", "the price of a million tokens of answers", default=0.0),
-    Key("in_batch", "flag", "let model hooks run for callers that run headless too", default=False),
+    Key("in_batch", "flag", "run model hooks for headless callers too", default=False),
 )
 
 SERVER_KEYS: tuple[Key, ...] = (
@@ -134,24 +132,24 @@ SERVER_KEYS: tuple[Key, ...] = (
 
 TOP_KEYS: tuple[Key, ...] = (
     Key("hooks", "any", "the hooks: a list of entries, or lists by event"),
-    Key("disable_all_hooks", "flag", "turn off all hooks but the policy's; in the policy: all hooks", default=False),
+    Key("disable_all_hooks", "flag", "disable all hooks except policy hooks; in the policy: all hooks", default=False),
     Key(
         "allow_managed_hooks_only",
         "flag",
-        "let none but policy hooks run",
+        "run only policy hooks",
         default=False,
         layers=("policy",),
     ),
     Key(
         "rewrites_from",
         "text",
-        "`policy` keeps rewriting to policy hooks; the strictest file wins",
+        "`policy`: only policy hooks may rewrite; the strictest file wins",
         default="any",
         choices=("any", "policy"),
     ),
     Key("extra_events", "texts", "further event names that hooks may react to", default=()),
     Key("packs", "texts", "folders of packs and plugins, relative to this settings file", default=()),
-    Key("pack", "tables by name", "built-in packs: `enabled`, and what each has as options", default={}),
+    Key("pack", "tables by name", "built-in packs: `enabled`, and the options of each", default={}),
     Key(
         "import_claude",
         "flag",
@@ -177,8 +175,8 @@ TOP_KEYS: tuple[Key, ...] = (
     Key(
         "database",
         "text",
-        "a PostgreSQL server that gets every decision too, as `postgresql://USER@HOST/DATABASE`; read when the daemon"
-        " starts; a password belongs into `~/.pgpass`",
+        "a PostgreSQL server that also gets every decision, as `postgresql://USER@HOST/DATABASE`; read when the daemon"
+        " starts; put a password into `~/.pgpass`",
         layers=("policy", "user"),
     ),
     Key(
@@ -193,12 +191,12 @@ TOP_KEYS: tuple[Key, ...] = (
         "texts",
         "run the hooks in these clients' own files in every other client",
         default=(),
-        choices=IMPORTABLE,
+        choices=tuple(CLIENT_FORMATS),
         layers=("policy", "user"),
     ),
     Key("status_line", "command setting", "the command that makes the status line"),
     Key("file_suggestion", "command setting", "the command that suggests files"),
-    Key("description", "text", "for people who read the file"),
+    Key("description", "text", "a note for readers of the file"),
     Key("$schema", "any", "", ignored=" "),
 )
 

@@ -96,7 +96,7 @@ def test_a_file_without_hooks_in_its_front_matter_has_none(text):
         ("---\nhooks: [\n---\n", 3, "this is not valid YAML"),
         ("---\nname: x\n\thooks: 1\n---\n", 3, "this is not valid YAML"),
         ("---\nhooks:\n  Stop:\n", 1, "the front matter is not closed"),
-        ("---\na: &a [x]\nhooks: *a\n---\n", 2, "anchors and aliases are not allowed here"),
+        ("---\na: &a [x]\nhooks: *a\n---\n", 2, "anchors and aliases are not allowed"),
         ("---\nhooks: 3\n---\n", 2, "`hooks` must be a list of hooks or a table of events"),
         ("---\nhooks:\n  Stopp:\n    - command: x\n---\n", 3, "`Stopp` is not an event"),
         ("---\nhooks:\n  Stop:\n    - command: x\n      timeout: -1\n---\n", 5, "`timeout` must be more than 0"),

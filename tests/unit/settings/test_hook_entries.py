@@ -39,7 +39,7 @@ def remarks(text: str) -> list[str]:
         ('type = "htp"\ncommand = "x"', "3: `htp` is not a type of handler; did you mean `http`?"),
         ("type = 3", "3: a number is not a type of handler; use one of command, shell"),
         ('type = "command"', "1: the command handler has no `command`; add it: the command line, or the program"),
-        ('[hooks.webhook]\nmethod = "POST"', "1: the webhook handler has no `url`; add it: where the event is sent"),
+        ('[hooks.webhook]\nmethod = "POST"', "1: the webhook handler has no `url`; add it: the address for the event"),
         ("[hooks.shell]", "1: the command handler has no `command`"),
         ('server = "s"', "1: the mcp_tool handler has no `tool`"),
     ],
@@ -208,8 +208,8 @@ def test_a_hook_has_its_own_name_or_one_made_from_its_definition():
 
 def test_what_only_another_client_can_do_is_accepted_with_a_hint():
     assert remarks('command = "x"\nrewakeMessage = "up"\nshell = "powershell"') == [
-        "hint: 4: `rewakeMessage` has no effect here: it belongs to asyncRewake",
-        "hint: 5: `shell` has no effect here: commands run in the system's shell",
+        "hint: 4: `rewakeMessage` has no effect: it belongs to asyncRewake",
+        "hint: 5: `shell` has no effect: commands run in the system's shell",
     ]
     assert remarks('command = "x"\nshell = "bash"') == []
 
@@ -230,9 +230,7 @@ def test_another_programs_file_may_have_keys_of_its_own():
     text = '{"model": "x", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "later": 1}], "y": 1}]}}'
     found = parsed(text, "settings.json", is_foreign=True)
     assert [each.hook.handler for each in found.declared] == [Command("x")]
-    assert [(each.severity, each.message) for each in found.problems] == [
-        ("hint", "`later` is not known here and ignored")
-    ]
+    assert [(each.severity, each.message) for each in found.problems] == [("hint", "`later` is unknown and ignored")]
 
 
 def test_a_hook_that_may_wake_the_agent_is_async():
