@@ -10,9 +10,10 @@ import pluggy
 from bench.measure import interleaved
 from snell.engine.decide import decide
 from snell.engine.registry import Registry
+from snell.model.context import Context
 from snell.model.events import event_from
 from snell.model.hooks import Hook, Inline
-from snell.runtime.decision_drivers import run_decision
+from snell.runtime.event_flow import run_decision
 from snell.runtime.executor import Executor
 from snell.sdk.decorators import hooks_of, judges
 from snell.store.in_memory import InMemoryStore
@@ -47,7 +48,7 @@ def _our_call(number: int) -> Callable[[], object]:
         copy = FunctionType(no_op.__code__, no_op.__globals__, f"no_op_{index}")
         functions.append(judges("PreToolUse", matcher="Bash")(copy))
     book, marks, executor = Registry(hooks_of(functions)), InMemoryStore(), Executor()
-    return lambda: run_decision(decide(EVENT, book, marks), executor)
+    return lambda: run_decision(decide(EVENT, book, marks), executor, Context())
 
 
 def _pluggy_call(number: int) -> Callable[[], object]:

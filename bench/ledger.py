@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from bench.measure import interleaved
+from snell.model.context import Context
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook
 from snell.records import audit_chain, audit_check, ledger
@@ -22,7 +23,6 @@ from snell.runtime.database_journal import StoreJournal
 from snell.runtime.pending_rows import FOLDER, PendingRows
 from snell.runtime.stored_marks import StoredMarks
 from snell.sdk.decorators import hooks_of, informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.sqlite import SqliteDatabase
 
@@ -101,11 +101,11 @@ def _call(number: int) -> Call:
 
 def _inserting(insert: Callable[[], object]) -> list[Hook]:
     @judges("PreToolUse")
-    def before(event: Event, context: PackContext) -> None:
+    def before(event: Event, context: Context) -> None:
         insert()
 
     @informs("PostToolUse")
-    def after(event: Event, context: PackContext) -> None:
+    def after(event: Event, context: Context) -> None:
         insert()
 
     return hooks_of([before, after])
@@ -163,12 +163,12 @@ def _event(number: int, name: str) -> Event:
 
 
 @judges("PreToolUse")
-def quiet_before(event: Event, context: PackContext) -> None:
+def quiet_before(event: Event, context: Context) -> None:
     """Say nothing."""
 
 
 @informs("PostToolUse")
-def quiet_after(event: Event, context: PackContext) -> None:
+def quiet_after(event: Event, context: Context) -> None:
     """Say nothing."""
 
 
@@ -181,7 +181,7 @@ def _runtime(mode: str, *more: Hook) -> Iterator[Runtime]:
     with _database() as database:
         hooks = (*more, *(pack_hooks("ledger", {"mode": mode}) if mode else ()))
         journal = StoreJournal(database, pending=PendingRows(database.path.parent / FOLDER))
-        runtime = Runtime.embedded(*hooks, database=database, journal=journal, store=StoredMarks(database), env={})
+        runtime = Runtime.embed(*hooks, database=database, journal=journal, marks=StoredMarks(database), env={})
         yield runtime
         runtime.close()
 
@@ -197,7 +197,7 @@ def _growth(rows: int, rounds: int) -> Measured:
 
 def _look(database: SqliteDatabase) -> None:
     database.run(lambda tx: ledger.recent(tx, session="s7"))
-    database.run(lambda tx: ledger.find_like(tx, "t7"))
+    database.run(lambda tx: ledger.find_by_prefix(tx, "t7"))
     database.run(lambda tx: ledger.stats(tx, session="s7"))
 
 
@@ -221,7 +221,7 @@ def _insert(tx: object, first: int, last: int, rows: int) -> None:
             status="succeeded",
             duration_ms=number % 1_000,
         )
-        ledger.begin_unless_known(tx, call)  # type: ignore[arg-type] # a transaction
+        ledger.insert_if_missing(tx, call)  # type: ignore[arg-type] # a transaction
 
 
 def _fill_decisions(database: SqliteDatabase, rows: int) -> None:

@@ -19,7 +19,7 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
     with tempfile.TemporaryDirectory() as folder:
         hooks = pack_hooks("sessions", {"heartbeat": 1_000_000})
         database = SqliteDatabase(Path(folder) / "work.db")
-        with Runtime.embedded(*hooks, database=database) as runtime:
+        with Runtime.embed(*hooks, database=database) as runtime:
             made = database.run(lambda tx: effort_commands.start_effort(tx, folder, "", "t", "s"))
             database.run(lambda tx: sessions.start(tx, made["effort"]["id"], "w"))
             runtime.store.put("work", "in_use", True)
@@ -30,7 +30,7 @@ def tool_call_of_an_effort_over_plain_insert(rounds: int = 1_000) -> tuple[float
             times = interleaved(
                 {
                     "one row": lambda: database.run(lambda tx: decisions.add(tx, next(rows))),
-                    "a whole tool call": lambda: runtime.executor.run((hook,), event),
+                    "a whole tool call": lambda: runtime.executor.run((hook,), event, runtime.contexts.base),
                 },
                 rounds=rounds,
                 calls=1,

@@ -1,5 +1,5 @@
 """
-Make the table of what `snell-hook` says when nothing can decide, from the tables of the clients.
+Make the table of what `snell-hook` answers when no decision is possible, from the client tables.
 
 `snell-hook` itself reads no JSON and starts without Snell, so what each client takes for a refusal, and for no opinion,
 is written into it when it is built. Names are in lower case and without separators.
@@ -32,7 +32,7 @@ def shim_forms() -> str:
 
 
 def _rows(name: str) -> tuple[Row, ...]:
-    """Events that are answered alike share a row; the answer to an unknown event stands last."""
+    """Return one row for all events with the same answers; the row for unknown events comes last."""
     events: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     seen: set[str] = set()
     for event in _events(name):

@@ -8,11 +8,11 @@ from snell.handlers.agent import Agent
 from snell.handlers.mcp_tool import McpTool
 from snell.handlers.prompt import Prompt
 from snell.handlers.webhook import Webhook
+from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook, Source
 from snell.runtime.executor import Executor
-from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.helpers import call
 from tests.loopback import Server
 
@@ -20,14 +20,14 @@ USER = Source("user")
 
 
 def outcome_of(
-    handler: Handler, event: Event | None = None, *, context: HandlerContext | None = None, **fields: Any
+    handler: Handler, event: Event | None = None, *, context: Context | None = None, **fields: Any
 ) -> Outcome:
     """How one run goes, without the time it took."""
     event = event or call()
     hook = Hook(**{"id": "h", "event": event.name, "handler": handler, "timeout": 10.0, "source": USER, **fields})
-    executor = Executor(around=context or HandlerContext())
+    executor = Executor()
     try:
-        (outcome,) = executor.run((hook,), event)
+        (outcome,) = executor.run((hook,), event, context or Context())
     finally:
         executor.close()
     return replace(outcome, seconds=0.0)
@@ -39,11 +39,11 @@ def webhook(server: Server, **fields: Any) -> Webhook:
 
 def asking(
     server: Server | None = None, *, env: dict[str, str] | None = None, project_dir: str = "", **model: Any
-) -> HandlerContext:
+) -> Context:
     """Surroundings in which model hooks ask this server."""
     given = {"api": "anthropic", **({"url": server.url} if server else {}), **model}
     settings = HandlerSettings(model=ModelSettings(**given))
-    return HandlerContext(env=env or {}, project_dir=project_dir, settings=settings)
+    return Context(env=env or {}, project_dir=project_dir, settings=settings)
 
 
 __all__ = ["Agent", "McpTool", "Prompt", "Webhook", "asking", "outcome_of", "webhook"]

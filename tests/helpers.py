@@ -6,12 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.engine.decide import decide
-from snell.engine.registry import Registry, Switches
+from snell.engine.registry import Registry
+from snell.model.context import Context
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event, event_from
-from snell.model.hooks import Hook, Inline, Scope
+from snell.model.hooks import Hook, Inline, Scope, Switches
 from snell.model.protocols import Condition, Store, Validate
-from snell.runtime.decision_drivers import run_decision
+from snell.runtime.event_flow import run_decision
 from snell.store.in_memory import InMemoryStore
 
 SESSION = "s1"
@@ -47,7 +48,7 @@ def decided(
 ) -> Decision:
     """What the engine makes of this event."""
     book = Registry(hooks, switches=switches, condition=condition)
-    return run_decision(decide(event, book, marks or InMemoryStore(), validate), executor or Cast())
+    return run_decision(decide(event, book, marks or InMemoryStore(), validate), executor or Cast(), Context())
 
 
 class Cast:
@@ -56,7 +57,7 @@ class Cast:
     def __init__(self) -> None:
         self.rounds: list[tuple[list[str], Any]] = []
 
-    def run(self, hooks: Sequence[Hook], event: Event) -> list[Outcome]:
+    def run(self, hooks: Sequence[Hook], event: Event, _context: Context) -> list[Outcome]:
         self.rounds.append(([hook.id for hook in hooks], event.rewritable))
         return [_outcome(hook, event) for hook in hooks]
 

@@ -32,14 +32,14 @@ class Desk:
             *(h for name in packs for h in pack_hooks(name)),
             *more,
         ]
-        self.runtime = Runtime.embedded(
+        self.runtime = Runtime.embed(
             *hooks,
             database=self.database,
             journal=StoreJournal(self.database),
-            store=StoredMarks(self.database),
+            marks=StoredMarks(self.database),
             env={},
         )
-        self.runtime.executor.here = replace(self.runtime.executor.here, config=folder, state=folder)
+        self.runtime.contexts.base = replace(self.runtime.contexts.base, config=folder, state=folder)
 
     def before(self, id_: str, tool: str = MAIL, given: Any = None, **fields: Any) -> Decision:
         return self._told("PreToolUse", id_, tool, LETTER if given is None else given, **fields)

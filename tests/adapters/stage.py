@@ -9,7 +9,7 @@ class Stage:
     def __init__(self):
         self.shouted = []
         self.seen = []
-        self.runtime = Runtime.embedded(
+        self.runtime = Runtime.embed(
             hooks={
                 "UserPromptSubmit": [HookMatcher(None, [self.prompt])],
                 "PreToolUse": [HookMatcher("shout", [self.before])],

@@ -98,7 +98,7 @@ def test_the_library_asks_the_hooks_and_gives_claude_code_their_answers():
     def more(event):
         return Deny("not yet")
 
-    runtime = Runtime.embedded(
+    runtime = Runtime.embed(
         hooks={
             "PreToolUse": [HookMatcher("Bash", [guard])],
             "PostToolUse": [HookMatcher("Bash", [remind])],
@@ -130,18 +130,18 @@ def test_what_cannot_be_read_is_refused_where_a_guard_must_not_be_missed():
         return None
 
     strange = bash("PreToolUse", "ls") | {"tool_name": 5}
-    closed = Runtime()
+    closed = Runtime.embed()
     closed.register(guard, scope=Scope.POLICY)
     (refused,) = answers(closed, strange)
     assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
-    (told,) = answers(Runtime.embedded(guard), strange)
+    (told,) = answers(Runtime.embed(guard), strange)
     assert "hookSpecificOutput" not in told
 
 
 def test_every_event_that_the_library_knows_has_its_callback():
-    found = hooks(Runtime.embedded())
+    found = hooks(Runtime.embed())
     assert {"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop", "PreCompact"} <= set(found)
-    assert list(hooks(Runtime.embedded(), ["Stop"])) == ["Stop"]
+    assert list(hooks(Runtime.embed(), ["Stop"])) == ["Stop"]
 
 
 def test_a_hook_that_raises_counts_by_its_policy():
@@ -150,7 +150,7 @@ def test_a_hook_that_raises_counts_by_its_policy():
 
     said = []
     for on_failure in (None, "ask", "block"):
-        runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("Bash", [broken], on_failure=on_failure)]})
+        runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("Bash", [broken], on_failure=on_failure)]})
         (answer,) = answers(runtime, bash("PreToolUse", "ls"))
         said.append(answer.get("hookSpecificOutput", {}).get("permissionDecision"))
     assert said == [None, "ask", "deny"]
@@ -164,5 +164,5 @@ def test_a_coroutine_that_takes_too_long_counts_by_its_policy_and_others_are_hea
         return Deny("not that")
 
     matchers = [HookMatcher("Bash", [slow], timeout=0.1), HookMatcher("Bash", [judge])]
-    (answer,) = answers(Runtime.embedded(hooks={"PreToolUse": matchers}), bash("PreToolUse", "ls"))
+    (answer,) = answers(Runtime.embed(hooks={"PreToolUse": matchers}), bash("PreToolUse", "ls"))
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "not that"

@@ -36,7 +36,7 @@ def run(stage, text, **options):
         ("quiet", (["HUSH"], {"result": "HUSH"}, False), ["hush"]),
         ("noted", (["NOTED", "that was noted"], {"result": "NOTED"}, False), ["noted"]),
         ("password", (["***"], {"result": "***"}, False), ["password"]),
-        ("ask", (["may I?; nobody is there who could be asked"], None, True), []),
+        ("ask", (["may I?; there is no `approve` function to ask the user"], None, True), []),
         ("stop", (["enough shouting"], None, True), []),
     ],
 )
@@ -66,7 +66,7 @@ def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
         return Deny(f"{event.tool_name} is {event.tool}")
 
     stage = Stage()
-    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
+    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("mcp__stage__.*", [refuse])]})
     assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
@@ -77,7 +77,7 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
     def mask(event):
         return Rewrite(event.tool_response.replace("hunter2", "***"))
 
-    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [mask])]})
+    runtime = Runtime.embed(hooks={"PostToolUse": [HookMatcher("*", [mask])]})
     result = call(runtime, whoami, "whoami", {})
     assert result.structured_content == {"name": "ann", "token": "***"}
     assert "hunter2" not in str(result)
@@ -102,7 +102,7 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
         return output
 
     typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
-    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    runtime = Runtime.embed(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
     result = call(runtime, typed, "typed", {})
     assert ([block.text for block in result.content], result.structured_content, result.is_error) == told
 
@@ -132,5 +132,5 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     assert run(stage, "hey")[0][0].startswith(told)

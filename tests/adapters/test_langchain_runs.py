@@ -60,7 +60,7 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     messages = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "hey"})).invoke(GO)["messages"]
     assert (messages[2].content.startswith(told), messages[-1].content) == (True, "done")
 
@@ -68,7 +68,7 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
 def test_an_agent_inside_of_a_tool_has_its_hooks_in_the_same_session():
     stage, sessions = Stage(), set()
     watch = HookMatcher("*", [lambda event: sessions.add(event.session_id)])
-    runtime = Runtime.embedded(hooks={"PreToolUse": [watch, HookMatcher("shout", [stage.before])]})
+    runtime = Runtime.embed(hooks={"PreToolUse": [watch, HookMatcher("shout", [stage.before])]})
     inner = agent_that_calls(runtime, [tool(stage.shout)], ("shout", {"text": "secret"}))
 
     @tool
@@ -94,7 +94,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
             ended.append(True)
 
     failed = HookMatcher("*", [lambda event: told.append(event.payload["is_interrupt"])])
-    agent = agent_that_calls(Runtime.embedded(hooks={"PostToolUseFailure": [failed]}), [slow], ("slow", {}))
+    agent = agent_that_calls(Runtime.embed(hooks={"PostToolUseFailure": [failed]}), [slow], ("slow", {}))
 
     async def main():
         task = asyncio.create_task(agent.ainvoke(GO))

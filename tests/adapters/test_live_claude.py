@@ -34,7 +34,7 @@ def test_a_call_is_refused_and_another_one_rewritten(tmp_path):
         wish = next(wishes, None) if asked.get("tools") else None
         return Line(calls=(("Bash", {"command": wish}),)) if wish else Line("done")
 
-    runtime = Runtime.embedded(
+    runtime = Runtime.embed(
         hooks={"PreToolUse": [HookMatcher("Bash", [judge])], "PostToolUse": [HookMatcher("Bash", [remind])]}
     )
     with model(says) as server:

@@ -41,7 +41,7 @@ def run(stage, text, **options):
         ("quiet", (["HUSH"], {"result": "HUSH"}, False), ["hush"]),
         ("noted", (["NOTED", "that was noted"], {"result": "NOTED"}, False), ["noted"]),
         ("password", (["***"], {"result": "***"}, False), ["password"]),
-        ("ask", (["may I?; nobody is there who could be asked"], None, True), []),
+        ("ask", (["may I?; there is no `approve` function to ask the user"], None, True), []),
         ("stop", (["enough shouting"], None, True), []),
     ],
 )
@@ -69,7 +69,7 @@ def test_what_a_hook_rewrote_is_validated_by_the_library():
 def test_a_hook_knows_the_tool_as_a_coding_agent_would_call_it():
     stage = Stage()
     refuse = HookMatcher("mcp__stage__.*", [lambda event: Deny(f"{event.tool_name} is {event.tool}")])
-    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [refuse]})
+    stage.runtime = Runtime.embed(hooks={"PreToolUse": [refuse]})
     assert run(stage, "hey")[0] == ["shout is mcp__stage__shout"]
 
 
@@ -94,7 +94,7 @@ def test_a_hook_that_raises_counts_by_its_policy(on_failure, told):
         raise ZeroDivisionError("by hand")
 
     stage = Stage()
-    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    stage.runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     assert run(stage, "hey")[0][0].startswith(told)
 
 
@@ -106,7 +106,7 @@ def test_what_a_hook_takes_out_of_a_result_is_gone_from_its_other_form_too():
         return {"name": "ann", "token": "hunter2"}
 
     mask = HookMatcher("*", [lambda event: Rewrite(event.tool_response.replace("hunter2", "***"))])
-    (result,) = called(with_hooks(server, Runtime.embedded(hooks={"PostToolUse": [mask]})), ("whoami", {}))
+    (result,) = called(with_hooks(server, Runtime.embed(hooks={"PostToolUse": [mask]})), ("whoami", {}))
     assert (result.structured_content, "hunter2" in str(result)) == ({"name": "ann", "token": "***"}, False)
 
 
@@ -132,7 +132,7 @@ def test_a_server_of_the_lower_level_has_hooks_as_well():
 
 def test_a_server_without_a_place_for_hooks_is_an_error():
     with pytest.raises(TypeError, match="has no middleware"):
-        with_hooks(object(), Runtime.embedded())
+        with_hooks(object(), Runtime.embed())
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_what_no_longer_has_the_type_that_a_tool_declares_is_told_as_an_error(ou
     typed.__annotations__["return"] = list[str] if isinstance(output, list) else type(output)
     server = MCPServer("stage")
     server.tool()(typed)
-    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
+    runtime = Runtime.embed(hooks={"PostToolUse": [HookMatcher("*", [lambda event: Rewrite(rewritten)])]})
     (result,) = called(with_hooks(server, runtime), ("typed", {}))
     assert ([block.text for block in result.content], result.structured_content, result.is_error) == told

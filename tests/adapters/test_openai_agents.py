@@ -69,7 +69,7 @@ def run(stage, text, prompt="go", tool=None, **options):
         ("quiet", "HUSH", ["hush"]),
         ("noted", "NOTED\nthat was noted", ["noted"]),
         ("password", "***", ["password"]),
-        ("ask", "may I?; nobody is there who could be asked", []),
+        ("ask", "may I?; there is no `approve` function to ask the user", []),
         ("[1]", "the arguments are not a JSON object, so the tool did not run", []),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_hook_may_end_the_run():
     assert (ended.value.output.output_info, stage.shouted) == ("enough shouting", [])
 
 
-@pytest.mark.parametrize(("prompt", "why"), [("swear", "mind your language"), ("hi", "a hook reworded the prompt")])
+@pytest.mark.parametrize(("prompt", "why"), [("swear", "mind your language"), ("hi", "a hook changed the prompt")])
 def test_a_prompt_that_is_refused_or_reworded_does_not_reach_the_model(prompt, why):
     stage = Stage()
     with pytest.raises(agents.exceptions.InputGuardrailTripwireTriggered) as refused:
@@ -216,7 +216,7 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     hook = HookMatcher("shout", [broken], on_failure=on_failure)
-    stage.runtime = Runtime.embedded(hooks={"PreToolUse": [hook]})
+    stage.runtime = Runtime.embed(hooks={"PreToolUse": [hook]})
     assert run(stage, "hey").startswith(told)
 
 
@@ -234,7 +234,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
     def failed(event):
         told.append(event.payload["is_interrupt"])
 
-    runtime = Runtime.embedded(hooks={"PostToolUseFailure": [HookMatcher("*", [failed])]})
+    runtime = Runtime.embed(hooks={"PostToolUseFailure": [HookMatcher("*", [failed])]})
     tool = agents.function_tool(slow)
     agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script("{}", "slow")), runtime)
 
@@ -253,7 +253,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
 def carried_out(tool, item, hooks):
     """What the model is told when it calls a tool that is no function."""
     agents.set_tracing_disabled(True)
-    runtime = Runtime.embedded(hooks=hooks)
+    runtime = Runtime.embed(hooks=hooks)
     agent = with_hooks(agents.Agent(name="helper", tools=[tool], model=Script(items=[item])), runtime)
     return asyncio.run(agents.Runner.run(agent, "go")).final_output
 
@@ -375,7 +375,7 @@ def test_a_tool_that_takes_free_text_is_judged(text, ran, told):
 def test_an_image_with_a_note_stays_an_image():
     stage = Stage()
     hooks = {"PostToolUse": [HookMatcher("*", [lambda event: Note(f"saw {event.tool_response['type']}")])]}
-    stage.runtime = Runtime.embedded(hooks=hooks)
+    stage.runtime = Runtime.embed(hooks=hooks)
     tool = agents.function_tool(
         lambda text: agents.ToolOutputImage(image_url="data:,"), name_override="shout", strict_mode=False
     )

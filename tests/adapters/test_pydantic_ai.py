@@ -42,7 +42,7 @@ def run(stage, text, prompt="go", **options):
         ("quiet", "HUSH", ["hush"]),
         ("noted", "NOTED\nthat was noted", ["noted"]),
         ("password", "***", ["password"]),
-        ("ask", "may I?; nobody is there who could be asked", []),
+        ("ask", "may I?; there is no `approve` function to ask the user", []),
     ],
 )
 def test_a_call_is_refused_rewritten_noted_and_its_output_replaced(text, told, shouted):
@@ -86,7 +86,7 @@ def test_what_a_hook_rewrote_arrives_as_the_types_of_the_tool():
             return ModelResponse(parts=[ToolCallPart("go", '{"place": {"name": "rome"}}', "c1")])
         return ModelResponse(parts=[TextPart("done")])
 
-    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("go", [reroute])]})
+    runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("go", [reroute])]})
     agent = pydantic_ai.Agent(FunctionModel(model), tools=[go], capabilities=[capability(runtime)])
     assert asyncio.run(agent.run("go")).output == "done"
     assert seen == [Place(name="ROME")]
@@ -103,7 +103,7 @@ def test_a_note_on_an_output_that_is_not_text_stands_beside_it():
         told.append([part.content for part in messages[-1].parts])
         return ModelResponse(parts=[ToolCallPart("count", {}, "c1") if len(told) == 1 else TextPart("done")])
 
-    runtime = Runtime.embedded(hooks={"PostToolUse": [HookMatcher("count", [lambda event: Note("well counted")])]})
+    runtime = Runtime.embed(hooks={"PostToolUse": [HookMatcher("count", [lambda event: Note("well counted")])]})
     agent = pydantic_ai.Agent(FunctionModel(model), tools=[count], capabilities=[capability(runtime)])
     assert asyncio.run(agent.run("go")).output == "done"
     assert told[1] == [[1, 2], "well counted"]

@@ -75,7 +75,7 @@ def test_a_hook_that_raises_counts_by_its_policy_and_the_run_goes_on(on_failure,
         raise ZeroDivisionError("by hand")
 
     stage, talk = Stage(), Talk(("shout", {"text": "hey"}))
-    runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
+    runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("shout", [broken], on_failure=on_failure)]})
     assert asyncio.run(talk.agent(runtime, stage.shout).run("go")).output == "done"
     assert talk.told[0].startswith(told)
 
@@ -98,9 +98,7 @@ def test_a_tool_that_wants_to_be_called_again_is_a_failure_and_is_called_again()
         "PostToolUse": [HookMatcher("*", [lambda event: after.append(event.tool_response)])],
         "PostToolUseFailure": [HookMatcher("*", [lambda event: failed.append(event.payload["error"])])],
     }
-    agent = pydantic_ai.Agent(
-        FunctionModel(model), tools=[pick], capabilities=[capability(Runtime.embedded(hooks=hooks))]
-    )
+    agent = pydantic_ai.Agent(FunctionModel(model), tools=[pick], capabilities=[capability(Runtime.embed(hooks=hooks))])
     assert asyncio.run(agent.run("go")).output == "done"
     assert (tries, failed, after) == ([0, 1], ["a larger one"], ["fine"])
 
@@ -129,7 +127,7 @@ def test_a_run_that_is_cancelled_ends_its_tool_and_hooks_get_to_know_it():
             ended.append(True)
 
     failed = HookMatcher("*", [lambda event: told.append(event.payload["is_interrupt"])])
-    agent = Talk(("slow", {})).agent(Runtime.embedded(hooks={"PostToolUseFailure": [failed]}), slow)
+    agent = Talk(("slow", {})).agent(Runtime.embed(hooks={"PostToolUseFailure": [failed]}), slow)
 
     async def main():
         task = asyncio.create_task(agent.run("go"))

@@ -33,7 +33,7 @@ class Stage:
         if key not in self.houses:
             hooks = (*pack_hooks("sessions", options), *pack_hooks("fleet"))
             env = {"AGENT_ID": agent} if agent else {}
-            self.houses[key] = Runtime.embedded(*hooks, database=self.database, store=self.marks, env=env)
+            self.houses[key] = Runtime.embed(*hooks, database=self.database, marks=self.marks, env=env)
         return self.houses[key]
 
     def call(self, name: str, agent: str = "", /, **arguments: Any) -> Any:

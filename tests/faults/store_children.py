@@ -112,7 +112,7 @@ def decide_without_a_disk(path: str, *layout: str) -> None:
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
     database = SqliteDatabase(folder / "state" / "snell.db")
     journal, marks = StoreJournal(database), StoredMarks(database)
-    runtime = Runtime.embedded(store=marks, journal=journal)
+    runtime = Runtime.embed(marks=marks, journal=journal)
     verdicts = [runtime.decide(EVENT).verdict.name for _ in range(3)]
     marks.put("session:s1", "mark", 1)
     try:

@@ -52,7 +52,7 @@ def test_no_input_crashes_or_hangs_what_reads_it(inputs: int, figure: Figure) ->
     seed = random.randrange(10**6)
     chosen, began, slowest = random.Random(seed), time.monotonic(), 0.0
     clients = [client_named(name) for name in CLIENTS]
-    runtime = Runtime.embedded()
+    runtime = Runtime.embed()
     answered = 0
     for data in fuzzed(chosen, inputs):
         start = time.monotonic()

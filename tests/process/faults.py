@@ -14,6 +14,7 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from snell.handlers.worker.client import Worker
+from snell.model.context import Context, HandlerSettings, McpServer, ModelSettings
 from snell.model.decision import Outcome
 from snell.model.effects import Rewrite
 from snell.model.events import Event
@@ -33,7 +34,6 @@ from snell.model.hooks import (
 )
 from snell.runtime.executor import Executor
 from snell.runtime.python_hook_files import PythonFiles
-from snell.system.handler_context import HandlerContext, HandlerSettings, McpServer, ModelSettings
 from tests.helpers import call, event
 from tests.loopback import Answer, Server
 from tests.model_server import Line, ModelServer
@@ -63,7 +63,7 @@ class Fault:
         name: str,
         kind: str,
         handler: Handler,
-        context: HandlerContext | None = None,
+        context: Context | None = None,
         timeout: float = 20.0,
         *,
         is_seen_late: bool = False,
@@ -74,7 +74,7 @@ class Fault:
         self.name = name
         self.kind = kind
         self.handler = handler
-        self.context = context or HandlerContext(env=PATH)
+        self.context = context or Context(env=PATH)
         self.timeout = timeout
         self.is_seen_late = is_seen_late  # by the engine, which knows what may be answered
         self.is_async = is_async
@@ -103,13 +103,13 @@ class Fault:
     def outcome(self) -> Outcome:
         """It happens."""
         hooks = (self.hook(Scope.SESSION, None),)
-        executor = Executor(self.worker, self.context)
+        executor = Executor(self.worker)
         try:
             with patch.object(sys, "executable", self.python):
                 run = (
-                    asyncio.run(executor.run_async(hooks, EVENTS[0]))
+                    asyncio.run(executor.run_async(hooks, EVENTS[0], self.context))
                     if self.is_async
-                    else executor.run(hooks, EVENTS[0])
+                    else executor.run(hooks, EVENTS[0], self.context)
                 )
         finally:
             if not self.worker:
@@ -156,7 +156,7 @@ class Stage:
         self._stack = stack
         stopped = threading.Event()
         stopped.set()
-        self.cancelled = HandlerContext(env=PATH, cancel=stopped)
+        self.cancelled = Context(env=PATH, cancel=stopped)
 
     def faults(self) -> Iterator[Fault]:
         yield Fault("unreadable entry", "launch", Broken("snell.toml:3: the entry cannot be read"))
@@ -233,8 +233,8 @@ class Stage:
         yield from self._asked("hangs", "timeout", Line(before=60), 0.3)
         yield from self._both("unreachable", "launch", self._model(url="http://127.0.0.1:1"))
         yield from self._both("over budget", "launch", self._model(url="http://127.0.0.1:1", max_session_tokens=0))
-        yield from self._both("without model", "launch", HandlerContext(env={"PATH": "/nowhere"}))
-        yield from self._both("in batch", "launch", HandlerContext(is_interactive=False))
+        yield from self._both("without model", "launch", Context(env={"PATH": "/nowhere"}))
+        yield from self._both("in batch", "launch", Context(is_interactive=False))
         yield from self._both(
             "cancelled", "cancelled", replace(self._model(url="http://127.0.0.1:1"), cancel=self.cancelled.cancel)
         )
@@ -253,26 +253,26 @@ class Stage:
     def _asked(self, name: str, kind: str, line: Line, timeout: float = 20.0) -> list[Fault]:
         return self._both(name, kind, self._model(url=self._server(ModelServer(lambda asked: line)).url), timeout)
 
-    def _both(self, name: str, kind: str, context: HandlerContext, timeout: float = 20.0) -> list[Fault]:
+    def _both(self, name: str, kind: str, context: Context, timeout: float = 20.0) -> list[Fault]:
         handlers = {"prompt": Prompt("?"), "agent": Agent("?")}
         return [Fault(f"{each} {name}", kind, made, context, timeout) for each, made in handlers.items()]
 
-    def _model(self, **settings: Any) -> HandlerContext:
-        return HandlerContext(settings=HandlerSettings(ModelSettings(api="anthropic", **settings)))
+    def _model(self, **settings: Any) -> Context:
+        return Context(settings=HandlerSettings(ModelSettings(api="anthropic", **settings)))
 
-    def _program(self, script: str) -> HandlerContext:
+    def _program(self, script: str) -> Context:
         folder = self.folder / f"programs-{len(os.listdir(self.folder))}"
         folder.mkdir()
         (folder / "claude").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         (folder / "claude").chmod(0o755)
-        return HandlerContext(env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(self.folder)})
+        return Context(env={"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(self.folder)})
 
     def _mcp_tools(self) -> Iterator[Fault]:
         servers = {
             "c": McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),)),
             "missing": McpServer("/nowhere/server"),
         }
-        context = HandlerContext(PATH, settings=HandlerSettings(mcp_servers=servers))
+        context = Context(env=PATH, settings=HandlerSettings(mcp_servers=servers))
         yield Fault("mcp_tool without server", "launch", McpTool("none", "t"), context)
         yield Fault("mcp_tool server missing", "launch", McpTool("missing", "t"), context)
         yield Fault("mcp_tool dies", "crash", McpTool("c", "check", {"die": True}), context)

@@ -5,11 +5,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.handlers.command import Command
+from snell.model.context import Context
 from snell.model.decision import Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook
 from snell.runtime.executor import Executor
-from snell.system.handler_context import HandlerContext
 from tests.helpers import call
 from tests.process.scene import Scene
 
@@ -20,12 +20,15 @@ class Stage:
     def __init__(self, scene: Scene) -> None:
         self.folder = scene.folder
         self.late: list[tuple[str, Outcome]] = []
-        self.context = HandlerContext(env=scene.env, project_dir=str(scene.folder), late=self._late)
+        self.context = Context(env=scene.env, project_dir=str(scene.folder), late=self._late)
 
     def run(self, *hooks: Hook, on: Event | None = None, **context: Any) -> list[Outcome]:
-        executor = Executor(around=replace(self.context, **context))
+        executor = Executor()
         try:
-            return [without_time(outcome) for outcome in executor.run(hooks, on or call(cwd=str(self.folder)))]
+            return [
+                without_time(outcome)
+                for outcome in executor.run(hooks, on or call(cwd=str(self.folder)), replace(self.context, **context))
+            ]
         finally:
             executor.close()
 

@@ -39,8 +39,8 @@ def test_a_new_hook_passes_its_cases_at_once_and_says_what_to_do_next(author):
             "wrote .snell/hooks/no_force_push.cases.toml",
             "next:",
             "  snell test .snell/hooks/no_force_push.py         # run its cases",
-            "  snell trust                                      # let it run in this project",
-            "  snell fire PreToolUse --command 'example --now'  # see it at work",
+            "  snell trust                                      # approve it, so that it runs",
+            "  snell fire PreToolUse --command 'example --now'  # try it",
         ],
         "",
     )
@@ -64,7 +64,7 @@ def test_a_new_pack_passes_its_cases_and_takes_further_hooks(author):
             "next:",
             "  snell test tidy                  # run its cases",
             "  snell new hook NAME --pack tidy  # add another hook",
-            f"to let the pack run everywhere, write at the top of {author.home}/config/snell.toml:",
+            f"to enable the pack in every project, write at the top of {author.home}/config/snell.toml:",
             f'  packs = ["{author.project}/tidy"]',
         ],
     )
@@ -79,12 +79,12 @@ def test_nothing_is_ever_overwritten(author):
     assert author.snell("new", "hook", "x") == (
         1,
         "",
-        "snell: `.snell/hooks/x.py` is there already; choose another name, or remove it first\n",
+        "snell: `.snell/hooks/x.py` already exists; choose another name, or remove it first\n",
     )
     assert author.snell("new", "pack", "tidy") == (
         1,
         "",
-        "snell: `tidy` is there already; add to it with `snell new hook NAME --pack tidy`\n",
+        "snell: `tidy` already exists; add to it with `snell new hook NAME --pack tidy`\n",
     )
 
 
@@ -330,7 +330,10 @@ def test_results_can_be_read_by_a_program(author):
     [
         (
             (".",),
-            "no cases were found in `.`; write NAME.cases.toml beside a hook, or begin with `snell new hook NAME`",
+            (
+                "no cases were found in `.`; write NAME.cases.toml next to a hook, "
+                "or create both with `snell new hook NAME`"
+            ),
         ),
         (("lonely.py",), "`lonely.py` has no cases; write them beside it, in `lonely.cases.toml`"),
         (("none",), "there is no `none`; name a case file, a hook, a settings file or a folder"),
@@ -347,5 +350,5 @@ def test_a_filter_that_leaves_nothing_is_a_failure(author):
     assert author.snell("test", ".", "-k", "mice") == (
         1,
         "",
-        "snell: no case has `mice` in its name; leave out `-k` to run all\n",
+        "snell: no case has `mice` in its name; run all cases without `-k`\n",
     )

@@ -10,7 +10,7 @@ from snell.engine.registry import Registry
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Tell
 from snell.model.hooks import Scope
-from snell.runtime.decision_drivers import run_decision
+from snell.runtime.event_flow import run_decision
 from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
 from snell.system.run_program import background_runs
@@ -69,8 +69,8 @@ def test_its_own_limit_counts_in_milliseconds_from_the_promise_on(stage: Stage) 
 @pytest.mark.proves("S1-96")
 def test_going_to_the_background_does_not_use_a_once_hook_up(stage: Stage) -> None:
     book, marks = Registry([command(PROMISE, once=True)]), InMemoryStore()
-    executor = Executor(around=stage.context)
-    decisions = [run_decision(decide(event("PreToolUse"), book, marks), executor) for _ in range(2)]
+    executor = Executor()
+    decisions = [run_decision(decide(event("PreToolUse"), book, marks), executor, stage.context) for _ in range(2)]
     executor.close()
     assert wait_until(lambda: not background_runs(), 20)
     assert [len(list(decision.runs())) for decision in decisions] == [1, 1]

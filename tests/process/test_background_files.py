@@ -34,7 +34,7 @@ def test_an_asynchronous_hook_of_a_file_holds_up_no_watcher_of_a_file(desk: Desk
         def watcher(): open({str(seen)!r}, "w").close()
     """)
     slow, watcher = loaded.hooks
-    runtime = Runtime.embedded(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
+    runtime = Runtime.embed(replace(slow, is_async=True, async_timeout=60.0), watcher, worker=desk.worker)
     runtime.decide(call())
     with gate.open("w", encoding="utf-8"):  # from now on the hook is inside its function, and waits for us
         runtime.decide(call(tool="Read"))

@@ -14,11 +14,12 @@ import pytest
 
 from snell.engine.decide import decide
 from snell.engine.registry import Registry
+from snell.model.context import Context
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile, Scope
 from snell.runtime.app import Runtime
-from snell.runtime.decision_drivers import run_decision
+from snell.runtime.event_flow import run_decision
 from snell.store.in_memory import InMemoryStore
 from tests.process.faults import EVENTS, POSSIBLE, Fault, Stage
 from tests.process.machine import Machine
@@ -45,12 +46,12 @@ class Told:
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
 
-    def run(self, hooks, event) -> list[Outcome]:
+    def run(self, hooks, event, _context) -> list[Outcome]:
         return [self._outcome for _ in hooks]
 
 
 def decided(hook: Hook, outcome: Outcome, on: Event) -> Decision:
-    return run_decision(decide(on, Registry([hook]), InMemoryStore()), Told(outcome))
+    return run_decision(decide(on, Registry([hook]), InMemoryStore()), Told(outcome), Context())
 
 
 def expected(fault: Fault, scope: Scope, setting: str | None, on: Event) -> tuple[str, list[tuple[str, str]], bool]:
@@ -116,8 +117,8 @@ def test_a_fault_of_every_kind_in_a_policy_blocks_all_the_way_through_a_house(fa
         if fault.context.cancel or isinstance(fault.handler, PythonFile):
             continue
         context = fault.context
-        options = {"env": dict(context.env), "handlers": context.settings, "is_interactive": context.is_interactive}
-        with Runtime.embedded(fault.hook(Scope.POLICY, None), **options) as runtime:
+        options = {"env": dict(context.env), "settings": context.settings, "is_interactive": context.is_interactive}
+        with Runtime.embed(fault.hook(Scope.POLICY, None), **options) as runtime:
             decision = runtime.decide(EVENTS[0])
         if (str(decision.verdict), len(decision.failures)) != ("deny", 1):
             wrong.append((fault.name, str(decision.verdict), decision.failures))

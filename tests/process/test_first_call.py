@@ -41,7 +41,7 @@ caller = socket.socket(socket.AF_UNIX)
 caller.connect(str(listener.path))
 caller.sendall(Request("1 0.1.0", "0" * 32, "/", ("--client", "claude-code"), b"", sys.argv[2].encode()).encode())
 with Runtime.for_user(env) as runtime:
-    runtime.executor.deadline = 60
+    runtime.executor.quick_seconds = 60
     SocketServer(listener.socket, RequestHandler(runtime)).accept(1)
     print([name for name in ("asyncio", "logging", "ssl", "snell.redact.scan") if name in sys.modules])
     print(caller.recv(65536).decode("ascii", "replace"))
@@ -77,7 +77,7 @@ class Door:
 
     def __init__(self, folder: Path, *hooks: Hook | Callable[..., object]) -> None:
         self.listener: Listener = listen(folder / "run")
-        self.runtime = Runtime.embedded(*hooks)
+        self.runtime = Runtime.embed(*hooks)
         self.front = SocketServer(self.listener.socket, RequestHandler(self.runtime))
         self.seen: list[str] = []
 

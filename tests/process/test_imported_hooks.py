@@ -202,7 +202,7 @@ def test_import_says_what_each_of_its_events_becomes(tmp_path: Path) -> None:
     code, out, _ = team.snell("import", "cursor")
     assert code == 0
     assert "line 1: beforeShellExecution becomes PreToolUse of shell calls on curl, command, at most 60 s" in out
-    assert "they run in every other client; cursor runs them itself" in out
+    assert "these hooks run in every other client; cursor runs them itself" in out
     (file,) = json.loads(team.snell("import", "cursor", "--json")[1])["files"]
     (hook,) = file["hooks"]
     assert (hook["event"], hook["written_for"], hook["kinds"]) == (

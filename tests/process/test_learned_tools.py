@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from snell.clients.installs import install_names, install_of
+from snell.model.context import McpServer
 from snell.model.effects import Verdict
 from snell.runtime.app import Runtime
 from snell.setup.client_mcp_servers import Configured, servers_of
 from snell.setup.plan import Site
-from snell.system.handler_context import McpServer
 from snell.system.mcp_tool_schemas import (
     DAY,
     LearnedServer,
@@ -157,8 +157,8 @@ def test_a_server_that_does_not_answer_costs_only_itself(person: Person) -> None
         "claude_code: mail: 2 tools",
     ]
     listed = person.snell("tools", "list").stdout
-    assert "mcp__mail__archive_everything: needs folder (readOnlyHint)" in listed
-    assert person.snell("tools", "forget", "mail").stdout == "forgot what 1 servers said\n"
+    assert "mcp__mail__archive_everything: requires folder (readOnlyHint)" in listed
+    assert person.snell("tools", "forget", "mail").stdout == "deleted the schemas of 1 servers\n"
     assert all_learned(person.state) == ()
 
 
@@ -195,7 +195,7 @@ def test_a_tool_that_is_described_badly_costs_only_itself(person: Person) -> Non
     done = person.snell("tools", "learn", "--yes")
     assert done.stdout.splitlines()[2:] == [
         "claude_code: sloppy: 3 tools",
-        "claude_code: broken: the server failed: what it answers does not follow the protocol",
+        "claude_code: broken: the server failed: its reply does not follow the protocol",
     ]
     (row,) = all_learned(person.state)
     assert {name: bool(tool.schema) for name, tool in row.tools.items()} == {"good": True, "odd": False, "later": True}

@@ -95,6 +95,6 @@ def test_a_failure_that_was_reported_before_the_end_may_be_tried_again(tmp_path:
 
 def test_a_variable_of_that_name_does_nothing_to_the_program_itself(tmp_path: Path):
     env = {**os.environ, "DIE_AT": "before claim", "SNELL_HOME": str(tmp_path)}
-    code = 'import snell.records.crash_points as c; c.reach("before claim"); print("alive")'
+    code = 'import snell.records.crash_points as c; c.notify("before claim"); print("alive")'
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "alive\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from snell.handlers.mcp_tool import McpTool
+from snell.model.context import Context, HandlerSettings, McpServer
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note
-from snell.system.handler_context import HandlerContext, HandlerSettings, McpServer
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.unit.settings.workbench import hook_of, parsed, said
@@ -20,9 +20,9 @@ CHECKER = McpServer(sys.executable, (str(ROOT / "tests/mcp_checker.py"),))
 pytestmark = pytest.mark.process
 
 
-def context(**fields) -> HandlerContext:
+def context(**fields) -> Context:
     servers = {"checker": CHECKER, "gone": McpServer("/nowhere/server"), "mute": McpServer("/bin/true")}
-    return HandlerContext(env={"PATH": "/usr/bin:/bin"}, settings=HandlerSettings(mcp_servers=servers), **fields)
+    return Context(env={"PATH": "/usr/bin:/bin"}, settings=HandlerSettings(mcp_servers=servers), **fields)
 
 
 def answered(given: dict, *, server: str = "checker", tool: str = "check", **fields) -> Outcome:
@@ -86,7 +86,7 @@ ASKS = """
 import sys
 from snell.system.mcp_client import call_tool
 from snell.system.deadline import Deadline
-from snell.system.handler_context import McpServer
+from snell.model.context import McpServer
 print(call_tool(McpServer(sys.executable, (sys.argv[1],)), "check", {}, {}, Deadline(50)))
 """
 

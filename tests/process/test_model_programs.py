@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from snell.handlers.agent import Agent
 from snell.handlers.prompt import Prompt
+from snell.llm.cli_program import INSIDE
+from snell.model.context import Context, HandlerSettings, ModelSettings, Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Hook, Scope
-from snell.model.progress import Progress
 from snell.runtime.app import Runtime
-from snell.system.handler_context import INSIDE, HandlerContext, HandlerSettings, ModelSettings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 
@@ -41,9 +41,9 @@ def installed(folder: Path, name: str, script: str) -> Path:
     return path
 
 
-def context(folder: Path, **model) -> HandlerContext:
+def context(folder: Path, **model) -> Context:
     env = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(folder)}
-    return HandlerContext(env=env, project_dir=str(folder), settings=HandlerSettings(ModelSettings(**model)))
+    return Context(env=env, project_dir=str(folder), settings=HandlerSettings(ModelSettings(**model)))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_key_is_preferred_to_a_program(tmp_path):
     given = context(tmp_path)
     env = {**given.env, "OPENAI_API_KEY": "k"}
     settings = HandlerSettings(ModelSettings(url="http://127.0.0.1:1/v1"))
-    outcome = outcome_of(Prompt("?"), context=HandlerContext(env=env, settings=settings))
+    outcome = outcome_of(Prompt("?"), context=Context(env=env, settings=settings))
     assert (outcome.failure.kind, (tmp_path / "claude.words").exists()) == ("launch", False)
 
 
@@ -173,11 +173,11 @@ def test_inside_of_such_a_program_no_model_is_asked_and_that_is_no_approval(tmp_
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
     env = {"PATH": str(tmp_path), INSIDE: "1"}
     why = "not run: this event comes from a program that is answering a model hook"
-    assert outcome_of(handler, context=HandlerContext(env=env)) == Outcome(failure=Failure("launch", why))
+    assert outcome_of(handler, context=Context(env=env)) == Outcome(failure=Failure("launch", why))
     hooks = [
         Hook(id=scope.name, event="PreToolUse", handler=handler, scope=scope) for scope in (Scope.POLICY, Scope.SESSION)
     ]
-    verdicts = [str(Runtime.embedded(hook, env=env).decide(call()).verdict) for hook in hooks]
+    verdicts = [str(Runtime.embed(hook, env=env).decide(call()).verdict) for hook in hooks]
     assert (verdicts, (tmp_path / "claude.words").exists()) == (["deny", "no_opinion"], False)
 
 
@@ -185,6 +185,6 @@ def test_what_such_programs_use_is_counted_too(tmp_path):
     installed(tmp_path, "claude", """echo '{"ok": true}'\n""")
     given = context(tmp_path)
     settings = HandlerSettings(ModelSettings(max_session_tokens=10), state=str(tmp_path / "state"))
-    outcomes = [outcome_of(Prompt("?"), context=HandlerContext(given.env, settings=settings)) for _ in range(2)]
+    outcomes = [outcome_of(Prompt("?"), context=Context(env=given.env, settings=settings)) for _ in range(2)]
     book = json.loads((tmp_path / "state/model-usage.json").read_text(encoding="utf-8"))
     assert ([each.failure is None for each in outcomes], book["sessions"]["s1"] > 10) == ([True, False], True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from snell.handlers.worker.client import Worker
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Ask, Defer, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.errors import HookError
@@ -186,7 +187,7 @@ def test_a_hook_that_raises_or_exits_costs_only_itself_and_keeps_the_child(desk:
         crashed(f"{path}:10: SystemExit: 2"),
         crashed(f"{path}:13: KeyError: 'missing'"),
         crashed(f"{path}: TypeError: returned str, which is not an effect; return Deny(...), Note(...) or None"),
-        crashed(f"{path}: a value is nested too deeply, or holds itself, and cannot be written as JSON"),
+        crashed(f"{path}: a value is nested too deeply, or contains itself, and cannot be written as JSON"),
         Outcome(effects=(Rewrite({"path": "/a"}),)),
         Outcome(effects=(Deny("no"),)),
     ]
@@ -319,7 +320,11 @@ def test_the_crew_puts_answers_of_both_kinds_of_python_in_the_order_of_the_hooks
     )
     executor = Executor(desk.worker)
     hooks = [first, hook("inline", Note("2")), second]
-    assert [outcome.effects for outcome in executor.run(hooks, call())] == [(Note("1"),), (Note("2"),), (Note("3"),)]
+    assert [outcome.effects for outcome in executor.run(hooks, call(), Context())] == [
+        (Note("1"),),
+        (Note("2"),),
+        (Note("3"),),
+    ]
 
 
 def test_a_hook_that_changes_the_event_is_a_failure_and_the_next_one_sees_what_came(desk: Desk) -> None:

@@ -192,7 +192,7 @@ class Line:
 
     async def _ask(self, lines: tuple[str, ...], *, close_early: bool) -> list[dict[str, Any]]:
         listener = listen(self.folder)
-        front = SocketServer(listener.socket, RequestHandler(Runtime.embedded()))
+        front = SocketServer(listener.socket, RequestHandler(Runtime.embed()))
         front.start(asyncio.get_running_loop(), Rpc(self.commands), lambda _: None)
         reader, writer = await asyncio.open_unix_connection(str(listener.path))
         writer.write("".join(f"{line}\n" for line in lines).encode())

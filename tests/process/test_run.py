@@ -94,7 +94,7 @@ def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends
     assert (code, len(desk.windows()), "(exhausted)" in err) == (0, 2, True)
     desk.notes.unlink()
     code, _, err = desk.run("exhausted", restarts=1)
-    assert (code, len(desk.windows()), "given up after 1 restarts" in err) == (1, 2, True)
+    assert (code, len(desk.windows()), "stopped after 1 restarts" in err) == (1, 2, True)
 
 
 @pytest.mark.proves("S3-74")
@@ -109,7 +109,7 @@ def test_a_loop_goes_on_in_a_new_window_when_the_client_ends_the_turn(desk: Desk
 
 def test_a_session_that_cannot_be_resumed_is_started_fresh(desk: Desk):
     code, _, err = desk.run("stale", "--resume", "gone")
-    assert (code, "starting a fresh one" in err) == (0, True)
+    assert (code, "starting a new one" in err) == (0, True)
     assert [window.split("\n")[0] for window in desk.windows()] == ["## window --resume gone", "## window "]
 
 
@@ -148,6 +148,6 @@ def test_a_window_that_writes_down_where_it_is_ends_no_other_pane(desk: Desk, tm
 
 
 def test_what_cannot_be_run_is_said(desk: Desk):
-    assert desk.snell("run")[0::2] == (1, "snell: there is nothing to run; for example `snell run -- claude`\n")
+    assert desk.snell("run")[0::2] == (1, "snell: no command was given; for example `snell run -- claude`\n")
     code, _, err = desk.snell("run", "--", "no-such-agent")
     assert (code, err) == (1, "snell: `no-such-agent` cannot be started: No such file or directory; check its name\n")

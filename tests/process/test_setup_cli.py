@@ -65,12 +65,12 @@ def test_set_up_shows_asks_writes_and_gives_everything_back(owner: Owner) -> Non
     shown = owner.on_terminal("setup", "claude-code", typed="y\n\n")
     assert '"PreToolUse"' in shown
     assert "next: start a new session" in shown
-    assert "shall it? [y/N]" in shown
+    assert "Enable memory? [y/N]" in shown
     settings = json.loads(owner.settings.read_bytes())
     assert wrapped_command(settings["statusLine"]["command"]) == "my-line"
     assert settings["hooks"]["PreToolUse"][0]["hooks"][0]["args"] == ["--client", "claude-code"]
-    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and current\n")
-    assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and current\n")
+    assert owner.snell("setup", "claude-code", "--check")[:2] == (0, "Claude Code: installed and up to date\n")
+    assert owner.snell("setup", "claude-code", "--yes")[1].endswith("everything is installed and up to date\n")
     assert owner.snell("setup", "claude-code", "--uninstall", "--yes")[0] == 0
     assert snapshot(owner.user_home) == before
 
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_written_does_not_keep_the_other_clients_waiting(o
     owner.settings.chmod(0o400)
     code, out, _ = owner.snell("setup", "claude-code", "codex", "--yes")
     assert code == 1
-    assert f"Claude Code: left alone: `{owner.settings}`: is read-only; `chmod u+w` it first" in out
+    assert f"Claude Code: not changed: `{owner.settings}`: is read-only; `chmod u+w` it first" in out
     assert "Codex CLI: written" in out
 
 
@@ -124,7 +124,7 @@ def test_a_client_that_is_misspelt_or_has_nothing_at_a_scope_is_told_what_to_do(
 def test_an_agent_cannot_set_up_nor_take_out_and_nobody_can_without_a_terminal_or_yes(owner: Owner) -> None:
     before = snapshot(owner.user_home)
     said = owner.on_terminal("setup", "claude-code", "--yes", CLAUDECODE="1")
-    assert "changing a client's configuration needs a person, and this shell belongs to an agent" in said
+    assert "changing a client's configuration needs a person, but this shell belongs to an agent" in said
     assert "needs a person" in owner.on_terminal("setup", "claude-code", "--uninstall", "--yes", CLAUDECODE="1")
     code, out, _ = owner.snell("setup", "claude-code")
     assert (code, out.splitlines()[-1]) == (1, "nothing was changed")
@@ -143,7 +143,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
         done = subprocess.run(command, **at, **ends, timeout=100, check=False)
         return done.returncode, done.stdout.decode().splitlines()[-1]
 
-    refused = "needs a person at a terminal, and there is none here; run it in a terminal of your own"
+    refused = "needs a person at a terminal, but no terminal was found; run it in your own terminal"
     for words in (("codex", "--yes"), ("codex", "--uninstall", "--yes"), ("--plugin", "plug")):
         code, said = run(*words)
         assert (code, refused in said) == (1, True)
@@ -153,7 +153,7 @@ def test_yes_needs_a_terminal_too_or_a_persons_word_that_there_is_none(owner: Ow
     assert snapshot(owner.user_home) == before
     assert run("codex", "--yes", **{WITHOUT_TERMINAL: "1"})[0] == 0
     assert (owner.user_home / ".codex" / "hooks.json").is_file()
-    assert "taken out" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
+    assert "removed" in owner.on_terminal("setup", "codex", "--uninstall", "--yes", **{WITHOUT_TERMINAL: ""})
     assert snapshot(owner.user_home) == before
 
 
@@ -199,8 +199,8 @@ def test_check_tells_of_foreign_hooks_and_of_what_is_missing(owner: Owner) -> No
     assert code == 1
     assert out.splitlines() == [
         "Claude Code: not installed",
-        f"  {owner.settings}: hooks, status line to be written",
-        "  beside ours: Stop: say done",
+        f"  {owner.settings}: hooks, status line missing or out of date",
+        "  other hook program: Stop: say done",
     ]
 
 
@@ -216,7 +216,7 @@ def test_a_malformed_file_is_refused_with_its_line_and_others_are_set_up_all_the
         [
             "Claude Code: cannot tell",
             f"  {owner.settings}:2: a `:` is missing after the key `model`; mend it first",
-            "Codex CLI: installed and current",
+            "Codex CLI: installed and up to date",
         ],
     )
     assert owner.settings.read_text(encoding="utf-8") == '{\n  "model" "x"\n}'
@@ -270,7 +270,7 @@ def test_import_shows_what_a_client_has_and_what_it_would_be(owner: Owner) -> No
     assert 'import_hooks = ["claude-code"]' in out
     found = json.loads(owner.snell("import", "claude-code", "--json")[1])
     assert [hook["runs"] for file in found["files"] for hook in file["hooks"]] == ["./check.sh", "Is it safe?"]
-    assert "hooks of `emacs` cannot be read; known are claude-code" in owner.snell("import", "emacs")[2]
+    assert "hooks of `emacs` cannot be imported; supported: claude-code" in owner.snell("import", "emacs")[2]
 
 
 def test_a_new_client_has_its_module_its_set_up_and_a_golden_file(owner: Owner) -> None:

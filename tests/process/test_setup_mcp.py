@@ -7,7 +7,7 @@ import pytest
 
 from tests.process.test_setup_cli import Owner
 
-WARNING = "warning: the MCP server that these files name cannot start: the `mcp` extra is not installed"
+WARNING = "warning: the MCP server in these files cannot start: the `mcp` extra is not installed"
 ADVICE = re.compile(r"run `[^`]* install [^`]*'mcp<3,>=2\.3'`")
 
 

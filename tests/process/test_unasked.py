@@ -47,8 +47,8 @@ def plant(author: Author, ran, name: str, at: str = ".") -> None:
 def test_outside_a_project_nothing_runs_and_that_is_said(author, ran, place):
     plant(author, ran, "planted", place)
     code, out, err = author.snell("test")
-    told = "this folder is in no project (there is no `.snell` in it or above it), so no case was run"
-    advice = "name what to run, as in `snell test FOLDER`, or begin with `snell new hook NAME`"
+    told = "no project was found (no `.snell` in this folder or above it), so no case was run"
+    advice = "name a file or folder, as in `snell test FOLDER`, or create a hook with `snell new hook NAME`"
     assert (code, out, err) == (1, "", f"snell: {told}; {advice}\n")
     assert ran() == []
 
@@ -228,7 +228,7 @@ def test_no_command_runs_anything_of_the_repository_it_is_called_in(snell, trapp
 
 
 def test_only_one_module_starts_git():
-    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_looks.py"]
+    assert [path.name for path in sorted(SOURCE.rglob("*.py")) if starts_git(path)] == ["git_readonly.py"]
 
 
 def starts_git(path: Path) -> bool:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from snell.daemon.request_handler import LazyEnvironment
-from snell.daemon.wire import LARGEST_ENVIRONMENT, Request, join_environment
+from snell.daemon.wire import LARGEST_ENVIRONMENT, LazyEnvironment, Request, join_environment
 from tests.properties.strategies import many
 
 # Few letters, so that names begin, end and repeat each other; some bytes are no text, some are half a character.

@@ -10,14 +10,12 @@ what hooks supply is checked before it goes in.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from snell.clients.protocol.messages import changed_by, other_prompt, reason_of, stop_reason
-from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE, canonical
+from snell.model.catalogue import CATALOGUE, NEVER_BLOCKED_BY_FAILURE, canonical
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.model.errors import PayloadError
-from snell.model.events import Event, event_from, text_in
+from snell.model.events import Event, event_from
 from snell.model.protocols import Capabilities, Quirk, Reply
 from snell.system.json_input import check_tool_name, odd_fields, read_payload
 from snell.system.json_output import json_bytes
@@ -62,13 +60,12 @@ EVENT_FIELDS = ("hook_event_name", "hookEventName", "hook_event")
 def decode(payload: bytes, event: str = "") -> Event:
     """The event that a payload reports. One that the catalogue does not know is a plain event."""
     given, flags = read_payload(payload)
-    name = canonical(next((text for field in EVENT_FIELDS if (text := text_in(given, field))), event))
+    check_tool_name(given)
+    flags += odd_fields(given)
+    name = next((text for field in EVENT_FIELDS if isinstance(text := given.get(field), str) and text), event)
     if not name:
         raise PayloadError("the payload has no `hook_event_name`", advice="is this really Claude Code calling?")
-    check_tool_name(given)
-    found = event_from(given, name, NAME)
-    odd = odd_fields(given)
-    return replace(found, flags=flags + odd) if flags or odd else found
+    return event_from(given, name if name in CATALOGUE else canonical(name), NAME, flags)
 
 
 def encode(decision: Decision) -> Reply:

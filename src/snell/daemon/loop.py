@@ -70,7 +70,7 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._leaving = asyncio.Event()
-        self._pace = Pace(self._idle, f"{runtime.database.path}-wal" if runtime.database else os.devnull)
+        self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
         self._is_new = True
         self._annexes = OptionalServices(where, dict(os.environ))
 
@@ -108,7 +108,7 @@ class Daemon:
             "version": our_version(),
             "since": self._started,
             "served": self._served,
-            "shed": self._service.shed,
+            "shed": self._service.dropped,
             "journal": _journal(self._runtime),
             "socket": str(self._listener.path),
             "paused": str(current_pause(self.where) or ""),
@@ -124,7 +124,7 @@ class Daemon:
         self._last = time.monotonic()
         self._pace.note_work()
         if self._annexes.feed:
-            self._annexes.feed.written()
+            self._annexes.feed.count_row()
         if hand_over_to(request.build, self.where.run):
             self._leaving.set()  # this request is still answered; the next one starts the newer daemon
 
@@ -163,10 +163,10 @@ class Daemon:
         def is_done() -> bool:
             return self._service.is_done and not runtime.executor.backlog
 
-        while is_done() and await asyncio.to_thread(runtime.watching.ledger.catch_up):
+        while is_done() and await asyncio.to_thread(runtime.watchers.ledger.catch_up):
             pass
         if is_done():
-            runtime.watching.ledger.move_on()
+            runtime.watchers.ledger.move_on()
 
     def _forget_what_is_old(self, tx: Transaction, audit_log: AuditLog | None) -> None:
         """A few rows at a time, so that nobody notices; a shared server must have them first."""
@@ -191,7 +191,7 @@ class Daemon:
 def _has_rows_to_write(runtime: Runtime) -> bool:
     """Rows wait, because another program locked the database when they were due."""
     journal = runtime.journal
-    return runtime.watching.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
+    return runtime.watchers.ledger.is_behind or (isinstance(journal, StoreJournal) and journal.waiting > 0)
 
 
 def _journal(runtime: Runtime) -> dict[str, Any]:

@@ -65,9 +65,9 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     runtime = Runtime.for_user(dict(os.environ), where, keep_open=True)
     service = RequestHandler(runtime)
     front = SocketServer(listener.socket, service)
-    patience, runtime.executor.deadline = runtime.executor.deadline, FIRST_PATIENCE
+    usual, runtime.executor.quick_seconds = runtime.executor.quick_seconds, FIRST_PATIENCE
     front.accept(1)
-    runtime.executor.deadline = patience
+    runtime.executor.quick_seconds = usual
     import asyncio
 
     from snell.daemon.loop import Daemon

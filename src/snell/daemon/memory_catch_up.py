@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from snell.system.orphan_processes import FAMILY, spare, unspare
+from snell.system.orphan_processes import CHILDREN, spare, unspare
 from snell.system.paths import Places
 from snell.system.run_program import environment
 
@@ -57,7 +57,7 @@ class CatchUp:
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.daemon.memory_catch_up import main; main()"
         places = [str(self._where.config), str(self._where.state), str(self._where.run)]
-        starting = FAMILY.begin_span()  # until it is spared, it could be taken for somebody's orphan
+        starting = CHILDREN.begin_span()  # until it is spared, it could be taken for somebody's orphan
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", code, str(os.getpid()), *places],
@@ -73,7 +73,7 @@ class CatchUp:
             self._not_before = time.monotonic() + LEFT_ALONE
             return False
         finally:
-            FAMILY.end_span(starting)
+            CHILDREN.end_span(starting)
         self.problem = ""
         return True
 
@@ -102,7 +102,7 @@ def catch_up(where: Places, parent: int) -> None:
             drained = memories.drain(*ROUND)
             if drained.left and drained.statuses:
                 continue
-            memories.read_on()
+            memories.read_transcripts()
             if not memories.has_more and not (memories.inbox and memories.inbox.count()):
                 return
             if drained.problems:

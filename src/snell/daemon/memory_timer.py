@@ -52,7 +52,7 @@ class MemoryTimer:
         memories = sys.modules.get("snell.memory.service")
         return bool(memories and memories.has_to_catch_up(self._runtime))
 
-    def _empty(self, goes_on: bool) -> None:
+    def _empty(self, continues: bool) -> None:
         from snell.memory.service import memories_of  # many houses never remember anything
 
         try:
@@ -60,7 +60,7 @@ class MemoryTimer:
             if not self._is_first and memories.inbox and self._is_left_to_others(memories.inbox.count()):
                 self.is_behind, self._has_more, self.problems = True, False, []
                 return
-            self.problems = memories.look_after(is_first=self._is_first, goes_on=goes_on).problems
+            self.problems = memories.maintain(is_first=self._is_first, continues=continues).problems
             self.problems += [self._catch_up.problem] if self._catch_up and self._catch_up.problem else []
             self._is_first = False
             self.is_behind = memories.is_behind
@@ -73,5 +73,5 @@ class MemoryTimer:
         from snell.daemon.memory_catch_up import CatchUp
 
         assert self._runtime.where
-        self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.executor.around.env)
+        self._catch_up = self._catch_up or CatchUp(self._runtime.where, self._runtime.env)
         return self._catch_up.is_running or self._catch_up.start_if_needed(waiting)

@@ -43,7 +43,7 @@ class OptionalServices:
         """Let a house share its work with the machines that use the same server."""
         if self.feed:
             runtime.team = self.feed
-            self.feed.on_hearing(lambda: runtime.store.put(*IN_USE, True))
+            self.feed.on_remote_change(lambda: runtime.store.put(*IN_USE, True))
 
     async def start(self, serve: "Serve") -> None:
         if self.feed:

@@ -12,9 +12,9 @@ Numbers have 32 bits, the lowest first. A frame begins with `S`; on the same soc
 
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -126,6 +126,44 @@ class Request(msgspec.Struct, frozen=True, gc=False):
                 raise _too_large(name, len(field), most)
         rest = b"".join(part for field in fields for part in (_NUMBER.pack(len(field)), field))
         return _REQUEST_PREFIX.pack(_REQUEST_MAGIC, len(rest)) + rest
+
+
+class LazyEnvironment(Mapping[str, str]):
+    """The caller's environment: single names are read from the request's bytes, all of it only for a hook's process."""
+
+    __slots__ = ("_everything", "_read", "_request")
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._read: dict[str, str | None] = {}  # names that were asked for, also those that are not set
+        self._everything: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        found: str | None = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def get(self, name: str, default: Any = None) -> Any:  # several hooks ask on every event
+        try:
+            found = self._read[name]
+        except KeyError:
+            found = self._read[name] = self._request.variable(name)
+        return default if found is None else found
+
+    def __bool__(self) -> bool:
+        return b"=" in self._request.environment
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, str]:
+        if self._everything is None:
+            self._everything = self._request.variables()
+        return self._everything
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

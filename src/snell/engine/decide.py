@@ -12,15 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.aggregate import aggregate, is_denied
-from snell.engine.deferred_notes import deliver_or_hold
+from snell.engine.deferred_notes import HELD_NOTES, deliver_or_hold
 from snell.engine.limit_effects import express_effect, limit_effects, rewrite_in
-from snell.engine.registry import Pick, Registry, Tier, once_mark, rewrite_order
+from snell.engine.registry import once_mark, rewrite_order
 from snell.engine.stop_limits import limit_stops
 from snell.model.decision import QUIET, Change, Decision, Failure, Outcome, Round, Skipped
 from snell.model.effects import Allow, Ask, Defer, Deny, Rewrite, Stop
 from snell.model.events import Event, json_equal
-from snell.model.hooks import Hook, Scope
-from snell.model.protocols import Store, Validate
+from snell.model.hooks import Hook, Pick, Scope, Tier
+from snell.model.protocols import HookRegistry, Store, Validate
 
 
 class Run(Struct, frozen=True):
@@ -39,7 +39,7 @@ Steps = Generator[Run, Sequence[Outcome], None]
 
 
 def decide(
-    event: Event, book: Registry, marks: Store, validate: Validate | None = None
+    event: Event, book: HookRegistry, marks: Store, validate: Validate | None = None
 ) -> Generator[Run, Sequence[Outcome], Decision]:
     """Decide one event."""
     pick = book.pick(event, marks)
@@ -53,7 +53,7 @@ def decide(
                 break
             rounds.append(Round(name, event, hooks, tuple(outcomes)))
         else:
-            return finish_decision(Decision(event=event, rounds=tuple(rounds)), marks)
+            return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
     case = Case(event, pick, book, validate)
     for tier in pick.tiers:
         if case.policy_has_denied:
@@ -65,14 +65,18 @@ def decide(
     if pick.varies:
         _mark_once(case, marks)
     if case.is_quiet:
-        return finish_decision(Decision(event=event, rounds=tuple(case.rounds)), marks)
-    return finish_decision(aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped), marks)
+        return finish_decision(Decision(event=event, rounds=tuple(case.rounds), in_ledger=pick.keeps_call), marks)
+    decision = aggregate(case.event, pick.hooks, case.rounds, case.changes, case.skipped)
+    return finish_decision(replace(decision, in_ledger=pick.keeps_call), marks)
 
 
 def finish_decision(decision: Decision, marks: Store) -> Decision:
-    """What earlier events left behind: notes that waited, and how often a stop was blocked."""
-    if decision.event.row.subject in _TURN:
+    """Apply what earlier events left in the marks: notes that wait, and how often a stop was blocked."""
+    event = decision.event
+    if event.row.subject in _TURN:
         decision = limit_stops(decision, marks)  # first: a note that went along with a lifted block has to wait
+    if not decision.notes and (not event.takes_notes or not marks.get(f"session:{event.session_id}", HELD_NOTES)):
+        return decision  # nearly always
     return deliver_or_hold(decision, marks)
 
 
@@ -93,7 +97,7 @@ class Case:
         "validate",
     )
 
-    def __init__(self, event: Event, pick: Pick, book: Registry, validate: Validate | None) -> None:
+    def __init__(self, event: Event, pick: Pick, book: HookRegistry, validate: Validate | None) -> None:
         self.event = event
         self.pick = pick
         self.book = book

@@ -14,6 +14,7 @@ from snell.model.effects import Verdict
 from snell.model.events import Event
 from snell.model.protocols import Store
 
+HELD_NOTES = "held_notes"  # the mark of a session that holds them
 PROMPTS = frozenset({"UserPromptSubmit", "SessionStart"})
 
 
@@ -24,7 +25,7 @@ def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
         return _held(decision, marks, "prompt") if decision.notes else decision
     if not event.takes_notes:
         return _held(decision, marks, "event") if decision.notes else decision
-    waiting = marks.get(_scope(event), "held_notes")
+    waiting = marks.get(_scope(event), HELD_NOTES)
     # An event that the catalogue does not list may reach no model at all, and the note would be lost.
     carries = waiting and "note" in event.row.can and event.name in CATALOGUE
     return _with_waiting(decision, marks) if carries else decision
@@ -34,14 +35,14 @@ def hold(event: Event, notes: Iterable[Reason], marks: Store, until: str) -> Non
     """Keep notes until the next prompt (`until="prompt"`) or the next event that can carry them (`"event"`)."""
     added = [[until, note.hook, note.text] for note in notes]
     # Several hooks may come back from the background at once, and an event may collect meanwhile.
-    marks.change(_scope(event), "held_notes", lambda waiting: [*(waiting or []), *added])
+    marks.change(_scope(event), HELD_NOTES, lambda waiting: [*(waiting or []), *added])
 
 
 def _held(decision: Decision, marks: Store, until: str) -> Decision:
     if decision.verdict is Verdict.DENY:
         return decision  # the note goes with the reason
     # A hook that says the same at every call is heard once.
-    waiting = (marks.get(_scope(decision.event), "held_notes") or []) if until == "event" else []
+    waiting = (marks.get(_scope(decision.event), HELD_NOTES) or []) if until == "event" else []
     fresh = [note for note in decision.notes if [until, note.hook, note.text] not in waiting]
     hold(decision.event, fresh, marks, until=until)
     return replace(decision, notes=(), merge=(*decision.merge, f"notes wait for the next {until}"))
@@ -55,7 +56,7 @@ def _with_waiting(decision: Decision, marks: Store) -> Decision:
         due[:] = [each for each in waiting or [] if each[0] == "event" or event.name in PROMPTS]
         return [each for each in waiting or [] if each not in due]
 
-    marks.change(_scope(event), "held_notes", without_due)
+    marks.change(_scope(event), HELD_NOTES, without_due)
     notes = (*(Reason(hook, text) for _, hook, text in due), *decision.notes)
     return replace(decision, notes=cut_to_budget(decision.reasons, notes)[1])
 

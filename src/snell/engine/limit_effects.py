@@ -11,12 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.engine.match import fits_only_as_shell
-from snell.engine.registry import Switches
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import EFFECT_TYPES, Allow, Ask, Defer, Deny, Effect, Env, Extra, Judgement, Rewrite, Tell
 from snell.model.events import DEEPEST, TOO_DEEP, Event, json_equal, nests_deeper_than
-from snell.model.hooks import Hook, Scope
+from snell.model.hooks import Hook, Scope, Switches
 from snell.model.protocols import Validate
 
 ROLE_EFFECTS: dict[str, frozenset[str]] = {

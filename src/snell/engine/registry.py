@@ -8,61 +8,15 @@ at afterwards, and only for hooks that have it.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
-
 from snell.engine.match import Predicate, compile_matcher, names_nothing, targets
 from snell.model.catalogue import row_of
 from snell.model.decision import Skipped
 from snell.model.errors import PatternError
 from snell.model.events import Event
-from snell.model.hooks import Broken, Hook, Scope
+from snell.model.hooks import Broken, Hook, Inline, Pick, Scope, Switches, Tier
 from snell.model.protocols import Condition, Store
 
 MEMO_LIMIT = 512  # tool names and paths come from outside
-
-
-class Switches(Struct, frozen=True):
-    """Settings that turn hooks off as a whole."""
-
-    disable_all_hooks: bool = False  # by a user or project: everything but policy hooks
-    policy_disables_all: bool = False  # by the policy itself: everything
-    allow_managed_hooks_only: bool = False
-    rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
-    paused: str = ""  # by whom and until when everything but policy hooks is silent
-
-    def off(self, hook: Hook) -> str:
-        """Why the switches keep this hook from running; empty when they do not."""
-        if self.policy_disables_all:
-            return "the policy sets disable_all_hooks"
-        if hook.scope is Scope.POLICY:
-            return ""
-        if self.disable_all_hooks:
-            return "disable_all_hooks is set"
-        if self.paused:
-            return self.paused
-        return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
-
-
-class Tier(Struct, frozen=True):
-    """Hooks that are decided together: the policy's, or everybody else's."""
-
-    is_policy: bool
-    rewriters: tuple[Hook, ...] = ()
-    others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role, in book order
-    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
-    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
-    turns: tuple[tuple[Hook, ...], ...] = ()
-
-
-class Pick(Struct, frozen=True):
-    """The hooks that apply to an event."""
-
-    hooks: tuple[Hook, ...] = ()  # all of them, in book order
-    tiers: tuple[Tier, ...] = ()
-    watchers: tuple[Hook, ...] = ()
-    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
-    # Where one tier runs whole: its rounds, by name, unless somebody speaks up.
-    rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()
 
 
 class Registry:
@@ -217,7 +171,10 @@ def _arranged(hooks: list[Hook], event: Event) -> Pick:
     has_conditions = any(hook.condition for hook in distinct)
     simple_tier = len(tiers) == 1 and not tiers[0].is_mixed
     rounds = _rounds(tiers[0]) if simple_tier and not varies and not has_conditions else ()
-    return Pick(tuple(distinct), tuple(tiers), tuple(hook for hook in distinct if hook.runs_later), varies, rounds)
+    watchers = tuple(hook for hook in distinct if hook.runs_later)
+    writes_rows = any(isinstance(each.handler, Inline) and each.handler.batches for each in watchers)
+    keeps_call = writes_rows and event.name == "PreToolUse"
+    return Pick(tuple(distinct), tuple(tiers), watchers, keeps_call, varies, rounds)
 
 
 def _rounds(tier: Tier) -> tuple[tuple[str, tuple[Hook, ...]], ...]:

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from snell.model.catalogue import TURN_ENDS
 from snell.model.decision import Decision, Reason
 from snell.model.effects import Verdict
-from snell.model.events import Event, text_in
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import Event, persistent_scope, text_in
 from snell.model.protocols import Store
 
 PER_TURN = 3

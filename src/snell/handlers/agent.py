@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from snell.handlers.event_json import event_for_others
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.handler_context import HandlerContext
 
 if TYPE_CHECKING:
     from snell.llm.messages import Message, Turn
@@ -52,14 +52,14 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one agent hook."""
     start = time.perf_counter()
     outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     from snell.llm.messages import ModelError
     from snell.llm.verdict_answers import outcome_of_text
 
@@ -78,7 +78,7 @@ def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) 
     return outcome_of_text(text, event, thinks_aloud=True)
 
 
-def _answer(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> str:
+def _answer(hook: Hook, event: Event, context: Context, deadline: Deadline) -> str:
     """Let the model use its tools until it answers."""
     from snell.llm.client import Model  # slow to import, like the other modules of `llm`
     from snell.llm.messages import Message, Question

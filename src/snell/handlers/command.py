@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from snell.clients.emulation import emulation_for
 from snell.engine.hook_output import after_async, is_async, is_json, outcome_of
 from snell.engine.match import fits_only_as_shell
 from snell.handlers.event_json import as_bash_call, event_object
 from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Ask, Deny, Env
 from snell.model.events import Event, Payload
@@ -29,7 +31,6 @@ from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
 from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key
-from snell.system.handler_context import HandlerContext
 from snell.system.json_output import json_bytes
 from snell.system.run_program import Finished, Running, environment, finish_in_background
 from snell.system.run_program import run as run_process
@@ -108,11 +109,11 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one command hook."""
     command = hook.handler
     assert isinstance(command, Command)
-    emulation = context.emulation(command.written_for) if command.written_for else None
+    emulation = emulation_for(command.written_for) if command.written_for else None
     if emulation is None:
         payload = event_object(event)
         is_bash = "shell" in event.kinds and fits_only_as_shell(hook, event)
@@ -143,7 +144,7 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, given: _Input) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, given: _Input) -> Outcome:
     command, emulation = hook.handler, given.emulation
     assert isinstance(command, Command)
     directory = _directory(emulation.folder(hook) if emulation else "", event, context)
@@ -168,7 +169,7 @@ def _run(hook: Hook, event: Event, context: HandlerContext, given: _Input) -> Ou
                 os.unlink(env_file)
 
 
-def _argv(command: Command, context: HandlerContext) -> list[str]:
+def _argv(command: Command, context: Context) -> list[str]:
     if command.args is None:
         return ["/bin/sh", "-c", command.command]
     known = {"${CLAUDE_PROJECT_DIR}": context.project_dir, "${CLAUDE_PLUGIN_ROOT}": command.plugin_root}
@@ -178,14 +179,14 @@ def _argv(command: Command, context: HandlerContext) -> list[str]:
     return words
 
 
-def _directory(folder: str, event: Event, context: HandlerContext) -> str:
+def _directory(folder: str, event: Event, context: Context) -> str:
     """Return the session's directory; if it is gone, the project's or the home directory, as Claude Code does."""
     choices = (folder, event.cwd, context.project_dir, os.path.expanduser("~"), "/")
     return next(each for each in choices if each and os.path.isdir(each))
 
 
 def _variables(
-    command: Command, event: Event, context: HandlerContext, env_file: str, emulation: ClientEmulation | None
+    command: Command, event: Event, context: Context, env_file: str, emulation: ClientEmulation | None
 ) -> dict[str, str]:
     given = {
         "HOOK_EVENT": event.name,
@@ -301,7 +302,7 @@ class _AsyncWatch:
         return asked is not None
 
 
-def _continue(running: Running, seconds: float, hook: Hook, event: Event, context: HandlerContext) -> None:
+def _continue(running: Running, seconds: float, hook: Hook, event: Event, context: Context) -> None:
     def done(finished: Finished) -> None:
         context.late(hook, event, _late_outcome(hook, event, finished, seconds))
 

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from snell.engine.hook_output import outcome_of
 from snell.handlers.event_json import event_object
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import DEFAULT_TIMEOUT, Handler, Hook
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
-from snell.system.handler_context import HandlerContext
 from snell.system.json_output import json_bytes
 
 _FIELD = re.compile(r"\$\{([A-Za-z0-9_.\-]+)\}")
@@ -54,14 +54,14 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one MCP tool hook."""
     start = time.perf_counter()
     outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     from snell.system.mcp_client import McpError, call_tool  # slow to import
 
     handler = hook.handler

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from snell.handlers.event_json import event_for_others
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Handler, Hook
 from snell.redact import redact_data
 from snell.settings.handler_types import HandlerType
 from snell.settings.schema import Key
-from snell.system.handler_context import HandlerContext
 
 BRACE = "{"
 _CONVERSATION = 12_000  # characters from its end that the model gets
@@ -49,13 +49,13 @@ TYPE = HandlerType(
 )
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one prompt hook."""
     start = time.perf_counter()
     return replace(_run(hook, event, context), seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context) -> Outcome:
     from snell.llm.ask import answer_of  # slow to import, like the other modules of `llm`
     from snell.llm.messages import Message, ModelError, Question
     from snell.llm.untrusted_text import RULES

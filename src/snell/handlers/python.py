@@ -66,16 +66,16 @@ def run_inline(functions: Sequence[Function], event: Event, hooks: Sequence[Hook
         if result is None and now - start < UNNOTICEABLE:
             outcomes.append(QUIET)
         else:
-            outcomes.append(_outcome(result, now - start, hooks[len(outcomes)].time_limit))
+            outcomes.append(_outcome(result, now - start, hooks[len(outcomes)]))
         start = now
     return outcomes
 
 
-def _outcome(result: Any, seconds: float, limit: float) -> Outcome:
+def _outcome(result: Any, seconds: float, hook: Hook) -> Outcome:
     if isinstance(result, Awaitable):
         import asyncio  # slow to import, and most hooks are plain functions
 
-        start = time.perf_counter()
+        start, limit = time.perf_counter(), hook.time_limit
         if _is_in_loop():
             return Outcome(failure=_failure_in_loop(result), seconds=seconds)
         try:

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from snell.engine.hook_output import is_json, outcome_of
 from snell.handlers.event_json import event_for_others, holds_placeholder
+from snell.model.context import Context
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Effect, Rewrite
 from snell.model.events import Event
@@ -29,7 +30,6 @@ from snell.settings.problems import InvalidValueError
 from snell.settings.schema import Key
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
-from snell.system.handler_context import HandlerContext
 from snell.system.json_output import json_bytes
 
 if TYPE_CHECKING:
@@ -92,22 +92,22 @@ class _SecretError(Exception):
     """The secret that requests are signed with cannot be used."""
 
 
-def run(hook: Hook, event: Event, context: HandlerContext) -> Outcome:
+def run(hook: Hook, event: Event, context: Context) -> Outcome:
     """Run one webhook."""
     start = time.perf_counter()
     outcome = _run(hook, event, context, Deadline(hook.time_limit, context.cancel))
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) -> Outcome:
+def _run(hook: Hook, event: Event, context: Context, deadline: Deadline) -> Outcome:
     from snell.system.address_policy import RefusedError, check_url  # slow to import
-    from snell.system.http_client import HttpError, require_engine, resolver, send_request
+    from snell.system.http_client import HttpError, require_http_library, resolver, send_request
 
     webhook = hook.handler
     assert isinstance(webhook, Webhook)
     is_redacted = webhook.redact or not _is_own(hook)
     try:
-        require_engine()
+        require_http_library()
         target = check_url(
             webhook.url,
             loopback=_is_own(hook),
@@ -116,7 +116,7 @@ def _run(hook: Hook, event: Event, context: HandlerContext, deadline: Deadline) 
         )
         body = json_bytes(event_for_others(event, redact=is_redacted))
         with send_request(_call(webhook, target, body, context), deadline) as response:
-            status, text = response.status, response.whole(LONGEST_REPLY)
+            status, text = response.status, response.read_all(LONGEST_REPLY)
     except RefusedError as error:
         return _failure(hook, "launch", f"the address may not be called: {error}")
     except _SecretError as error:
@@ -157,7 +157,7 @@ def _answer(body: bytes, event: Event, is_redacted: bool) -> Outcome:
     return outcome
 
 
-def _call(webhook: Webhook, target: "Target", body: bytes, context: HandlerContext) -> "Call":
+def _call(webhook: Webhook, target: "Target", body: bytes, context: Context) -> "Call":
     from snell.system.http_client import Call
 
     own = {name.lower(): _fill_variables(value, webhook, context) for name, value in webhook.headers.items()}
@@ -172,7 +172,7 @@ _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _fill_variables(value: str, webhook: Webhook, context: HandlerContext) -> str:
+def _fill_variables(value: str, webhook: Webhook, context: Context) -> str:
     """Fill the variables in; one that is not in `allowed_env` is empty, and no value can begin a new header."""
 
     def value_of(found: re.Match[str]) -> str:
@@ -182,7 +182,7 @@ def _fill_variables(value: str, webhook: Webhook, context: HandlerContext) -> st
     return _CONTROL.sub("", _NAME.sub(value_of, value)).strip()
 
 
-def _signature_headers(webhook: Webhook, body: bytes, context: HandlerContext) -> dict[str, str]:
+def _signature_headers(webhook: Webhook, body: bytes, context: Context) -> dict[str, str]:
     import hmac  # slow to import
 
     key = _key(webhook, context)
@@ -194,7 +194,7 @@ def _signature_headers(webhook: Webhook, body: bytes, context: HandlerContext) -
     return {"webhook-id": name, "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
 
 
-def _key(webhook: Webhook, context: HandlerContext) -> bytes:
+def _key(webhook: Webhook, context: Context) -> bytes:
     """Return the hook's own secret, else the user's, which is created on first use."""
     if webhook.secret_env:
         secret = context.env.get(webhook.secret_env, "")

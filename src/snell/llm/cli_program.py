@@ -21,9 +21,10 @@ from snell.llm.text_tool_calls import calls_in, question_text
 from snell.redact import redact
 from snell.system.deadline import CancelledError, Deadline, DeadlineExceededError
 from snell.system.files import FileError, read_capped
-from snell.system.handler_context import INSIDE
 from snell.system.run_program import environment, run
 
+# Set for a program that answers a model hook's question: its own model hooks must not ask another one.
+INSIDE = "SNELL_INSIDE_MODEL_HOOK"
 CHARACTERS_A_TOKEN = 4  # roughly; these programs do not report their usage
 
 

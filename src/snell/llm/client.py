@@ -14,13 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.llm import anthropic, openai, token_budget
-from snell.llm.cli_program import CHARACTERS_A_TOKEN, ask_program, program_for
+from snell.llm.cli_program import CHARACTERS_A_TOKEN, INSIDE, ask_program, program_for
 from snell.llm.messages import ModelError, Question, Turn
+from snell.model.context import Context, ModelSettings
 from snell.redact import redact
 from snell.system.address_policy import RefusedError, Target, check_url
 from snell.system.deadline import Deadline
-from snell.system.handler_context import INSIDE, HandlerContext, ModelSettings
-from snell.system.http_client import Call, HttpError, Reading, require_engine, resolver, send_request
+from snell.system.http_client import Call, HttpError, Response, require_http_library, resolver, send_request
 from snell.system.run_program import environment, run
 
 LONGEST_ANSWER = 2_000_000
@@ -45,7 +45,7 @@ def api_for(settings: ModelSettings, env: Mapping[str, str]) -> str:
 class Model:
     """The model for one run of one hook."""
 
-    def __init__(self, context: HandlerContext, session: str, deadline: Deadline) -> None:
+    def __init__(self, context: Context, session: str, deadline: Deadline) -> None:
         if context.env.get(INSIDE):
             raise ModelError("launch", "not run: this event comes from a program that is answering a model hook")
         self._context = context
@@ -95,7 +95,7 @@ class Model:
         headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
         body = msgspec.json.encode(form.body(question, is_plain=is_plain))
         try:
-            require_engine()
+            require_http_library()
             target = self._target(form)
             call = Call("POST", target, {**headers, **form.headers(self._key(form, target))}, body)
             with send_request(call, self._deadline) as response:
@@ -146,9 +146,9 @@ class _RejectedError(Exception):
     """The server rejected a field of the request."""
 
 
-def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
+def _turn(form: ModuleType, response: Response, *, is_plain: bool) -> Turn:
     if response.status != 200:
-        text = response.whole(LONGEST_ANSWER).decode("utf-8", "replace")
+        text = response.read_all(LONGEST_ANSWER).decode("utf-8", "replace")
         if response.status == 400 and not is_plain:
             raise _RejectedError
         raise ModelError("output", f"the model's server answered with status {response.status}: {_error_text(text)}")
@@ -161,12 +161,12 @@ def _turn(form: ModuleType, response: Reading, *, is_plain: bool) -> Turn:
     return turn
 
 
-def _read(form: ModuleType, response: Reading) -> Turn | None:
+def _read(form: ModuleType, response: Response) -> Turn | None:
     turn: Turn | None
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         turn = form.turn_from(_events(response))
     else:
-        turn = form.turn_of(_object(response.whole(LONGEST_ANSWER)))
+        turn = form.turn_of(_object(response.read_all(LONGEST_ANSWER)))
     return turn
 
 
@@ -186,7 +186,7 @@ def _object(data: bytes) -> dict[str, Any]:
         raise ModelError("output", f"the model's server did not answer with JSON: {error}") from None
 
 
-def _events(response: Reading) -> Iterator[dict[str, Any]]:
+def _events(response: Response) -> Iterator[dict[str, Any]]:
     """Yield the objects of a stream of server-sent events."""
     rest, length = b"", 0
     for chunk in response.chunks():
@@ -205,7 +205,7 @@ def _events(response: Reading) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def _printed_key(settings: ModelSettings, context: HandlerContext, deadline: Deadline) -> str:
+def _printed_key(settings: ModelSettings, context: Context, deadline: Deadline) -> str:
     finished = run(
         ["/bin/sh", "-c", settings.key_command],
         stdin=b"",

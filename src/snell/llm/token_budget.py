@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from snell.llm.messages import ModelError, Turn
+from snell.model.context import HandlerSettings, ModelSettings
 from snell.system.files import FileError, file_lock, read_capped, write_atomically
-from snell.system.handler_context import HandlerSettings, ModelSettings
 
 SESSIONS = 500  # sessions that are kept
 _LONGEST_FILE = 1_000_000

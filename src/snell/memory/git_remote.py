@@ -1,17 +1,17 @@
-"""Which project a place belongs to: the same for every clone of a repository, on every machine."""
+"""Derive a project's name from its git remote: the same for every clone of a repository, on every machine."""
 
 import re
 
 _SCP = re.compile(r"(?:[\w.+-]+@)?([\w.-]+):(?!//)(.+)\Z")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/:]+|\[[^\]]+\])(?::(\d+))?/+(.+)\Z", re.IGNORECASE)
-_USUAL_PORTS = {"22", "80", "443", "9418"}
+_DEFAULT_PORTS = {"22", "80", "443", "9418"}
 
 
 def project_of_remote(url: str) -> str:
     """
-    `host/owner/name`, from any way to write the address of a repository; empty when it has no host.
+    Return `host/owner/name` from any notation of a repository's address; empty when it has no host.
 
-    The user, a usual port, `.git`, a slash at the end and the case do not count.
+    The user, a default port, `.git`, a slash at the end and the case are ignored.
     """
     url = url.strip()
     if match := _URL.match(url):
@@ -21,13 +21,13 @@ def project_of_remote(url: str) -> str:
         port = None
     else:
         return ""
-    place = f"{host}:{port}" if port and port not in _USUAL_PORTS else host
+    place = f"{host}:{port}" if port and port not in _DEFAULT_PORTS else host
     path = path.split("?")[0].split("#")[0].strip("/").removesuffix(".git").strip("/")
     return re.sub(r"/+", "/", f"{place}/{path.removeprefix('~/')}").lower() if path else ""
 
 
 def origin_in(config: str) -> str:
-    """The address of `origin` in the text of a git configuration, else of the first remote there is."""
+    """Return the address of `origin` in the text of a git configuration, else of the first remote."""
     found: dict[str, str] = {}
     remote = ""
     for line in config.splitlines():

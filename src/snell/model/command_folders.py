@@ -19,7 +19,7 @@ from snell.model.tool_names import plain_name
 READ_KEYS = {"antigravity": "cwd", "codex": "workdir", "gemini": "dir_path", "qwen": "directory"}
 SHELL = "Bash"
 MOST, DEEPEST = 64, 20
-_NO_FOLDER = frozenset(("command", "description", "timeout", "run_in_background"))  # what most shell calls consist of
+NO_FOLDER_KEYS = frozenset(("command", "description", "timeout", "run_in_background"))  # of most shell calls
 _FOLDER_KEY = (
     r"(?:base|cmd|command|current|default|exec|execution|initial|launch|local|process|project|repo|repository|root|run"
     r"|shell|start|starting|target|task|terminal|work|working|workspace)*"
@@ -30,7 +30,7 @@ _FOLDER_KEY = (
 
 def folders_of(given: Any, cwd: str, home: str, client: str = "", tool: str = "") -> tuple[str, ...]:
     """Every folder in which the command of this input may run, the likeliest first."""
-    if not isinstance(given, dict) or given.keys() <= _NO_FOLDER:
+    if not isinstance(given, dict) or given.keys() <= NO_FOLDER_KEYS:
         return (cwd,)
     folders = [_resolved(text, cwd, home) for text in list(dict.fromkeys(_named(given)))[:MOST]]
     told = given.get(READ_KEYS.get(client, "")) if tool == SHELL else None

@@ -63,7 +63,7 @@ _ABOUT = names("comment description explanation id label name reason title type"
 _ACTION_KEYS = names("action method op operation")
 WORDS_ALONE = names("args arguments argv argumentlist arglist cmdargs commandargs")
 DEEPEST = 50  # levels of objects and lists; no tool looks for its command further down
-_PLAIN = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
+PLAIN_SHELLS = frozenset(("Bash", "PowerShell"))  # their `command` is the line and nothing else
 _JSON_STARTS = ("[", "{", '"')
 
 Path = tuple[str | int, ...]
@@ -86,14 +86,14 @@ class Place(Struct, frozen=True):
 
 def command_line(tool: str, given: Any) -> str:
     """The command line that a call carries, several below each other; empty when it carries none."""
-    if tool in _PLAIN and isinstance(given, dict) and isinstance(text := given.get("command"), str):
+    if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(text := given.get("command"), str):
         return text
     return "\n".join(place.line for place in places(tool, given))
 
 
 def other_readings(tool: str, given: Any) -> tuple[str, ...]:
     """The other ways in which a tool may read the input: a list as one line, JSON as text, what goes to stdin."""
-    if tool in _PLAIN and isinstance(given, dict) and isinstance(given.get("command"), str):
+    if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(given.get("command"), str):
         return ()
     return tuple(text for place in places(tool, given) for text in place.also)
 
@@ -114,7 +114,7 @@ def with_line(tool: str, given: Any, line: str) -> Any:
 
 def places(tool: str, given: Any, *, anywhere: bool = False) -> Iterator[Place]:
     """Every place of an input that holds a command line."""
-    if isinstance(given, str | list) and is_typing_tool(tool) and tool not in _PLAIN:
+    if isinstance(given, str | list) and is_typing_tool(tool) and tool not in PLAIN_SHELLS:
         yield from _at((), given, is_typed=True)
     elif isinstance(given, dict):
         look = _look_of(tool, given, anywhere=anywhere)

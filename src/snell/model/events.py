@@ -1,18 +1,19 @@
 """
-Event: what happened, in one shape whatever client reported it.
+Event: what happened, in one form whatever client reported it.
 
-The payload is kept whole and Claude-shaped, so fields that nobody knows yet still reach hooks. What the engine and
-most hooks ask for is available as attributes.
+The payload is kept complete and Claude-shaped, so that fields which Snell does not know yet still reach hooks. What
+the engine and most hooks ask for is available as attributes.
 """
 
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.model.catalogue import EventRow, row_of
-from snell.model.command_lines import command_line, with_line
-from snell.model.tools import kind_of, kinds_of, names_of, shell_alias
+from snell.model.catalogue import CATALOGUE, UNKNOWN, EventRow, row_of
+from snell.model.command_lines import PLAIN_SHELLS, command_line, with_line
+from snell.model.tools import KINDS, kind_of, kinds_of, names_of, shell_alias
 
 Payload = dict[str, Any]
 
@@ -20,70 +21,85 @@ DEEPEST = 100  # levels of nesting; deeper than any client sends, and far from t
 TOO_DEEP = "too-deep"  # the flag of an event whose payload had more: what was beyond is text in it
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class Event(Struct, frozen=True, kw_only=True, dict=True):
+    """One event. What is read from the payload is kept: several hooks ask for the same on every event."""
+
     name: str
     payload: Payload  # INVARIANT: never changed in place; a rewrite makes a new event
     client: str = "generic"
     tool: str = ""  # Claude Code's name for the tool
     tool_name: str = ""  # the client's own name for it
     kind: str = ""  # shell, edit, write, read, search, web, mcp, agent, skill, other; empty when no tool is involved
-    flags: tuple[str, ...] = ()  # what decoding had to mend, such as "invalid-utf8"
+    flags: tuple[str, ...] = ()  # what decoding had to repair, such as "invalid-utf8"
     lineage: tuple[str, ...] = ()  # in an embedding program: the session, then the sub-agents down to this one
     takes_notes: bool = True  # False: this client drops a note here, but takes one at another event
 
-    @property
+    def __post_init__(self) -> None:
+        """Read at once what every event is asked for; `cached_property` looks here first."""
+        payload, known = self.payload, self.__dict__
+        for field in _READ_AT_ONCE:
+            value = payload.get(field)
+            known[field] = value if isinstance(value, str) else ""
+        given = payload.get("tool_input")
+        known["tool_input"] = given if isinstance(given, dict) else {}
+        known["row"] = CATALOGUE.get(self.name, UNKNOWN)
+
+    @cached_property
     def row(self) -> EventRow:
         return row_of(self.name)
 
-    @property
+    @cached_property
     def session_id(self) -> str:
         return text_in(self.payload, "session_id")
 
-    @property
+    @cached_property
     def cwd(self) -> str:
         return text_in(self.payload, "cwd")
 
-    @property
+    @cached_property
+    def tool_use_id(self) -> str:
+        return text_in(self.payload, "tool_use_id")
+
+    @cached_property
     def tool_input(self) -> Payload:
         given = self.payload.get("tool_input")
         return given if isinstance(given, dict) else {}
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Every kind of this call; the first is `kind`."""
+        """Return every kind of this call; the first is `kind`."""
         return kinds_of(self.tool, self.kind, self.payload.get("tool_input")) if self.kind == "mcp" else (self.kind,)
 
-    @property
+    @cached_property
     def tool_names(self) -> tuple[str, ...]:
-        """Every name under which a matcher may find this call; a shell call is `Bash` too."""
+        """Return every name under which a matcher may find this call; a shell call is `Bash` too."""
         names = names_of(self.tool, self.tool_name)
         is_shell = "Bash" not in names and "shell" in self.kinds
         return (*names, *shell_alias(self.tool)) if is_shell else names
 
-    @property
+    @cached_property
     def command(self) -> str:
-        """The command line of a shell call, whatever field holds it; empty for any other call."""
+        """Return the command line of a shell call, whatever field holds it; empty for any other call."""
         if self.kind != "shell" and "shell" not in self.kinds:
             return ""
-        return command_line(self.tool_name or self.tool, self.payload.get("tool_input"))
+        tool, given = self.tool_name or self.tool, self.payload.get("tool_input")
+        if tool in PLAIN_SHELLS and isinstance(given, dict) and isinstance(line := given.get("command"), str):
+            return line
+        return command_line(tool, given)
 
     @property
     def readable_input(self) -> Payload:
-        """The tool input with the command line as text under `command`, where hooks look for it."""
+        """Return the tool input with the command line as text under `command`, where hooks look for it."""
         given, line = self.tool_input, self.command
         return {**given, "command": line} if line and given.get("command") != line else given
 
     def with_command(self, line: str) -> Any:
-        """The tool input with another command line in the field of the old one; None when there is no such field."""
+        """Return the tool input with another command line in the field of the old one; None without such a field."""
         return with_line(self.tool_name or self.tool, self.payload.get("tool_input"), line)
 
     @property
     def tool_response(self) -> Any:
         return self.payload.get("tool_response")
-
-    @property
-    def tool_use_id(self) -> str:
-        return text_in(self.payload, "tool_use_id")
 
     @property
     def prompt(self) -> str:
@@ -99,24 +115,36 @@ class Event(Struct, frozen=True, kw_only=True):
 
     @property
     def is_continuation(self) -> bool:
-        """The turn goes on because a Stop hook asked for it."""
+        """Return whether the turn goes on because a Stop hook asked for it."""
         return self.payload.get("stop_hook_active") is True
 
     @property
     def rewritable(self) -> Any:
-        """The value that a Rewrite would replace here."""
+        """Return the value that a Rewrite would replace here."""
         return self.payload.get(self.row.rewrites)
 
     def rewritten(self, value: Any) -> "Event":
-        """The same event with the rewritable value replaced."""
+        """Return the same event with the rewritable value replaced."""
         return replace(self, payload={**self.payload, self.row.rewrites: value})
 
 
-def event_from(payload: Payload, name: str, client: str = "generic") -> Event:
-    """An event from a Claude-shaped payload."""
+_READ_AT_ONCE = ("session_id", "cwd", "tool_use_id")
+
+
+def persistent_scope(session_id: str) -> str:
+    """
+    Return the scope of marks that stay when an ended session is resumed: limits, and what a user set.
+
+    `session:ID` is for all others, and is dropped when the session ends.
+    """
+    return f"lasting:{session_id}"
+
+
+def event_from(payload: Payload, name: str, client: str = "generic", flags: tuple[str, ...] = ()) -> Event:
+    """Return the event that a Claude-shaped payload reports."""
     tool = text_in(payload, "tool_name")
-    kind = kind_of(tool, payload.get("tool_input"))
-    return Event(name=name, payload=payload, client=client, tool=tool, tool_name=tool, kind=kind)
+    kind = KINDS.get(tool) or kind_of(tool, payload.get("tool_input"))
+    return Event(name=name, payload=payload, client=client, tool=tool, tool_name=tool, kind=kind, flags=flags)
 
 
 def text_in(payload: Payload, field: str) -> str:

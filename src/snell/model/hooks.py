@@ -139,3 +139,48 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def time_limit(self) -> float:
         return min(self.async_timeout if self.is_async and self.runs_later else self.timeout, LONGEST_TIMEOUT)
+
+
+class Switches(Struct, frozen=True):
+    """Settings that turn many hooks off at once."""
+
+    disable_all_hooks: bool = False  # by a user or project: everything but policy hooks
+    policy_disables_all: bool = False  # by the policy itself: everything
+    allow_managed_hooks_only: bool = False
+    rewrites_from: str = ""  # "policy" keeps rewriting to policy hooks
+    paused: str = ""  # by whom and until when no hook runs but policy hooks
+
+    def off(self, hook: Hook) -> str:
+        """Why the switches keep this hook from running; empty when they do not."""
+        if self.policy_disables_all:
+            return "the policy sets disable_all_hooks"
+        if hook.scope is Scope.POLICY:
+            return ""
+        if self.disable_all_hooks:
+            return "disable_all_hooks is set"
+        if self.paused:
+            return self.paused
+        return "allow_managed_hooks_only is set" if self.allow_managed_hooks_only else ""
+
+
+class Tier(Struct, frozen=True):
+    """Hooks that are decided together: the policy's, or all others."""
+
+    is_policy: bool
+    rewriters: tuple[Hook, ...] = ()
+    others: tuple[Hook, ...] = ()  # judges, informers and hooks without a declared role
+    is_mixed: bool = False  # declared judges stand beside hooks that may yet turn out to rewrite
+    # Each rewriter by itself; the same objects for the same kind of event, by which drivers know them again.
+    turns: tuple[tuple[Hook, ...], ...] = ()
+
+
+class Pick(Struct, frozen=True):
+    """The hooks that apply to an event."""
+
+    hooks: tuple[Hook, ...] = ()  # all of them, in execution order
+    tiers: tuple[Tier, ...] = ()
+    watchers: tuple[Hook, ...] = ()
+    keeps_call: bool = False  # this is a tool call that a watcher writes to the ledger
+    varies: bool = False  # some hook must be looked at for each event anew, or be marked when it has run
+    # Where one tier is all there is: its rounds, by name, as long as no hook has an effect.
+    rounds: tuple[tuple[str, tuple[Hook, ...]], ...] = ()

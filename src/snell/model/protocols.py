@@ -1,13 +1,14 @@
 """Protocols: what the inner rooms ask of the outer ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-from snell.model.decision import Decision, Outcome
+from snell.model.decision import Decision, Outcome, Skipped
 from snell.model.events import Event, Payload
-from snell.model.hooks import Hook
+from snell.model.hooks import Hook, Pick, Switches
 
 T = TypeVar("T")
 
@@ -110,51 +111,97 @@ class Store(Protocol):
 
 
 class Transaction(Protocol):
-    """SQL that counts together or not at all. Placeholders are `?`, whatever the backend."""
+    """SQL statements that are committed together or not at all. Placeholders are `?` in every backend."""
 
-    dialect: str  # `sqlite` or `postgres`, for the little that differs
-    vectors: str  # where the server keeps pgvector, as SQL says it; empty where there is none
+    dialect: str  # `sqlite` or `postgres`, for the few statements that differ
+    vectors: str  # the schema of the pgvector extension, as an SQL prefix; empty without the extension
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]: ...
 
     def do(self, sql: str, *values: Any) -> int:
-        """Change something; returns how many rows."""
+        """Execute a statement and return the number of changed rows."""
 
 
 class Database(Protocol):
-    """Where rows live. Trouble with it is a `StoreError`; after one it can be used again."""
+    """
+    A store backend. It implements `run` and `close`; the other methods have defaults that it may replace.
 
+    Failures are raised as `StoreError`; after one the database can be used again.
+    """
+
+    problems: Sequence[str] = ()  # what the user should know, such as a damaged file that was replaced
+    log_path: str = ""  # a file that changes with every write of any process; empty if there is none
+
+    @abstractmethod
     def run(self, work: Callable[[Transaction], T], *, only_reads: bool = False) -> T:
         """
-        Do this work in one transaction: kept when it returns, undone when it raises.
+        Call `work` in one transaction: commit when it returns, roll back when it raises.
 
-        `only_reads`: work that changes nothing, and so waits for nobody who writes.
+        `only_reads`: `work` changes nothing, so it need not wait for writers.
         """
 
-    def do(self, sql: str, *values: Any) -> int:
-        """One statement in a transaction of its own; returns how many rows it changed."""
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection; the next use opens it again."""
 
-    def close(self) -> None: ...
+    def do(self, sql: str, *values: Any) -> int:
+        """Execute one statement in a transaction of its own and return the number of changed rows."""
+        return self.run(lambda tx: tx.do(sql, *values))
+
+    def in_one_commit(self, work: Callable[[], None]) -> None:
+        """
+        Call `work`, whose calls of `run` and `do` may share one commit to be quicker.
+
+        Each of those calls can still fail alone. Raises `StoreError` when the commit fails: then none was kept.
+        """
+        work()
+
+    def checkpoint(self) -> None:
+        """Move the contents of the write-ahead log into the database file, if the backend has one. May be slow."""
+        return
+
+    def check(self) -> list[str]:
+        """Read the whole database and return a description of each damage."""
+        return []
+
+    def size(self) -> int:
+        """Return the number of bytes on this machine's disk."""
+        return 0
 
 
 class TeamSync(Protocol):
-    """The other machines, with which work is shared through a server."""
+    """Replication of work with the other machines of a team, through a server."""
 
     @property
-    def has_met(self) -> bool:
-        """Has the server been reached since we began?"""
+    def has_connected(self) -> bool:
+        """Whether the server was reached since the start."""
 
     def catch_up(self, seconds: float) -> bool:
-        """Wait for a moment until both sides know everything; False when they do not."""
+        """Wait until both sides have all changes; False if that takes longer than `seconds`."""
 
-    def changed(self) -> None:
-        """Something changed here that the others should know soon."""
+    def notify_change(self) -> None:
+        """Send a change of this machine to the others soon."""
 
 
-class HookExecutor(Protocol):
-    """Runs hooks. Outcomes come back in the order of the hooks, whatever order they finished in."""
+class HookRegistry(Protocol):
+    """The active hooks, in execution order; `engine/registry.py` has the real one."""
 
-    def run(self, hooks: Sequence[Hook], event: Event) -> Sequence[Outcome]: ...
+    @property
+    def switches(self) -> Switches: ...
+
+    @property
+    def problems(self) -> Sequence[str]: ...
+
+    def pick(self, event: Event, marks: Store) -> Pick:
+        """Return the hooks that apply to this event now, by tier and role."""
+
+    def applies(self, hook: Hook, event: Event) -> bool:
+        """Return whether the hook's `if` rule holds."""
+
+    def hooks(self) -> Iterable[Hook]: ...
+
+    def skipped_hooks(self, event: Event, marks: Store) -> list[Skipped]:
+        """Return every hook of this event that does not apply, and why."""
 
 
 # Does a hook's `if` rule hold for this event?

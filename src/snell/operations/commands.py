@@ -28,9 +28,9 @@ def append_log(runtime: Runtime, arguments: Arguments, env: Env) -> Record:
     kind, cwd = str(given.get("log") or "LOG"), str(given.get("cwd") or env.get("CWD", ""))
     database = database_of(runtime)
     window = window_in(runtime, env) or ""
-    place = database.run(lambda tx: effort_commands.log_place(tx, cwd, agent_in(env), wanted, kind, window))
+    place = database.run(lambda tx: effort_commands.locate_log(tx, cwd, agent_in(env), wanted, kind, window))
     size = artefacts.append(place["path"], artefacts.stamp_heading(text))
-    database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
     return {**place, "bytes": size}
 
 
@@ -67,13 +67,13 @@ def change_phase(
 
 def where(tx: Transaction, cwd: str, agent_id: str, client_session_id: str | None = None) -> Record:
     """What is active here: the ids, or nulls."""
-    project_moves.follow(tx, cwd)
+    project_moves.follow_move(tx, cwd)
     found = lookup.look_up(tx, cwd, agent_id, client_session_id or "")
     return {**found.ids, "effort": found.effort, "session": found.session}
 
 
 def _active(tx: Transaction, cwd: str, agent_id: str, window: str | None = None) -> Record:
-    project_moves.follow(tx, cwd)
+    project_moves.follow_move(tx, cwd)
     effort = lookup.look_up(tx, cwd, agent_id, window or "").effort
     if effort is None:
         raise effort_commands.no_effort()
@@ -100,7 +100,7 @@ def _ended(tx: Transaction, session_id: int, payload: Mapping[str, Any], window:
     """A window whose session was replaced while it worked leaves what it knows all the same."""
     session = sessions.get(tx, session_id)
     if session["endedAt"] is not None and window and session["clientSessionId"] == window:
-        return sessions.leave(tx, session_id, dict(payload))
+        return sessions.store_payload(tx, session_id, dict(payload))
     return sessions.finish(tx, session_id, dict(payload), "dehydrated")
 
 

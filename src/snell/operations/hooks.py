@@ -96,10 +96,10 @@ def _work(event: Event, runtime: Runtime, payload: Arguments, env: Mapping[str, 
         asked = msgspec.convert(redact_data(given) if name in _KEPT else given, type_)
     except msgspec.ValidationError as error:
         raise _invalid([issue_in(str(error))]) from None
-    options = options_of("sessions", runtime.context_for(event).book.hooks())
+    options = options_of("sessions", runtime.context_for(event).registry.hooks())
     told = runtime.store.get(f"session:{asked.session_id}", USAGE)
     caller = caller_for(env, options, usage_of(told, options["context_window"]))
-    trouble = transcript_end.trouble_in(tail_of(asked.transcript_path)) if name == "Stop" else ""
+    trouble = transcript_end.find_failure(tail_of(asked.transcript_path)) if name == "Stop" else ""
     try:
         return database_of(runtime).run(lambda tx: _answered(tx, name, asked, caller, answer, trouble))
     except StoreError:  # an agent goes on working without us

@@ -18,7 +18,7 @@ from snell.operations.project_filter import ProjectFilter, wait_for_traces
 from snell.operations.run_in_thread import run_in_thread
 from snell.records import decisions
 from snell.records.decisions import Row
-from snell.records.session_reports import in_words, report_of
+from snell.records.session_reports import report_as_markdown, report_of
 from snell.runtime.app import Runtime
 from snell.runtime.database_journal import StoreJournal
 
@@ -50,7 +50,7 @@ def session(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> d
     return {
         **to_builtins(report),
         "session_id": wanted,
-        "report": in_words(report),
+        "report": report_as_markdown(report),
         "decisions": report.summary.decisions,
     }
 

@@ -22,8 +22,8 @@ def release(runtime: Runtime, arguments: Arguments, env: Mapping[str, str]) -> d
 
 def _release(tx: Transaction, wanted: str, runtime: Runtime) -> dict[str, Any]:
     if wanted == "lost":
-        return {"id": wanted, "released": lost_ledger.accept(tx)}
-    found = ledger.find_like(tx, wanted)
+        return {"id": wanted, "released": lost_ledger.acknowledge_loss(tx)}
+    found = ledger.find_by_prefix(tx, wanted)
     if len(found) != 1:
         what = "several calls are called" if found else "there is no call"
         raise SnellError(f"{what} `{wanted}`", advice="`snell ledger list` names them")

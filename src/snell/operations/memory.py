@@ -291,7 +291,7 @@ def _in_a_thread(call: Call) -> Call:
     """In a daemon these wait for files and for a model, so its loop goes on; elsewhere they are plain calls."""
 
     def here(runtime: Runtime, arguments: Arguments, env: Env) -> Any:
-        memories_of(runtime).come_along(env.get("CWD", ""))
+        memories_of(runtime).follow_rename(env.get("CWD", ""))
         return call(runtime, arguments, env)
 
     def answer(runtime: Runtime, arguments: Arguments, env: Env) -> Any:

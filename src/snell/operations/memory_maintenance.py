@@ -12,7 +12,7 @@ from snell.memory.service import memories_of
 from snell.memory.shortlist import shortlist_of
 from snell.memory.statements import statements
 from snell.memory.types import LONGEST, Draft
-from snell.memory.validation import check_namespace
+from snell.memory.validation import check_namespace, redact_draft
 from snell.model.errors import SnellError
 from snell.operations.memory import project
 from snell.operations.run_in_thread import run_in_thread
@@ -46,7 +46,7 @@ def extract(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
         )
         kept = memories.remember(draft, similar=similar)
         shown = {
-            "content": memories.redact_draft(draft).content,
+            "content": redact_draft(draft).content,
             "confidence": each.confidence,
             "types": list(each.types),
         }
@@ -71,7 +71,10 @@ def consolidate(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, A
 def health(runtime: Runtime, arguments: Arguments, env: Env) -> dict[str, Any]:
     """verbose -> status, problems, how many captures wait to be taken in, details."""
     memories, place = memories_of(runtime), project(arguments, env)
-    problems = [*getattr(runtime.database, "problems", ()), *filter(None, (memories.problem, word_table().problem))]
+    problems = [
+        *(runtime.database.problems if runtime.database else ()),
+        *filter(None, (memories.problem, word_table().problem)),
+    ]
     if memories.inbox and (failed := memories.inbox.count("quarantine")):
         problems.append(f"{failed} captures failed three times and are in {memories.inbox.root / 'quarantine'}")
     waiting = memories.inbox.count() if memories.inbox else 0

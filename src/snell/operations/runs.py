@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from msgspec.json import encode
 
 from snell.model.errors import SnellError
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import persistent_scope
 from snell.model.protocols import T, Transaction
 from snell.records import decisions, replays
 from snell.runtime.app import Runtime

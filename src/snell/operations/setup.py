@@ -12,7 +12,7 @@ from snell.setup.plan import Site, generate
 
 def show(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> dict[str, Any]:
     """client, include_session_start, include_mcp_config -> its set-up as data. Nothing is written."""
-    site = Site.here(runtime.executor.around.env, Path(env.get("CWD") or "/"))
+    site = Site.here(runtime.env, Path(env.get("CWD") or "/"))
     wanted = {name: arguments.get(name, True) for name in ("include_session_start", "include_mcp_config")}
     found = generate(arguments.get("client", "claude-code"), site=site, **wanted)
     how = f"a person runs `snell setup {found['client']}` in a terminal; an agent cannot"

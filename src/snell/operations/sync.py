@@ -15,7 +15,7 @@ def sync_before(call: Call) -> Call:
     """A daemon that has just begun looks at what the others have before it answers."""
 
     def answer(runtime: Runtime, arguments: Mapping[str, Any], env: Mapping[str, str]) -> Any:
-        if runtime.team is None or runtime.team.has_met:
+        if runtime.team is None or runtime.team.has_connected:
             return call(runtime, arguments, env)
         return run_in_thread(_after_catching_up(call))(runtime, arguments, env)
 

@@ -35,7 +35,7 @@ def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments
         answer = database_of(runtime).run(lambda tx: _at(tx, given.get("cwd"), function, given))
         mark_in_use(runtime)
         if runtime.team:
-            runtime.team.changed()
+            runtime.team.notify_change()
         return answer
 
     return sync_before(call)
@@ -43,7 +43,7 @@ def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments
 
 def _at(tx: Transaction, cwd: Any, function: Callable[..., Any], given: dict[str, Any]) -> Any:
     if isinstance(cwd, str):
-        shared_names.adopt(tx, cwd, shared_name)
+        shared_names.adopt_checkout(tx, cwd, shared_name)
     return function(tx, **given)
 
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from snell.model.errors import StoreError
 from snell.runtime.app import database_of
+from snell.runtime.context import new_id
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.journal import new_id
 from snell.system.paths import Places
 
 

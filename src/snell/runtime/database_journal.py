@@ -1,15 +1,14 @@
 """
-The journal in the database. `commit` writes one small row before an answer leaves, so that what was answered is known
-whatever happens next; `record` adds what can be told about it, redacted, afterwards.
+The journal in the database. `commit` writes one small row before a reply is sent, so that the decision is known
+whatever happens next; `record` adds the trace, redacted, afterwards.
 
-Where every microsecond counts, the row goes to a file first (`pending_rows.py`) and to the database with the next
-trace. Whoever reads the journal brings in what is pending, so nobody sees the difference.
+For a daemon the row goes to a file first (`pending_rows.py`), which is faster, and to the database with the next trace.
+Every reader of the journal first brings in what is pending.
 
-A journal that cannot be written costs nobody an answer; it is remembered as a problem, and the rows are tried again.
+A journal that cannot be written fails no event: it is reported as a problem, and the rows are tried again.
 """
 
 import hashlib
-import os
 import re
 import threading
 import time
@@ -23,40 +22,25 @@ import msgspec
 from snell.model.decision import QUIET, Decision
 from snell.model.effects import Verdict
 from snell.model.errors import StoreError
-from snell.model.meta_table import put_meta
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions, orphaned_calls
 from snell.records.decisions import Record, Row
-from snell.runtime.pending_rows import FOLDER, PendingRows, found_in
-from snell.system.json_values import plain
+from snell.runtime.pending_rows import FOLDER, PendingRows, pending_files
+from snell.runtime.trace_json import NOT_REDACTED, PLAIN_FIELDS, Redactor, TraceEncoder, redact_for_storage
 
-UNSAVED = 10_000  # rows in memory, when nothing can be written; more of them wait in the file alone
+UNSAVED = 10_000  # rows in memory while nothing can be written; more of them wait in the file alone
 PENDING = 250  # rows that may wait for a trace to go with
-QUIET_BYTES = 300_000  # of runs and rounds that said nothing, remembered as they are written
-LONGEST_TEXT = 65_536
-LONGEST_BODY = 1_000_000
-
-# Named in every record, and free of text that somebody wrote.
-PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
-
-Redactor = Callable[[Any], Any]
-
-
-def for_storage(value: Any) -> Any:
-    from snell.redact import redact_data  # slow to import, and not needed before the first answer
-
-    return redact_data(value, LONGEST_TEXT)
 
 
 class StoreJournal:
-    """`pending` is for a process that lives on; without it a committed row is in the database at once."""
+    """`pending` is for a process that keeps running; without it a committed row is in the database at once."""
 
     def __init__(
-        self, database: Database, redactor: Redactor = for_storage, pending: PendingRows | None = None
+        self, database: Database, redactor: Redactor = redact_for_storage, pending: PendingRows | None = None
     ) -> None:
         self.problem = ""
         self._database = database
-        self._redactor = redactor
+        self._traces = TraceEncoder(database, redactor)
         self._pending = pending
         path = getattr(database, "path", None)
         self._folder = path.parent / FOLDER if path else None
@@ -64,40 +48,34 @@ class StoreJournal:
         self._unsaved: list[Row] = []
         self._only_in_file = 0  # how many more rows wait
         self._lock = threading.RLock()  # late hooks finish in threads of their own
-        self._hash_key = b""
-        self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
-        self._quiet_bytes = 0
 
     def commit(self, decision: Decision, key: str = "", *, payload: bytes = b"", reply: bytes = b"") -> None:
         """Write the small row. When this returns without a `problem`, the row survives the end of this process."""
         row = row_of(decision, key)
         if payload or reply:
-            hashes = {"payload_hash": self._hash(payload), "reply_hash": self._hash(reply)}
+            hashes = {"payload_hash": self._traces.hash(payload), "reply_hash": self._traces.hash(reply)}
             row = msgspec.structs.replace(row, **hashes)
         with self._lock:
             # Rows that the database does not take, because the disk is full, wait for as long as there is room.
             may_wait = len(self._unsaved) < PENDING or self.problem
             if self._pending and may_wait and self._pending.append(row):
-                self._wait_with(row)
+                if len(self._unsaved) < UNSAVED:
+                    self._unsaved.append(row)
+                else:
+                    self._only_in_file += 1
             else:
                 self._write([row])
 
-    def _wait_with(self, row: Row) -> None:
-        if len(self._unsaved) < UNSAVED:
-            self._unsaved.append(row)
-        else:
-            self._only_in_file += 1
-
     def record(self, *records: Record) -> None:
-        """Add what can be told about decisions, without their secrets. They need not have been committed before."""
-        traces = [(str(record["id"]), self._body(record)) for record in records]
+        """Add the traces of decisions, without their secrets. They need not have been committed before."""
+        traces = [(str(record["id"]), self._traces.encode(record)) for record in records]
         with self._lock:
             known = {row.id for row in self._unsaved}
             rows = [_row_from(record) for record in records if record["id"] not in known]
             self._write(rows, lambda tx: _add_traces(tx, traces))
 
     def flush(self) -> None:
-        """Bring everything that waits into the database: for a quiet moment, and for the end."""
+        """Write everything that waits to the database: for a moment without requests, and for the end."""
         with self._lock:
             if self._unsaved:
                 self._write([])
@@ -111,41 +89,41 @@ class StoreJournal:
 
     @property
     def waiting(self) -> int:
-        """Rows that were answered for and are not in the database yet."""
+        """Return how many committed rows are not in the database yet."""
         return len(self._unsaved) + self._only_in_file
 
     def take_in(self) -> None:
         """
-        Bring in rows that are pending here, in another process, or that one left behind which was killed.
+        Write rows to the database that are pending here or in another process, or that a killed process left.
 
-        Where that cannot be, they stay where they are; whoever only reads is not kept from what there is.
+        Where that fails they stay where they are, and a reader sees the rows that are in the database.
         """
         self.flush()
         if self._folder:
-            with suppress(StoreError), found_in(self._folder) as files:
+            with suppress(StoreError), pending_files(self._folder) as files:
                 rows = [row for file in files for row in file.rows]
-                gone = [row for file in files if file.is_left_behind for row in file.rows]
+                gone = [row for file in files if file.is_orphaned for row in file.rows]
                 if rows:
                     self._database.run(lambda tx: _take_in(tx, rows, gone))
-                if any(file.is_left_behind for file in files):
+                if any(file.is_orphaned for file in files):
                     self._complete_ledger()
 
     def _complete_ledger(self) -> None:
-        """A process that was killed may also have left decisions in the database whose calls it did not write."""
+        """Write the calls of decisions that a killed process had written without them."""
         newest = self._database.run(decisions.newest_seq, only_reads=True)
         while self._database.run(lambda tx: orphaned_calls.catch_up(tx, newest)):
             pass
 
     def add_late(self, decision_id: str, run: Record) -> None:
-        """Add what a hook did after the answer to the record of its decision."""
+        """Add what a hook did after the reply to the record of its decision."""
         if decision_id:
-            clean = self._redacted(run) or {"hook": str(run.get("hook", "")), "remarks": [_DROPPED]}
+            clean = self._traces.redact(run) or {"hook": str(run.get("hook", "")), "remarks": [NOT_REDACTED]}
             self._write([], lambda tx: decisions.add_late(tx, decision_id, clean))
 
     def find(self, wanted: str = "last") -> Record:
-        """The record of a decision, by its id, the beginning of it, or `last`."""
+        """Return the record of a decision, by its id, the beginning of it, or `last`."""
         self.take_in()
-        row, trace = self._database.run(lambda tx: _found(tx, wanted), only_reads=True)
+        row, trace = self._database.run(lambda tx: _find(tx, wanted), only_reads=True)
         if row is None:
             what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
             raise StoreError(what, advice="make one with `snell fire PreToolUse --tool Bash`")
@@ -154,7 +132,7 @@ class StoreJournal:
         return {**record, "late": late} if late else record
 
     def recent(self, **asked: Any) -> list[Row]:
-        """The last decisions, newest first; asked for as in `work.decisions.recent`."""
+        """Return the last decisions, newest first; the arguments are those of `records.decisions.recent`."""
         if asked.get("session"):
             asked["session"] = _safe_id(asked["session"])
         if asked.get("session_begins"):
@@ -188,89 +166,12 @@ class StoreJournal:
         if more:
             more(tx)
 
-    def _body(self, record: Record) -> str:
-        # The id is our own. Every one is new, and would push out what the redactor remembers to be clean.
-        clean = self._redacted({**record, "id": "", "rounds": []})
-        if clean is not None:
-            clean["id"] = record["id"]
-        if clean and "changes" in record:
-            pairs = zip(clean["changes"], record["changes"], strict=True)
-            clean["changes"] = [{**kept, **self._hashes(change)} for kept, change in pairs]
-        body = b"" if clean is None else self._with_rounds(clean, record)
-        if body and len(body) <= LONGEST_BODY:
-            return body.decode()
-        why = f"the details took {len(body):,} bytes, so they were not kept" if body else _DROPPED
-        kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
-        return msgspec.json.encode(for_storage({**kept, "problems": [why]})).decode()
-
-    def _hashes(self, change: Record) -> Record:
-        """What was redacted can still be recognised by whoever has it."""
-        return {f"{name}_hash": self._hash(msgspec.json.encode(plain(change[name]))) for name in ("before", "after")}
-
-    def _with_rounds(self, clean: Record, record: Record) -> bytes:
-        """Empty when one of the runs cannot be written as it is."""
-        rounds = [self._round(each) for each in record.get("rounds", ())]
-        if not all(rounds):
-            return b""
-        del clean["rounds"]
-        return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
-
-    def _round(self, each: Record) -> msgspec.Raw | None:
-        """A round as it is kept. One in which nobody spoke comes with every event, always as the same object."""
-        known = self._quiet.get(id(each))
-        if known and known[0] is each:
-            return known[1]
-        runs = [self._run(run) for run in each["runs"]]
-        if not all(runs):
-            return None
-        written = msgspec.Raw(msgspec.json.encode({"pass": each["pass"], "runs": runs}))
-        return self._remembered(each, written) if all(map(_is_quiet, each["runs"])) else written
-
-    def _run(self, run: Record) -> msgspec.Raw | None:
-        """The same for one run."""
-        known = self._quiet.get(id(run))
-        if known and known[0] is run:
-            return known[1]
-        clean = self._redacted(run)
-        written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
-        return self._remembered(run, written) if written and _is_quiet(run) else written
-
-    def _remembered(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
-        if self._quiet_bytes > QUIET_BYTES:
-            self._quiet.clear()
-            self._quiet_bytes = 0
-        self._quiet[id(about)] = (about, written)
-        self._quiet_bytes += memoryview(written).nbytes
-        return written
-
-    def _redacted(self, record: Record) -> Record | None:
-        """The record as it may be written; None when that cannot be told."""
-        try:
-            clean: Record = self._redactor(plain(record))
-            msgspec.json.encode(clean)
-        except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
-            return None
-        return clean
-
-    def _hash(self, data: bytes) -> str:
-        """Keyed, so that nobody who sees the rows can try out what the data may have been."""
-        if not data:
-            return ""
-        self._hash_key = self._hash_key or self._known_key()
-        return hashlib.blake2b(data, key=self._hash_key, digest_size=16).hexdigest()
-
-    def _known_key(self) -> bytes:
-        try:
-            return self._database.run(_hash_key)
-        except StoreError:
-            return os.urandom(32)
-
 
 def _take_in(tx: Transaction, rows: Sequence[Row], gone: Sequence[Row]) -> None:
-    """`gone`: those of a process that can write nothing more, its tool calls neither."""
+    """Add rows; `gone` are those of a process that has ended, whose tool calls are added, too."""
     for row in rows:
         decisions.add(tx, row)
-    orphaned_calls.write_down(tx, gone)
+    orphaned_calls.add_missing_calls(tx, gone)
 
 
 def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:
@@ -278,11 +179,8 @@ def _add_traces(tx: Transaction, traces: Sequence[tuple[str, str]]) -> None:
         decisions.add_trace(tx, decision_id, body)
 
 
-_DROPPED = "the details could not be redacted, so they were not kept"
-
-
 def row_of(decision: Decision, request_key: str = "") -> Row:
-    """The small row of a decision."""
+    """Return the small row of a decision."""
     event = decision.event
     seconds = 0.0
     for each in decision.rounds:
@@ -295,25 +193,21 @@ def row_of(decision: Decision, request_key: str = "") -> Row:
         client=_safe_id(event.client),
         event=_safe_id(event.name),
         tool=_safe_id(event.tool),
-        tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # never comes again, so it is not remembered
+        tool_use_id=_safe_id.__wrapped__(event.tool_use_id),  # every one is new, so it is not remembered
         request_key=request_key,
         verdict=_VERDICTS[decision.verdict],
         ms=round(seconds * 1000, 3) if seconds else 0.0,
-        rewritten=int(decision.is_rewritten),
+        rewritten=int(bool(decision.changes) and decision.is_rewritten),
         failures=len(decision.failures),
         in_ledger=int(decision.in_ledger),
     )
-
-
-def _is_quiet(run: Record) -> bool:
-    return not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks"))
 
 
 _VERDICTS = {verdict: verdict.name.lower() for verdict in Verdict}
 
 
 def _row_from(record: Record) -> Row:
-    """The same from a record, for a decision that was not committed."""
+    """Return the row of a record, for a decision that was not committed."""
     return Row(
         id=str(record["id"]),
         at=time.time_ns() // 1_000_000,
@@ -328,18 +222,18 @@ def _row_from(record: Record) -> Row:
 
 
 def _record_from(row: Row) -> Record:
-    """What is left of a decision whose details were not written, such as after a crash."""
+    """Return what is known of a decision without a trace, such as after a crash."""
     known = {name: getattr(row, name) for name in PLAIN_FIELDS if getattr(row, name, "")}
     return {**known, "problems": ["the details of this decision were not kept"]}
 
 
-def _found(tx: Transaction, wanted: str) -> tuple[Row | None, decisions.Trace | None]:
+def _find(tx: Transaction, wanted: str) -> tuple[Row | None, decisions.Trace | None]:
     row = decisions.find(tx, wanted)
     return row, decisions.trace(tx, row.id) if row else None
 
 
 def session_beginning(text: str) -> str:
-    """The beginning of an id as rows have it. What stands for an id that is none is shown, so it is asked for too."""
+    """Return the beginning of an id as rows have it: a user may also give the hash that replaces an unsafe one."""
     return text if text.startswith("#") and _SAFE.fullmatch(text[1:]) else _safe_id(text)
 
 
@@ -348,15 +242,7 @@ _SAFE = re.compile(r"[\w.:/@ -]{0,128}", re.ASCII)
 
 @lru_cache(maxsize=1024)
 def _safe_id(text: str) -> str:
-    """An id from outside, or, when it is not one, something short that stands for it."""
+    """Return an id from outside; a short hash of it where it does not look like an id."""
     if _SAFE.fullmatch(text):
         return text
     return "#" + hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
-
-
-def _hash_key(tx: Transaction) -> bytes:
-    found = tx.rows("SELECT value FROM meta WHERE name = 'hash_key'")
-    if not found:
-        put_meta(tx, "hash_key", os.urandom(32).hex())
-        return _hash_key(tx)
-    return bytes.fromhex(found[0][0])

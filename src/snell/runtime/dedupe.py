@@ -83,7 +83,7 @@ class DecisionCache:
         self._known: OrderedDict[str, tuple[Decision, int]] = OrderedDict()
         self._bytes = 0
 
-    def earlier(self, key: str) -> Decision | None:
+    def get(self, key: str) -> Decision | None:
         known = self._known.get(key) if key else None
         return known[0] if known else None
 

@@ -1,10 +1,6 @@
-"""
-The shelf: the hooks that count where an event happens, from all settings files and Python files, read again when one
-of them changed.
-"""
+"""Loads the hooks that are active in a folder, from all settings files, Python files and packs."""
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.clients.installs import install_names, install_of
-from snell.engine.registry import Switches
 from snell.handlers.worker.client import Worker
+from snell.model.context import HandlerSettings
 from snell.model.errors import SnellError
-from snell.model.events import Event
 from snell.model.hooks import Broken, Hook, PythonFile, Scope
 from snell.runtime.python_hook_files import LoadedFile, PythonFiles
 from snell.settings.builtin_packs import builtin_hooks
@@ -25,27 +20,19 @@ from snell.settings.pack_manifest import read_pack
 from snell.settings.parse_types import Parsed
 from snell.settings.plugins import PackSource
 from snell.system.distributions import any_declares
-from snell.system.handler_context import HandlerSettings
 from snell.system.paths import POLICY_FILE, Places
 
 if TYPE_CHECKING:
     from snell.settings.skill_hooks import SkillHooks
 
-DIRECTORIES = 64  # how many working directories are remembered
-
-Key = tuple[str, str, str]  # working directory, client, and the policy that the caller adds
-
 
 class LoadedHooks(Struct, frozen=True, eq=False):
-    """What counts in one place, until a file changes."""
+    """What was loaded for one folder and client."""
 
     hooks: tuple[Hook, ...]
-    switches: Switches
     problems: tuple[str, ...]
-    project_dir: str
-    loaded: Loaded
-    key: Key
-    handlers: HandlerSettings = HandlerSettings()
+    settings: HandlerSettings
+    files: Loaded  # the merged settings files
 
 
 class HookLoader:
@@ -59,21 +46,12 @@ class HookLoader:
         self._files = PythonFiles(worker)
         self._digests = FileDigests()  # hashes of files that did not change since
         self._readable: dict[str, Parsed] = {}
-        self._known: OrderedDict[Key, LoadedHooks] = OrderedDict()
         self._from_entry_points: tuple[PackSource, ...] | None = None
 
-    def hooks_for(self, event: Event, policy: str = "") -> LoadedHooks:
-        """What counts where this event happens, for the client that reported it, with a policy that its caller adds."""
-        key = (event.cwd or "/", event.client, policy)
-        known = self._known.get(key)
-        if known is None or known.loaded.is_stale():
-            known = self._known[key] = self._read(*key)
-        self._known.move_to_end(key)
-        while len(self._known) > DIRECTORIES:
-            self._known.popitem(last=False)
+    def forget_unused(self, hooks: Iterable[Hook]) -> None:
+        """Forget the Python files that none of these hooks comes from, if many are known."""
         if self._files.are_many:
-            self._files.forget_unused(hook for each in self._known.values() for hook in each.hooks)
-        return known
+            self._files.forget_unused(hooks)
 
     def skill(self, path: Path, cwd: str, *, is_agent: bool) -> "SkillHooks":
         """The hooks in a skill's or agent's front matter."""
@@ -81,7 +59,8 @@ class HookLoader:
 
         return skill_hooks(self._where, path, Path(cwd), self._env, is_agent=is_agent)
 
-    def _read(self, cwd: str, client: str, policy: str) -> LoadedHooks:
+    def load(self, cwd: str, client: str, policy: str = "") -> LoadedHooks:
+        """Read the hooks for this folder and client, with a policy file that the caller adds."""
         env = {**self._env, "SNELL_POLICY": policy} if policy else self._env
         loaded = load(
             self._where, Path(cwd), env, policy_files=self._policy_files, digests=self._digests, readable=self._readable
@@ -109,9 +88,8 @@ class HookLoader:
         problems += of_packs
         for pack in (*loaded.packs, *self._installed()):
             hooks += self._pack_hooks(Path(pack.folder), problems)
-        handlers = loaded.handler_settings(self._where)
-        key = (cwd, client, policy)
-        return LoadedHooks(tuple(hooks), loaded.switches, tuple(problems), loaded.project_root, loaded, key, handlers)
+        settings = loaded.handler_settings(self._where)
+        return LoadedHooks(tuple(hooks), tuple(problems), settings, loaded)
 
     def _pack_hooks(self, folder: Path, problems: list[str]) -> list[Hook]:
         try:

@@ -25,12 +25,7 @@ class HookRequest(Struct, frozen=True):
     is_rewake: bool = False  # the client's second call for an event, which may wake its agent
     event: str = ""  # the event's name, for clients whose payloads do not say it
     is_bare: bool = False  # the call names no client
-    is_plugin: bool = False  # the command stands in a plugin
-
-    @property
-    def source(self) -> str:
-        """In which of the files that a client reads the command stands."""
-        return "" if self.is_bare else f"{self.client.NAME}{' plugin' if self.is_plugin else ''}"
+    source: str = ""  # which of the files that a client reads has the command: its own, or a plugin's
 
     def decode_payload(self, payload: bytes, cwd: str, env: Mapping[str, str]) -> tuple[Client, Event]:
         """Who sent this, and what it reports. It need not be the client whose file our command stood in."""
@@ -40,7 +35,7 @@ class HookRequest(Struct, frozen=True):
         event = self.client.decode(payload, self.event)
         caller = calling_client(event.client, event.payload, env)
         if caller == event.client:
-            return self.client, with_default_cwd(event, cwd)
+            return self.client, event if event.cwd else with_default_cwd(event, cwd)
         client = client_named(caller)
         return client, with_default_cwd(client.decode(payload, self.event), cwd)
 
@@ -66,7 +61,8 @@ def _parsed(words: tuple[str, ...]) -> HookRequest:
         elif is_bare and not word.startswith("-"):
             given["--client"], is_bare = word, False  # who writes `snell-hook cursor` means that, or is told
     client, is_rewake = client_named(given["--client"]), "--rewake" in words
-    return HookRequest(client, given["--request-id"], is_rewake, given["--event"], is_bare, "--plugin" in words)
+    source = "" if is_bare else f"{client.NAME}{' plugin' if '--plugin' in words else ''}"
+    return HookRequest(client, given["--request-id"], is_rewake, given["--event"], is_bare, source)
 
 
 def with_default_cwd(event: Event, cwd: str) -> Event:

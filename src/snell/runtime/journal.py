@@ -1,7 +1,5 @@
 """The journal: what happened, for people who ask afterwards. `store_journal.py` keeps it in the database."""
 
-import os
-import time
 from typing import Any, Protocol
 
 from snell.model.decision import Decision
@@ -35,8 +33,3 @@ class NoJournal:
 
     def close(self) -> None:
         """Nothing was kept."""
-
-
-def new_id() -> str:
-    """Time first, so that ids sort; random enough for one machine."""
-    return f"{time.time_ns() // 1_000_000:x}-{os.urandom(4).hex()}"

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from snell.engine.registry import Registry
+from snell.model.context import Context, ModelSettings
 from snell.model.hooks import Handler, Hook
 from snell.settings.handler_types import handler_module
-from snell.system.handler_context import HandlerContext, ModelSettings
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 
 
@@ -21,12 +20,12 @@ class MissingPackage(Struct, frozen=True):
         return f"{self.message}; {self.advice}"
 
 
-def missing_packages(book: Registry, context: HandlerContext) -> tuple[MissingPackage, ...]:
-    """What the hooks that may run here need and this installation lacks, one row for each extra."""
+def missing_packages(context: Context) -> tuple[MissingPackage, ...]:
+    """Return what the active hooks need and this installation lacks, one row for each extra."""
     needing: dict[str, list[Hook]] = {}
-    for hook in book.hooks():
+    for hook in context.registry.hooks():
         extra = extra_for(hook.handler, context.settings.model, context.env)
-        if extra and hook.enabled and not hook.untrusted and not book.switches.off(hook):
+        if extra and hook.enabled and not hook.untrusted and not context.registry.switches.off(hook):
             needing.setdefault(extra, []).append(hook)
     return tuple(_row(extra, those) for extra, those in needing.items() if not is_installed(extra))
 

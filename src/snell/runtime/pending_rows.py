@@ -1,11 +1,10 @@
 """
-Rows that were answered for and are not in the database yet.
+Committed rows that are not in the database yet.
 
 A line in a file that is mapped into memory costs no system call, and survives the end of this process as well as a
-transaction does: the pages are the system's.
-Each process has a file of its own and holds its lock for as long as it lives, so that whoever reads the journal next
-can tell a file that was left behind from one that is in use. What stands in a file twice, or is in the database
-already, counts once.
+transaction does: the pages belong to the kernel.
+Each process has a file of its own and holds its lock while it runs, so that the next reader of the journal can tell an
+orphaned file from one that is in use. A row that is in a file twice, or in the database already, counts once.
 """
 
 import contextlib
@@ -33,7 +32,7 @@ _decode = msgspec.json.Decoder(Row).decode
 
 
 class PendingRows:
-    """The file of this process; there is none before its first row."""
+    """The file of this process; it is created with the first row."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,19 +43,19 @@ class PendingRows:
         self._size = 0
 
     def append(self, row: Row) -> bool:
-        """Keep a row; False when that cannot be promised."""
-        if self._map is None and not self._opened():
+        """Keep a row; returns False when it would not survive the end of this process."""
+        if self._map is None and not self._try_open():
             return False
         line = _encode(row) + b"\n"
         end = self._size + len(line)
-        if self._map is None or (end > len(self._map) and not self._has_grown()):
+        if self._map is None or (end > len(self._map) and not self._try_grow()):
             return False
-        self._map[self._size : end] = line  # what is cut short here was not answered, and is not read
+        self._map[self._size : end] = line  # a line that is cut short here was not committed, and is not read
         self._size = end
         return True
 
     def are_saved(self, *, is_quiet: bool = False) -> None:
-        """Everything is in the database now. In a quiet moment the file is emptied however little it holds."""
+        """Note that all rows are in the database; the file is emptied if it is large, or `is_quiet`."""
         self._is_broken = False
         if self._map is not None and self._size > (0 if is_quiet else ENOUGH):
             if len(self._map) > ROOM:
@@ -68,11 +67,11 @@ class PendingRows:
             self._size = 0
 
     def rows(self) -> Iterator[Row]:
-        """All rows that the file has now."""
+        """Return all rows of the file."""
         return _rows(self._map[: self._size]) if self._map is not None else iter(())
 
     def close(self) -> None:
-        """Let go of the file; it is removed when everything was saved."""
+        """Close the file; it is removed when all rows were saved."""
         if self._map is not None:
             if not self._size:
                 with contextlib.suppress(OSError):
@@ -83,7 +82,7 @@ class PendingRows:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _opened(self) -> bool:
+    def _try_open(self) -> bool:
         if self._is_broken:
             return False
         try:
@@ -95,7 +94,7 @@ class PendingRows:
         return True
 
     def _open(self) -> None:
-        make_private(self._folder.parent)  # nothing is written where somebody else could own it
+        make_private(self._folder.parent)  # nothing is written to a folder of another user
         make_private(self._folder)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o600)
@@ -104,8 +103,8 @@ class PendingRows:
         self._map = mmap.mmap(self._descriptor, ROOM)
         self._size = 0
 
-    def _has_grown(self) -> bool:
-        """Make the file twice as long; False when there is no room for that."""
+    def _try_grow(self) -> bool:
+        """Double the file; returns False when the disk has no room."""
         assert self._map is not None
         size = len(self._map)
         if 2 * size > LARGEST:
@@ -121,29 +120,29 @@ class PendingRows:
 
 
 def _reserve(descriptor: int, start: int, length: int) -> None:
-    """Writing to a page for which there is no room on the disk would end the process."""
+    """Reserve disk space: writing to a page without it would kill the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, start, length)
     else:
         os.pwrite(descriptor, bytes(length), start)
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A file of another process, or of one that is gone."""
+class PendingFile(msgspec.Struct, frozen=True):
+    """The file of another process, which may have ended."""
 
     path: Path
     rows: tuple[Row, ...]
-    is_left_behind: bool
+    is_orphaned: bool
 
 
 @contextlib.contextmanager
-def found_in(folder: Path) -> Iterator[list[Found]]:
-    """What is pending. Files that were left behind are locked for the length of the block, and then removed."""
+def pending_files(folder: Path) -> Iterator[list[PendingFile]]:
+    """Yield all files. Those of ended processes are locked for the length of the block, and then removed."""
     with contextlib.ExitStack() as held:
-        files = [_found(path, held) for path in _files(folder)]
+        files = [_read(path, held) for path in _files(folder)]
         yield files
         for file in files:
-            if file.is_left_behind:
+            if file.is_orphaned:
                 with contextlib.suppress(OSError):
                     file.path.unlink()
 
@@ -156,17 +155,17 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _found(path: Path, held: contextlib.ExitStack) -> Found:
+def _read(path: Path, held: contextlib.ExitStack) -> PendingFile:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         held.callback(os.close, descriptor)
-        is_left_behind = _is_free(descriptor)
-        return Found(path, tuple(_rows(read_capped(path, LARGEST, follow_links=False))), is_left_behind)
+        is_orphaned = _try_lock(descriptor)
+        return PendingFile(path, tuple(_rows(read_capped(path, LARGEST, follow_links=False))), is_orphaned)
     except (OSError, FileError):
-        return Found(path, (), is_left_behind=False)  # gone meanwhile, or not ours
+        return PendingFile(path, (), is_orphaned=False)  # removed meanwhile, or of another user
 
 
-def _is_free(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

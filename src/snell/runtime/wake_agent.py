@@ -23,7 +23,7 @@ LOOK_SECONDS = 0.05
 
 async def wake_agent(runtime: Runtime, event: Event) -> Reply:
     """What the second call for an event is answered with, when it is time."""
-    watchers = runtime.context_for(event).book.pick(event, runtime.store).watchers
+    watchers = runtime.context_for(event).registry.pick(event, runtime.store).watchers
     if not any(hook.rewakes for hook in watchers):
         return Reply()
     await _until(lambda: bool(_tickets(runtime, event)), APPEAR_SECONDS)

@@ -13,13 +13,14 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
 
 from snell.model.catalogue import CATALOGUE, canonical, nearest
+from snell.model.context import CURRENT_CONTEXT, Context
 from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.model.hooks import LONGEST_TIMEOUT, Hook, Inline, OnFailure, Role, Scope, Source
 from snell.model.tools import ALL_KINDS
-from snell.sdk.pack_context import PACK_CONTEXT
 from snell.sdk.subjects import call_of, shell_call_of, subject_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,6 +63,27 @@ def _made_once(make: Callable[[Event], Any]) -> Callable[[Event], Any]:
     return supply
 
 
+def context_with(options: Mapping[str, Any]) -> Callable[[Event], Context]:
+    """Return a supplier of the event's context with these options; all hooks of a pack get the same object."""
+
+    def supply(_event: Event) -> Context:
+        global _with_options  # one tuple, replaced at once, for all threads
+        context = CURRENT_CONTEXT.get()
+        known, made = _with_options
+        if known is not context:
+            made = {}
+            _with_options = (context, made)
+        own = made.get(id(options))
+        if own is None or own.options is not options:
+            own = made[id(options)] = replace(context, options=options)
+        return own
+
+    return supply
+
+
+# Those of the last event alone: hooks are kept with their decisions, and must not keep a request each.
+_with_options: tuple[Context | None, dict[int, Context]] = (None, {})
+
 _call = _made_once(call_of)
 _shell_call = _made_once(shell_call_of)
 _subject = _made_once(subject_of)
@@ -72,7 +94,7 @@ SUPPLIES: Supplies = {
     "payload": lambda event: event.payload,
     "cwd": lambda event: event.cwd,
     "session_id": lambda event: event.session_id,
-    "context": lambda _event: PACK_CONTEXT.get(),
+    "context": lambda _event: CURRENT_CONTEXT.get(),
     "call": _call,
     "subject": _subject,
     "prompt": _subject,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from snell.model.command_folders import folders_of
+from snell.model.command_folders import NO_FOLDER_KEYS, folders_of
 from snell.model.events import Event, text_in
 from snell.model.tools import mcp_parts
 
@@ -45,6 +45,8 @@ class ShellCall(ToolCall, frozen=True, kw_only=True):
     @property
     def is_escaped(self) -> bool:
         """The command begins with Snell's own `!word` escape."""
+        if not self.command.lstrip(" \t\n").startswith("!"):
+            return False
         from snell.shell.reader import is_escaped
 
         return is_escaped(self.command)
@@ -174,20 +176,23 @@ def shell_call_of(event: Event) -> ToolCall:
 
 
 def _call(type_: type[ToolCall], event: Event, own: Mapping[str, str]) -> ToolCall:
+    error = event.payload.get("error")
     return type_(
         tool=event.tool,
         kind=event.kind,
         input=event.tool_input,
         id=event.tool_use_id,
         cwd=_folder_of(event) if type_ is ShellCall else event.cwd,
-        response=event.tool_response,
-        error=text_in(event.payload, "error"),
+        response=event.payload.get("tool_response"),
+        error=error if isinstance(error, str) else "",
         **own,
     )
 
 
 def _folder_of(event: Event) -> str:
-    """The folder in which a shell call runs: the one that its input names, else the event's."""
+    """Return the folder in which a shell call runs: the one that its input names, else the event's."""
+    if event.tool_input.keys() <= NO_FOLDER_KEYS:
+        return event.cwd
     return folders_of(event.tool_input, event.cwd, os.path.expanduser("~"), event.client, event.tool)[0]
 
 

@@ -13,10 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from snell.model.catalogue import nearest
-from snell.model.events import Event
 from snell.model.hooks import Hook, Scope, Source
-from snell.sdk.decorators import declarations, declared_in, hooks_of
-from snell.sdk.pack_context import PACK_CONTEXT, PackContext
+from snell.sdk.decorators import context_with, declarations, declared_in, hooks_of
 from snell.settings.pack_manifest import MANIFEST, Pack, hook_files
 
 Options = Mapping[str, Any]
@@ -119,7 +117,7 @@ def _load_hooks(name: str, options: bytes, is_on: bool = True) -> tuple[Hook, ..
 
 
 def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
-    context = _context_with(options)
+    context = context_with(options)
     own = [
         function
         for function in declared_in(vars(module)).values()
@@ -131,34 +129,6 @@ def _hooks_of(module: Any, pack: str, options: Options) -> Iterable[Hook]:
 
 def _is_wanted(function: Callable[..., Any], options: Options) -> bool:
     return all(options.get(name) == value for each in declarations(function) for name, value in each.when.items())
-
-
-def _context_with(options: Options) -> Callable[[Event], PackContext]:
-    """Return a function that gives all hooks of a pack the same context for one event, with the pack's options."""
-
-    def supply(_event: Event) -> PackContext:
-        own = _contexts_of(PACK_CONTEXT.get()).get(id(options))
-        return own if own is not None and own.options is options else _add_context(PACK_CONTEXT.get(), options)
-
-    return supply
-
-
-# Only the contexts of the last event: decisions keep their hooks, which must not keep one request each.
-_last: tuple[PackContext | None, dict[int, PackContext]] = (None, {})
-
-
-def _contexts_of(context: PackContext) -> dict[int, PackContext]:
-    global _last  # one tuple, replaced in one step, for all threads
-    known, contexts = _last
-    if known is not context:
-        contexts = {}
-        _last = (context, contexts)
-    return contexts
-
-
-def _add_context(context: PackContext, options: Options) -> PackContext:
-    own = _contexts_of(context)[id(options)] = replace(context, options=options)
-    return own
 
 
 def _check_options(pack: Pack, given: Options, problems: list[str]) -> dict[str, Any]:

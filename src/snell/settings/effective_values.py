@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.engine.registry import Switches
+from snell.model.hooks import Switches
 from snell.settings.parse_types import Value
 from snell.settings.schema import LIST_KEYS, TABLE_KEYS, TOP_KEYS, Key
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from msgspec import Struct
 
+from snell.model.context import Context
 from snell.model.decision import Outcome
 from snell.model.errors import SettingsError
 from snell.model.events import Event
@@ -20,7 +21,6 @@ from snell.model.hooks import DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Handler, Hook
 from snell.settings.parse_types import ParseState
 from snell.settings.schema import ENTRY, HOOK_KEYS, Key, Spellings, fold_spelling
 from snell.system.distributions import any_declares
-from snell.system.handler_context import HandlerContext
 
 if TYPE_CHECKING:
     from snell.settings.command_files import NamedFiles  # slow to import, and only needed in projects
@@ -72,7 +72,7 @@ class HandlerModule(Protocol):
 
     TYPE: HandlerType
 
-    def run(self, hook: Hook, event: Event, context: HandlerContext) -> Outcome: ...
+    def run(self, hook: Hook, event: Event, context: Context) -> Outcome: ...
 
 
 class HandlerTypes:

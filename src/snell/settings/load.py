@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from snell.engine.registry import Switches
-from snell.model.hooks import Hook, PythonFile
+from snell.model.context import HandlerSettings, McpServer, ModelSettings
+from snell.model.hooks import Hook, PythonFile, Switches
 from snell.settings.effective_values import ADDED_POLICY, effective_values, switches
 from snell.settings.file_digests import FileDigests
-from snell.settings.file_watch import FileStamp, have_changed, stamp_of, watch_file
+from snell.settings.file_watch import FileStamp, stamp_of, watch_file
 from snell.settings.locate import Located, SettingsFile, locate, project_at, with_imports
 from snell.settings.parse_types import Parsed, PythonSource, Value
 from snell.settings.pause import Pause, current_pause, pause_file
@@ -23,7 +23,6 @@ from snell.settings.plugins import PackSource, folders_in, read_pack_folder
 from snell.settings.problems import Problem
 from snell.settings.read_file import read_file
 from snell.settings.unreadable_policy import stand_in_guard_hooks, stand_in_hooks
-from snell.system.handler_context import HandlerSettings, McpServer, ModelSettings
 from snell.system.paths import POLICY_FILE, Places
 
 HALF_WRITTEN = 2_000_000_000  # nanoseconds for which an empty file may be about to be written
@@ -43,10 +42,6 @@ class Loaded(Struct, frozen=True):
     is_trusted: bool = False  # the user approved something of this project
     trusts_notes: bool = False  # the user approved its LOCAL.md
     pause: Pause | None = None
-
-    def is_stale(self) -> bool:
-        """Whether a file that was read or searched has changed, or a pause has ended."""
-        return have_changed(self.files) or (self.pause is not None and not self.pause.is_on())
 
     def value(self, name: str) -> Any:
         """Return the effective value of a setting."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.model.context import McpServer
 from snell.model.errors import SnellError
 from snell.model.installs import Install
 from snell.setup.config_formats import SERVER
 from snell.setup.plan import Site, expand_path
 from snell.system.files import read_capped
-from snell.system.handler_context import McpServer
 
 LARGEST = 20_000_000  # Claude Code keeps its whole history of projects in the same file
 _TABLES = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp", "extensions")

@@ -6,9 +6,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from snell.engine.registry import Switches
 from snell.model.errors import HookError, SettingsError
-from snell.model.hooks import Hook, PythonFile, Scope
+from snell.model.hooks import Hook, PythonFile, Scope, Switches
 from snell.runtime.python_hook_files import PythonFiles
 from snell.settings.builtin_packs import is_builtin, pack_hooks
 from snell.settings.locate import SettingsFile

@@ -22,7 +22,7 @@ def decide_with(
     The fields are those of a case file's `event`.
     """
     given = case_event_from({"on": on, **fields})
-    runtime = Runtime.embedded(*hooks)
+    runtime = Runtime.embed(*hooks)
     try:
         return runtime.decide(given.happening(os.fspath(cwd) or os.getcwd(), "test"))
     finally:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from snell.handlers.worker.client import Worker
 from snell.model.decision import Decision, Skipped
@@ -66,12 +65,12 @@ def run_case(case: Case, runtime: Runtime, cwd: str = "") -> Result:
     for number, earlier in enumerate(case.before, 1):
         runtime.decide(earlier.happening(cwd, session, number))
     event = case.event.happening(cwd, session, len(case.before) + 1)
-    place = runtime.context_for(event)
-    not_run = tuple(place.book.skipped_hooks(event, runtime.store))
+    context = runtime.context_for(event)
+    not_run = tuple(context.registry.skipped_hooks(event, runtime.store))
     decision = runtime.decide(event)
     found = differences(case.expect, decision, event, case.event)
     because = hint(decision, not_run) if found else ""
-    return Result(case, decision, in_words(decision, event), tuple(found), because, not_run, place.problems)
+    return Result(case, decision, in_words(decision, event), tuple(found), because, not_run, context.problems)
 
 
 @contextmanager
@@ -79,9 +78,7 @@ def _house_for(subject: Path) -> Iterator[tuple[Runtime, UnderTest]]:
     worker = Worker(os.environ)
     try:
         tested = under_test(subject, PythonFiles(worker))
-        runtime = Runtime(worker=worker, switches=tested.switches)
-        runtime.executor.around = replace(runtime.executor.around, project_dir=tested.project)
-        runtime.register(*tested.hooks)
+        runtime = Runtime.embed(*tested.hooks, worker=worker, switches=tested.switches, project_dir=tested.project)
     except BaseException:
         worker.close()
         raise

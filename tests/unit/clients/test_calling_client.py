@@ -69,7 +69,7 @@ def test_the_same_call_through_two_files_is_decided_once() -> None:
         runs.append(event.client)
         return Deny("no")
 
-    runtime = Runtime.embedded(hook("counter", count))
+    runtime = Runtime.embed(hook("counter", count))
     replies = []
     for claimed in ("claude-code", "grok"):
         client, event = parse_hook_args(["--client", claimed]).decode_payload(
@@ -119,7 +119,7 @@ def test_a_failure_is_said_in_the_words_of_the_client(
 
 
 def test_a_guard_that_blocks_when_it_fails_blocks_what_cannot_be_read_in_every_client() -> None:
-    runtime = Runtime.embedded(policy("guard", Deny("no"), on_failure="block"))
+    runtime = Runtime.embed(policy("guard", Deny("no"), on_failure="block"))
     assert runtime.fails_closed("/")
     reply = failure_reply("snell: broken", b"{", ["--client", "cline"], blocks=runtime.fails_closed("/"))
     assert json.loads(reply.stdout) == {"cancel": True, "errorMessage": "snell: broken"}

@@ -52,7 +52,7 @@ class Desk:
     def __init__(self) -> None:
         self.journal = Kept()
         self.loop = Loop()
-        self.service = RequestHandler(Runtime(journal=self.journal))
+        self.service = RequestHandler(Runtime.embed(journal=self.journal))
         self.number = 0
 
     def start(self) -> None:

@@ -13,7 +13,7 @@ from snell.runtime.callback_hooks import hooks_from
 
 
 def runtime(event, *matchers):
-    return Runtime.embedded(hooks={event: list(matchers)})
+    return Runtime.embed(hooks={event: list(matchers)})
 
 
 def noting(text):
@@ -188,7 +188,7 @@ def test_a_function_that_is_named_twice_runs_once():
 )
 def test_what_cannot_be_meant_is_an_error_when_it_is_registered(hooks, message):
     with pytest.raises(HookError) as error:
-        Runtime.embedded(hooks=hooks)
+        Runtime.embed(hooks=hooks)
     assert message in str(error.value)
 
 
@@ -200,7 +200,7 @@ def test_a_matcher_that_can_never_fit_is_an_error_when_it_is_registered(matcher)
     with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
         ToolRunner(hooks={"PreToolUse": [HookMatcher(matcher, [guard])]})
     with pytest.raises(HookError, match="hook `guard` for PreToolUse can never run: "):
-        Runtime.embedded(judges("PreToolUse", matcher=matcher)(guard))
+        Runtime.embed(judges("PreToolUse", matcher=matcher)(guard))
 
 
 def test_what_a_matcher_says_about_time_and_failure_counts_for_decorated_functions_too():

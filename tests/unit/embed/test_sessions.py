@@ -177,11 +177,11 @@ def test_a_sub_agent_that_fails_has_stopped_and_its_hooks_are_gone(is_async):
     assert (seen, runner.unregister(ids[0])) == (["SubagentStart", "SubagentStop"], 0)
 
 
-@pytest.mark.parametrize("is_own_house", [True, False])
-def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(is_own_house):
+@pytest.mark.parametrize("owns_runtime", [True, False])
+def test_the_hooks_of_a_sub_agent_see_whatever_is_below_it_and_nothing_beside_it(owns_runtime):
     refuses = {"PreToolUse": [HookMatcher("*", [lambda event: Deny("only looking")])]}
-    with Runtime.embedded() as runtime:
-        runner = ToolRunner([echo], runtime=None if is_own_house else runtime)
+    with Runtime.embed() as runtime:
+        runner = ToolRunner([echo], runtime=None if owns_runtime else runtime)
         with runner.subagent("reviewer", refuses) as reviewer, runner.subagent("other") as other:
             with reviewer.subagent("helper") as helper, helper.subagent("helpers-helper") as last:
                 said = [each.run("echo", {"text": "hi"}).text for each in (runner, other, reviewer, helper, last)]
@@ -210,7 +210,7 @@ def test_the_hooks_of_a_session_see_the_sub_agents_in_it_and_no_other_session():
     def watch(event):
         seen.append(event.session_id)
 
-    with Runtime.embedded() as runtime:
+    with Runtime.embed() as runtime:
         one = ToolRunner([echo], runtime=runtime, session_id="one", hooks={"PreToolUse": [HookMatcher("*", [watch])]})
         two = ToolRunner([echo], runtime=runtime, session_id="two")
         two.run("echo", {"text": "hi"})

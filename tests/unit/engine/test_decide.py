@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from snell.engine.json_schema import validator
-from snell.engine.registry import Switches
 from snell.model.decision import Change, Decision, Failure, Outcome
 from snell.model.effects import Allow, Deny, Env, Extra, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
-from snell.model.hooks import Scope
+from snell.model.hooks import Scope, Switches
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import Cast, call, decided, event, hook, policy, told
 from tests.unit.engine.rewriting import INPUT, adds, becomes, passes

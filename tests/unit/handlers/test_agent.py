@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from snell.handlers.agent import Agent
+from snell.model.context import Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.hooks import Hook
-from snell.model.progress import Progress
 from snell.runtime.executor import Executor
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call
@@ -246,8 +246,8 @@ def test_an_agent_that_is_stopped_is_cancelled_and_its_progress_was_seen(project
     with model(lambda asked: Line(calls=(("Glob", {"pattern": "*"}),))) as server:
         context = replace(asking(server, project_dir=str(project)), cancel=cancel, progress=show)
         hook = Hook(id="a", event="PreToolUse", handler=Agent("Check"), status_message="checking", timeout=30.0)
-        executor = Executor(around=context)
-        (outcome,) = executor.run((hook,), call())
+        executor = Executor()
+        (outcome,) = executor.run((hook,), call(), context)
         executor.close()
     assert outcome.status == "cancelled"
     assert [(each.stage, each.status_message) for each in seen] == [

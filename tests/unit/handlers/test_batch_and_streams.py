@@ -11,10 +11,10 @@ from snell.handlers.agent import Agent
 from snell.handlers.command import Command
 from snell.handlers.prompt import Prompt
 from snell.handlers.webhook import Webhook
+from snell.model.context import Progress
 from snell.model.decision import Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, Inline
-from snell.model.progress import Progress
 from snell.runtime.app import Runtime
 from tests.handler_stage import asking
 from tests.helpers import call
@@ -35,13 +35,13 @@ async def seen(runtime: Runtime, event: Event) -> list[Progress]:
 @pytest.mark.proves("S1-80", "S1-149")
 def test_every_kind_of_hook_starts_and_ends_before_the_eyes_of_the_caller():
     with serving(Answer({"additionalContext": "web"})) as server, model([Line('{"ok": true}')] * 2) as asked:
-        runtime = Runtime.embedded(
+        runtime = Runtime.embed(
             hook("function", Inline(lambda event: Note("here")), status_message="thinking"),
             hook("program", Command("echo '{}'"), status_message="running"),
             hook("web", Webhook(server.url), status_message="calling"),
             hook("model", Prompt("?"), status_message="asking"),
             hook("agent", Agent("?"), status_message="looking"),
-            handlers=asking(asked).settings,
+            settings=asking(asked).settings,
         )
         progress = asyncio.run(seen(runtime, call(cwd="/")))
         runtime.close()
@@ -75,7 +75,7 @@ def test_cancelling_ends_what_runs_and_the_event_is_decided_all_the_same():
         await asyncio.sleep(1_000)
 
     with serving(Answer(before=1_000)) as server:
-        runtime = Runtime.embedded(
+        runtime = Runtime.embed(
             hook("function", Inline(forever)), hook("program", Command("sleep 1000")), hook("web", Webhook(server.url))
         )
         found = asyncio.run(asyncio.wait_for(watch(), HANG_BOUND))
@@ -91,7 +91,7 @@ def test_a_caller_that_stops_listening_has_its_event_decided_and_recorded():
         await listening.aclose()
         return streaming.decision
 
-    runtime = Runtime.embedded(hook("program", Command("sleep 1000")))
+    runtime = Runtime.embed(hook("program", Command("sleep 1000")))
     decision = asyncio.run(asyncio.wait_for(leave(), HANG_BOUND))
     again = runtime.decide(call(tool_use_id="t1", cwd="/"))
     runtime.close()
@@ -100,7 +100,7 @@ def test_a_caller_that_stops_listening_has_its_event_decided_and_recorded():
 
 
 def test_a_delivery_that_was_decided_streams_its_decision_again():
-    runtime = Runtime.embedded(hook("no", Inline(lambda event: Deny("no"))))
+    runtime = Runtime.embed(hook("no", Inline(lambda event: Deny("no"))))
     first = runtime.decide(call(tool_use_id="t1"))
     assert asyncio.run(seen(runtime, call(tool_use_id="t1"))) == [Progress("decided", decision=first)]
 
@@ -108,13 +108,13 @@ def test_a_delivery_that_was_decided_streams_its_decision_again():
 @pytest.mark.proves("S1-150", "S1-151")
 def test_a_batch_caller_gets_all_outcomes_as_a_list_and_model_hooks_are_refused():
     with serving(Answer()) as server, model([]) as asked:
-        runtime = Runtime.embedded(
+        runtime = Runtime.embed(
             hook("function", Inline(lambda event: Note("here"))),
             hook("program", Command("exit 0")),
             hook("web", Webhook(server.url)),
             hook("model", Prompt("?")),
             hook("agent", Agent("?")),
-            handlers=asking(asked).settings,
+            settings=asking(asked).settings,
         )
         outcomes = [replace(each, seconds=0.0) for each in runtime.run_batch(call(cwd="/"))]
         runtime.close()
@@ -143,9 +143,9 @@ def test_a_client_that_runs_headless_is_a_batch_caller_unless_the_settings_say_o
     client, entrypoint, is_refused, in_batch
 ):
     with model([Line('{"ok": true}')]) as asked:
-        runtime = Runtime.embedded(
+        runtime = Runtime.embed(
             hook("model", Prompt("?")),
-            handlers=asking(asked, in_batch=in_batch).settings,
+            settings=asking(asked, in_batch=in_batch).settings,
             env={"CLAUDE_CODE_ENTRYPOINT": entrypoint},
         )
         decision = runtime.decide(replace(call(cwd="/"), client=client))
@@ -155,7 +155,7 @@ def test_a_client_that_runs_headless_is_a_batch_caller_unless_the_settings_say_o
 
 def test_an_embedding_program_states_that_nobody_watches():
     with model([]) as asked:
-        runtime = Runtime.embedded(hook("model", Prompt("?")), handlers=asking(asked).settings, is_interactive=False)
+        runtime = Runtime.embed(hook("model", Prompt("?")), settings=asking(asked).settings, is_interactive=False)
         decision = runtime.decide(call())
     assert [failure.text for failure in decision.failures] == [
         "a prompt hook needs an interactive caller; see `model.in_batch`"
@@ -172,7 +172,7 @@ def test_twenty_webhooks_wait_beside_each_other_not_one_after_the_other():
 
     with serving(together) as server:
         hooks = [hook(f"w{n}", Webhook(f"{server.url}/{n}")) for n in range(20)]
-        runtime = Runtime.embedded(*hooks)
+        runtime = Runtime.embed(*hooks)
         decision = runtime.decide(call())
         runtime.close()
     assert len(decision.notes) == 20

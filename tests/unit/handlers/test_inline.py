@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from snell import HookMatcher, Runtime, judges
+from snell.model.context import Context
 from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note
 from snell.runtime.executor import Executor
@@ -18,7 +19,7 @@ HERE = Path(__file__)
 
 
 def run(*functions: Callable[..., Any]) -> list[Outcome]:
-    return untimed(Executor().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call()))
+    return untimed(Executor().run([hook(f"h{n}", function) for n, function in enumerate(functions)], call(), Context()))
 
 
 @pytest.mark.proves("S1-48")
@@ -51,7 +52,7 @@ def test_what_a_function_returns_becomes_its_effects(result: Any, effects: tuple
 
 
 def test_a_function_that_says_nothing_at_once_shares_the_quiet_outcome() -> None:
-    outcomes = Executor().run([hook("a"), hook("b")], call())
+    outcomes = Executor().run([hook("a"), hook("b")], call(), Context())
     assert all(outcome is QUIET or outcome.seconds > 0 for outcome in outcomes)
 
 
@@ -99,7 +100,7 @@ def test_the_time_of_each_function_is_its_own() -> None:
         return Note("done")
 
     outcomes = Executor().run(
-        [hook("quick"), hook("busy", busy), hook("raises", lambda _event: 1 / 0), hook("last")], call()
+        [hook("quick"), hook("busy", busy), hook("raises", lambda _event: 1 / 0), hook("last")], call(), Context()
     )
     assert [outcome.seconds >= 0.02 for outcome in outcomes][:2] == [False, True]
     assert all(outcome.seconds >= 0 for outcome in outcomes)
@@ -113,9 +114,9 @@ def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
         return Deny("seen") if went_on.wait(30) else None
 
     if way == "decorated":
-        runtime = Runtime.embedded(judges("PreToolUse", waits=True)(slow))
+        runtime = Runtime.embed(judges("PreToolUse", waits=True)(slow))
     else:
-        runtime = Runtime.embedded(hooks={"PreToolUse": [HookMatcher("*", [slow], waits=True)]})
+        runtime = Runtime.embed(hooks={"PreToolUse": [HookMatcher("*", [slow], waits=True)]})
 
     async def both():
         deciding = asyncio.create_task(runtime.decide_async(call()))
@@ -129,7 +130,7 @@ def test_a_plain_function_that_says_it_waits_does_not_hold_up_the_loop(way):
 def test_nobody_waits_longer_than_its_limit_for_a_function_in_a_thread():
     ends = threading.Event()
     matcher = HookMatcher("*", [lambda event: ends.wait(30) and None], waits=True, timeout=0.05, on_failure="block")
-    runtime = Runtime.embedded(hooks={"PreToolUse": [matcher]})
+    runtime = Runtime.embed(hooks={"PreToolUse": [matcher]})
 
     async def decided():
         try:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
-from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.handler_stage import outcome_of
 from tests.helpers import call
 from tests.model_server import Line, model
@@ -15,7 +15,7 @@ from tests.unit.handlers.test_prompt import OK, prompt
 def test_a_session_has_a_budget_of_tokens(tmp_path):
     with model([Line('"ok": true}', tokens=(600, 500)), OK, OK]) as server:
         given = ModelSettings(url=server.url, api="anthropic", max_session_tokens=1_000)
-        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(given, state=str(tmp_path)))
         outcomes = [outcome_of(prompt(), call(session_id=name), context=context) for name in ("a", "a", "b")]
     why = "this session has used its 1,000 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome(), Outcome(failure=Failure("launch", why)), Outcome()]
@@ -24,7 +24,7 @@ def test_a_session_has_a_budget_of_tokens(tmp_path):
 def test_events_without_a_session_have_a_budget_of_their_own(tmp_path):
     with model([Line('"ok": true}', tokens=(600, 500)), OK]) as server:
         given = ModelSettings(url=server.url, api="anthropic", max_session_tokens=1_000)
-        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(given, state=str(tmp_path)))
         outcomes = [outcome_of(prompt(), call(session_id=name), context=context) for name in ("", "", "a")]
     why = "events without a session have used today's 1,000 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome(), Outcome(failure=Failure("launch", why)), Outcome()]
@@ -37,7 +37,7 @@ def test_events_without_a_session_have_a_budget_of_their_own(tmp_path):
 def test_what_a_server_does_not_count_is_guessed(tmp_path, api, streams):
     with model([Line('"ok": true}', tokens=(0, 0))], streams=streams) as server:
         given = ModelSettings(url=server.url, api=api, max_session_tokens=100)
-        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(given, state=str(tmp_path)))
         outcomes = [outcome_of(prompt(), context=context) for _ in range(2)]
     why = "this session has used its 100 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome(), Outcome(failure=Failure("launch", why))]
@@ -46,7 +46,7 @@ def test_what_a_server_does_not_count_is_guessed(tmp_path, api, streams):
 def test_a_day_has_a_budget_of_money(tmp_path):
     with model([Line('"ok": true}', tokens=(1_000_000, 100_000)), OK]) as server:
         given = ModelSettings(url=server.url, api="openai", max_daily_cost=2.0, input_price=1.0, output_price=15.0)
-        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(given, state=str(tmp_path)))
         outcomes = [outcome_of(prompt(), call(session_id=name), context=context) for name in ("a", "b")]
     why = "model hooks have cost 2.50 today; see `model.max_daily_cost`"
     assert outcomes == [Outcome(), Outcome(failure=Failure("launch", why))]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
-from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.handler_stage import Agent, asking, outcome_of
 from tests.loopback import Answer, serving
 from tests.model_server import Line, model
@@ -98,7 +98,7 @@ def test_what_was_cut_off_and_is_no_refusal_is_a_failure(text):
 def test_a_server_cannot_count_a_budget_down_or_out_of_numbers(tmp_path, api, tokens):
     with model([Line('"ok": true}', tokens=tokens)] * 40) as server:
         given = ModelSettings(url=server.url, api=api, max_session_tokens=200)
-        context = HandlerContext(settings=HandlerSettings(given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(given, state=str(tmp_path)))
         outcomes = [outcome_of(prompt(), context=context) for _ in range(40)]
     assert (outcomes[0], outcomes[-1].failure.kind) == (Outcome(), "launch")
     assert json.loads((tmp_path / "model-usage.json").read_text(encoding="utf-8"))["sessions"]["s1"] >= 200

@@ -7,13 +7,13 @@ import threading
 import pytest
 
 from snell.handlers.prompt import Prompt
+from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite, Stop, Tell
 from snell.model.hooks import Hook, Inline, Source
 from snell.runtime.app import Runtime
 from snell.settings.json_schema import docs_rows
 from snell.system.files import file_lock
-from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from tests.handler_stage import asking, outcome_of
 from tests.helpers import call, event
 from tests.model_server import Line, model
@@ -181,8 +181,8 @@ def test_a_model_never_turns_a_deny_into_an_allow():
             Hook(id="model", event="PreToolUse", handler=prompt(), source=Source("user")),
             Hook(id="guard", event="PreToolUse", role="judges", handler=Inline(lambda event: Deny("no"))),
         ]
-        alone = Runtime.embedded(hooks[0], handlers=asking(server).settings).decide(call())
-        both = Runtime.embedded(*hooks, handlers=asking(server).settings).decide(call())
+        alone = Runtime.embed(hooks[0], settings=asking(server).settings).decide(call())
+        both = Runtime.embed(*hooks, settings=asking(server).settings).decide(call())
     assert [str(alone.verdict), str(both.verdict), both.reason] == ["no_opinion", "deny", "no"]
     found = [effect for decision in (alone, both) for _, _, run in decision.runs() for effect in run.effects]
     assert not [effect for effect in found if isinstance(effect, Allow | Rewrite)]
@@ -247,14 +247,14 @@ def test_keys_are_kept_nowhere(tmp_path):
         settings = HandlerSettings(
             ModelSettings(url=server.url, api="anthropic"), config=str(tmp_path), state=str(tmp_path)
         )
-        outcomes = [outcome_of(prompt(), context=HandlerContext(env=env, settings=settings)) for _ in range(2)]
+        outcomes = [outcome_of(prompt(), context=Context(env=env, settings=settings)) for _ in range(2)]
     assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()] == []
     assert outcomes[1].failure.kind == "output"
 
 
 @pytest.mark.proves("S1-56")
 def test_without_a_model_to_ask_the_hook_fails_and_does_not_block():
-    context = HandlerContext(env={"PATH": "/nowhere"})
+    context = Context(env={"PATH": "/nowhere"})
     outcome = outcome_of(prompt(), context=context)
     why = (
         "there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, describe one in `[model]`, "
@@ -262,7 +262,7 @@ def test_without_a_model_to_ask_the_hook_fails_and_does_not_block():
     )
     assert outcome == Outcome(failure=Failure("launch", why))
     hook = Hook(id="p", event="PreToolUse", handler=prompt())
-    decision = Runtime.embedded(hook, env={"PATH": "/nowhere"}).decide(call())
+    decision = Runtime.embed(hook, env={"PATH": "/nowhere"}).decide(call())
     assert [str(decision.verdict), decision.failures[0].text] == ["no_opinion", why]
 
 
@@ -371,7 +371,7 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
     state.write_text("not a folder", encoding="utf-8")
     with model([Line(NOT_OK.text, tokens=(900, 100))]) as server:
         given = ModelSettings(url=server.url, api="anthropic", max_session_tokens=1_000)
-        context = HandlerContext(settings=HandlerSettings(model=given, state=str(state)))
+        context = Context(settings=HandlerSettings(model=given, state=str(state)))
         outcomes = [outcome_of(prompt(), context=context) for _ in range(2)]
     why = "this session has used its 1,000 tokens; see `model.max_session_tokens`"
     assert outcomes == [Outcome((Deny("it deletes"),)), Outcome(failure=Failure("launch", why))]
@@ -380,5 +380,5 @@ def test_a_refusal_counts_where_its_cost_cannot_be_written_and_the_cost_still_co
 def test_a_refusal_counts_while_somebody_else_holds_the_book(tmp_path):
     with model([NOT_OK]) as server, file_lock(tmp_path / "model-usage.lock"):
         given = ModelSettings(url=server.url, api="anthropic")
-        context = HandlerContext(settings=HandlerSettings(model=given, state=str(tmp_path)))
+        context = Context(settings=HandlerSettings(model=given, state=str(tmp_path)))
         assert outcome_of(prompt(), context=context) == Outcome((Deny("it deletes"),))

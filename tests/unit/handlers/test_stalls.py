@@ -10,12 +10,12 @@ from snell.handlers.agent import Agent
 from snell.handlers.command import Command
 from snell.handlers.prompt import Prompt
 from snell.handlers.webhook import Webhook
+from snell.model.context import Context, HandlerSettings, ModelSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.hooks import Hook
 from snell.runtime.app import Runtime
 from snell.system.address_policy import Target
 from snell.system.deadline import Deadline
-from snell.system.handler_context import HandlerContext, HandlerSettings, ModelSettings
 from snell.system.http_client import Call, send_request
 from tests.handler_stage import USER, outcome_of
 from tests.helpers import call
@@ -35,7 +35,7 @@ def test_a_stalled_write_and_a_stalled_handshake_end_when_they_are_cancelled(kin
         url = f"{scheme}://127.0.0.1:{server.port}"
         handler = {"webhook": Webhook(url), "prompt": Prompt("$ARGUMENTS"), "agent": Agent("$ARGUMENTS")}[kind]
         model = ModelSettings(url=url, api="anthropic", max_input_characters=100_000_000)
-        context = HandlerContext(settings=HandlerSettings(model), cancel=cancel)
+        context = Context(settings=HandlerSettings(model), cancel=cancel)
         outcome = outcome_of(handler, call(LARGE), context=context, timeout=PATIENCE)
         assert (outcome, server.is_left()) == (CANCELLED, True)
     assert set(threading.enumerate()) - before == set()
@@ -48,7 +48,7 @@ def test_a_task_that_is_cancelled_leaves_no_call_and_no_program_behind(tmp_path)
 
     async def main():
         hooks = [Hook(id=kind, event="PreToolUse", handler=made, source=USER) for kind, made in handlers.items()]
-        runtime = Runtime.embedded(*hooks, env={"PATH": "/usr/bin:/bin"})
+        runtime = Runtime.embed(*hooks, env={"PATH": "/usr/bin:/bin"})
         task = asyncio.create_task(runtime.decide_async(call()))
         async with asyncio.timeout(PATIENCE):
             while not (taken.is_set() and mark.exists()):  # noqa: ASYNC110 - a program and a thread say so
@@ -69,6 +69,6 @@ def test_the_next_address_of_a_name_is_called_when_the_first_does_not_connect():
     with serving(Answer("here")) as server, black_hole(port=server.port, address="127.0.0.2"):
         target = Target("http", "twice.example", server.port, "/", ("127.0.0.2", "127.0.0.1"))
         with send_request(Call("POST", target), Deadline(PATIENCE)) as response:
-            assert response.whole(100) == b"here"
+            assert response.read_all(100) == b"here"
     (request,) = server.sent
     assert request.headers["host"] == f"twice.example:{server.port}"

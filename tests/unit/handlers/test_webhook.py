@@ -9,11 +9,11 @@ import threading
 import pytest
 
 from snell.handlers.webhook import Webhook
+from snell.model.context import Context, HandlerSettings
 from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import event_from
 from snell.model.hooks import Scope, Source
-from snell.system.handler_context import HandlerContext, HandlerSettings
 from tests.handler_stage import outcome_of, webhook
 from tests.helpers import call
 from tests.loopback import Answer, serving
@@ -89,7 +89,7 @@ def test_environment_conversation_and_secrets_stay_here():
     ],
 )
 def test_the_true_input_is_sent_only_for_hooks_of_the_user_and_the_policy(layer, scope, is_true):
-    context = HandlerContext(settings=HandlerSettings(webhook_hosts=("127.0.0.1",)))
+    context = Context(settings=HandlerSettings(webhook_hosts=("127.0.0.1",)))
     with serving(Answer()) as server:
         outcome_of(
             webhook(server, redact=False), call(f"echo {SECRET}"), context=context, source=Source(layer), scope=scope
@@ -141,7 +141,7 @@ def test_headers_are_filled_in_from_granted_variables_only_and_cannot_begin_a_ne
         "Content-Length": "3",
     }
     with serving(Answer()) as server:
-        outcome_of(webhook(server, headers=headers, allowed_env=("TOKEN", "PLAIN")), context=HandlerContext(env=env))
+        outcome_of(webhook(server, headers=headers, allowed_env=("TOKEN", "PLAIN")), context=Context(env=env))
     got = server.sent[0].headers
     chosen = {name: got.get(name) for name in ("authorization", "x-other", "x-short", "x-fixed", "host", "x-evil")}
     assert chosen == {
@@ -159,14 +159,14 @@ def test_only_granted_variables_ever_leave():
     env = {f"VAR_{n}": f"value-{n}" for n in range(50)}
     headers = {f"X-{n}": f"${{VAR_{n}}}" for n in range(50)}
     with serving(Answer()) as server:
-        outcome_of(webhook(server, headers=headers, allowed_env=("VAR_7",)), context=HandlerContext(env=env))
+        outcome_of(webhook(server, headers=headers, allowed_env=("VAR_7",)), context=Context(env=env))
     sent = server.sent[0]
     left = [value for value in env.values() if value in str(sent.headers.values()) or value.encode() in sent.body]
     assert left == ["value-7"]
 
 
 def test_every_request_is_signed_with_id_and_time(tmp_path):
-    context = HandlerContext(settings=HandlerSettings(config=str(tmp_path)))
+    context = Context(settings=HandlerSettings(config=str(tmp_path)))
     with serving(Answer()) as server:
         for _ in range(2):
             outcome_of(webhook(server), context=context)
@@ -182,7 +182,7 @@ def test_every_request_is_signed_with_id_and_time(tmp_path):
 
 def test_a_hook_may_bring_its_own_secret_and_one_that_is_missing_is_a_failure():
     with serving(Answer()) as server:
-        outcome_of(webhook(server, secret_env="HOOK_SECRET"), context=HandlerContext(env={"HOOK_SECRET": "s3"}))
+        outcome_of(webhook(server, secret_env="HOOK_SECRET"), context=Context(env={"HOOK_SECRET": "s3"}))
         missing = outcome_of(webhook(server, secret_env="HOOK_SECRET"))
     (sent,) = server.sent
     signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}.".encode() + sent.body
@@ -342,13 +342,13 @@ def test_a_cancelled_webhook_is_cancelled():
         return Answer(before=30)
 
     with serving(cancelling) as server:
-        outcome = outcome_of(webhook(server), context=HandlerContext(cancel=cancel))
+        outcome = outcome_of(webhook(server), context=Context(cancel=cancel))
     assert (outcome, outcome.status) == (Outcome(failure=Failure("cancelled", "was cancelled")), "cancelled")
 
 
 def test_a_header_may_hold_any_text(tmp_path):
     headers = {"X-Name": "Zoë", "X-Env": "${NAME}", "X-É": "1"}
-    context = HandlerContext(env={"NAME": "日\ud800\r\nX-Evil: ü"})
+    context = Context(env={"NAME": "日\ud800\r\nX-Evil: ü"})
     with serving(Answer({"decision": "block", "reason": "no"})) as server:
         outcome = outcome_of(webhook(server, headers=headers, allowed_env=("NAME",)), context=context)
     got = {name.lower(): value.encode("latin-1").decode("utf-8") for name, value in server.sent[0].headers.items()}
@@ -363,7 +363,7 @@ def test_webhooks_that_come_first_together_sign_with_one_secret(tmp_path):
     with serving(lambda sent: Answer()) as server:
         for number in range(5):
             folder = tmp_path / str(number)
-            context = HandlerContext(settings=HandlerSettings(config=str(folder)))
+            context = Context(settings=HandlerSettings(config=str(folder)))
             threads = [
                 threading.Thread(target=outcome_of, args=(webhook(server),), kwargs={"context": context})
                 for _ in range(8)
@@ -388,7 +388,7 @@ def _is_signed(sent, key: bytes) -> bool:
 @pytest.mark.parametrize("mode", ["client", "strict"])
 def test_a_secret_that_cannot_be_used_is_a_failure_and_nothing_is_sent(tmp_path, content, mode):
     (tmp_path / "webhook-secret").write_text(content, encoding="utf-8")
-    context = HandlerContext(settings=HandlerSettings(config=str(tmp_path)))
+    context = Context(settings=HandlerSettings(config=str(tmp_path)))
     with serving(Answer()) as server:
         outcome = outcome_of(webhook(server), context=context, exit_code_mode=mode)
     assert (outcome.failure.kind, len(outcome.effects), server.sent) == ("launch", int(mode == "strict"), [])
@@ -396,6 +396,6 @@ def test_a_secret_that_cannot_be_used_is_a_failure_and_nothing_is_sent(tmp_path,
 
 def test_a_variable_with_half_a_secret_is_a_failure():
     with serving(Answer()) as server:
-        outcome = outcome_of(webhook(server, secret_env="S"), context=HandlerContext(env={"S": "whsec_"}))
+        outcome = outcome_of(webhook(server, secret_env="S"), context=Context(env={"S": "whsec_"}))
     why = "the secret in `S` is empty; nothing can be signed with it"
     assert (outcome, server.sent) == (Outcome(failure=Failure("launch", why)), [])

@@ -1,4 +1,4 @@
-"""The memories of a house: what comes in is redacted, the inbox is emptied, a model may be away."""
+"""The memories of a runtime: input is redacted, the inbox is drained, a model may be unavailable."""
 
 import asyncio
 import json
@@ -144,7 +144,7 @@ def test_a_model_finds_more_and_its_absence_loses_nothing(memories: Memories) ->
 @pytest.fixture
 def runtime(tmp_path: Path):
     where = Places(tmp_path / "config", tmp_path / "state", tmp_path / "run")
-    with Runtime.embedded(database=database_of(where), where=where) as made:
+    with Runtime.embed(database=database_of(where), where=where) as made:
         yield made
 
 
@@ -207,7 +207,7 @@ def test_memories_go_to_a_file_and_come_back(runtime: Runtime, tmp_path: Path) -
     call(runtime, "recall", query="uv packages")
     path = tmp_path / "out.json"
     assert call(runtime, "export", output_path=str(path))["memories"] == 1
-    with pytest.raises(SnellError, match="is there already"):
+    with pytest.raises(SnellError, match="exists already"):
         call(runtime, "export", output_path=str(path))
     before = call(runtime, "list")["memories"]
     assert call(runtime, "delete_namespace", namespace="default", confirm=True, dry_run=False)["memories"] == 1
@@ -308,7 +308,7 @@ def test_what_was_kept_before_there_was_a_remote_comes_along(memories: Memories,
     after = project_of(str(folder))
     assert (after, earlier_name(str(folder))) == ("example.com/team/work", before)
     assert memories.remember(Draft(content=TEXT, project=after)).status == "rejected_exact"  # the capture led the way
-    memories.come_along(str(folder))
+    memories.follow_rename(str(folder))
     memories.drain()
     known = memories.run(lambda tx: rows.stats(tx))
     assert known.projects == {after: 3}
@@ -322,7 +322,7 @@ def test_a_capture_that_waited_while_the_remote_was_renamed_joins_what_is_known(
     folder.mkdir()
     for arguments in (["init", "-q"], ["remote", "add", "origin", "https://example.com/team/old"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
-    memories.come_along(str(folder))
+    memories.follow_rename(str(folder))
     memories.remember(Draft(content=TEXT, project=project_of(str(folder))))
     fields = {"source_hook": "Stop", "timestamp": "", "project_root_dir": str(folder), "signal_tier": 1}
     for name, text in (("old", "The fix was to raise the limit in `nginx.conf`"), ("new", "The cookie is `sid_v2`")):

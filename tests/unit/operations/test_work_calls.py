@@ -58,7 +58,7 @@ class Line:
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Iterator[Runtime]:
-    with Runtime.embedded(database=SqliteDatabase(tmp_path / "calls.db")) as made:
+    with Runtime.embed(database=SqliteDatabase(tmp_path / "calls.db")) as made:
         yield made
 
 
@@ -215,7 +215,7 @@ def test_secrets_do_not_get_into_what_is_kept(line: Line):
 
 def test_a_hook_that_is_called_counts_as_the_settings_say(tmp_path: Path):
     database = SqliteDatabase(tmp_path / "calls.db")
-    with Runtime.embedded(
+    with Runtime.embed(
         *pack_hooks("sessions", {"heartbeat": 4, "context_window": 1_000}), database=database
     ) as runtime:
         line = Line(runtime)

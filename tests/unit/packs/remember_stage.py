@@ -7,9 +7,9 @@ from typing import Any
 
 from snell.memory.inbox import Inbox
 from snell.memory.inbox_entry import InboxEntry, decode_entry
+from snell.model.context import Context
 from snell.model.events import Event, event_from
 from snell.runtime.app import Runtime, database_of
-from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 from snell.system.paths import Places
 
@@ -24,7 +24,7 @@ class Stage:
         self.folder = folder
         self.where = Places(folder / "config", folder / "state", folder / "run")
         self.database = database_of(self.where)
-        self.runtime = Runtime.embedded(*pack_hooks("remember", options), database=self.database, where=self.where)
+        self.runtime = Runtime.embed(*pack_hooks("remember", options), database=self.database, where=self.where)
         self.inbox = Inbox(self.where.state / "memory")
         self.transcript = folder / "t.jsonl"
 
@@ -48,8 +48,8 @@ class Stage:
         return [decode_entry(path.read_bytes()) for path in self.inbox.waiting(100)]
 
     @property
-    def context(self) -> PackContext:
-        return PackContext(state=self.where.state, options={"capture": True})
+    def context(self) -> Context:
+        return Context(state=self.where.state, options={"capture": True})
 
     def event(self, name: str, **payload: Any) -> Event:
         return event_from({"session_id": "s1", "cwd": str(self.folder), **payload}, name, "claude-code")

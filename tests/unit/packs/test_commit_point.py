@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from snell.model.context import HandlerSettings, ModelSettings
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.system.git_readonly import changed_files
-from snell.system.handler_context import HandlerSettings, ModelSettings
 from tests.hostile_repository import git, hostile
 from tests.model_server import Line, model
 
@@ -31,7 +31,7 @@ def stopped(runtime: Runtime, folder: Path, **fields: Any) -> Decision:
 
 @pytest.mark.proves("S0-03", "S0-68")
 def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(repository: Path, tmp_path_factory: Any):
-    with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
+    with Runtime.embed(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         (repository / "new.txt").write_text("untracked\n", encoding="utf-8")
         assert stopped(runtime, repository).verdict is Verdict.NO_OPINION
         (repository / "a.txt").write_text("two\n", encoding="utf-8")
@@ -46,7 +46,7 @@ def test_the_end_of_a_turn_asks_for_a_commit_when_tracked_files_changed(reposito
 
 def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_circles(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script", "commit_point_every": 0})) as runtime:
+    with Runtime.embed(*pack_hooks("nudges", {"commit_point": "script", "commit_point_every": 0})) as runtime:
         first = [stopped(runtime, repository, turn=number).verdict for number in range(3)]
         (repository / "a.txt").write_text("two\nthree\n", encoding="utf-8")
         more = stopped(runtime, repository, turn=3).verdict
@@ -55,7 +55,7 @@ def test_the_same_changes_are_spoken_of_once_so_that_no_client_goes_round_in_cir
 
 def test_a_commit_is_not_asked_for_unless_somebody_wants_that(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with Runtime.embedded(*pack_hooks("nudges")) as runtime:
+    with Runtime.embed(*pack_hooks("nudges")) as runtime:
         assert stopped(runtime, repository).verdict is Verdict.NO_OPINION
 
 
@@ -69,7 +69,7 @@ def test_a_look_at_a_hostile_repository_runs_nothing_of_it(
     ran.unlink()
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(repository / "trap.sh"))
     monkeypatch.setenv("GIT_DIR", str(repository / "nowhere"))
-    with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
+    with Runtime.embed(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         asked = stopped(runtime, repository)
     assert "d.txt | 2 +-" in asked.reason
     assert "inner" not in asked.reason
@@ -116,10 +116,10 @@ def test_a_repository_before_its_first_commit_counts_too(tmp_path: Path):
 def test_without_git_nothing_is_held_up_and_the_record_says_why(repository: Path, monkeypatch: pytest.MonkeyPatch):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
     monkeypatch.setenv("PATH", str(repository))
-    with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
+    with Runtime.embed(*pack_hooks("nudges", {"commit_point": "script"})) as runtime:
         came = stopped(runtime, repository)
     assert (came.verdict, came.tells) == (Verdict.NO_OPINION, ())
-    assert ["git cannot say what changed" in each.text for each in came.failures] == [True]
+    assert ["git cannot list the changes" in each.text for each in came.failures] == [True]
 
 
 @pytest.mark.proves("S0-67")
@@ -137,7 +137,7 @@ def test_a_model_may_say_whether_it_is_time_for_a_commit(repository: Path, answe
     with model([Line(answer)]) as server:
         handlers = HandlerSettings(model=ModelSettings(api="anthropic", url=server.url))
         hooks = pack_hooks("nudges", {"commit_point": "model"})
-        with Runtime.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"}) as runtime:
+        with Runtime.embed(*hooks, settings=handlers, env={"ANTHROPIC_API_KEY": "k"}) as runtime:
             assert stopped(runtime, repository, stop_hook_active=True).tells == ()
             asked, again = stopped(runtime, repository), stopped(runtime, repository)
     assert (asked.verdict, asked.failures, again.tells) == (Verdict.NO_OPINION, (), ())
@@ -148,6 +148,6 @@ def test_a_model_may_say_whether_it_is_time_for_a_commit(repository: Path, answe
 
 def test_a_model_that_cannot_be_asked_holds_up_no_stop(repository: Path):
     (repository / "a.txt").write_text("two\n", encoding="utf-8")
-    with Runtime.embedded(*pack_hooks("nudges", {"commit_point": "model"}), env={}) as runtime:
+    with Runtime.embed(*pack_hooks("nudges", {"commit_point": "model"}), env={}) as runtime:
         came = stopped(runtime, repository)
     assert (came.verdict, came.tells, len(came.failures)) == (Verdict.NO_OPINION, (), 1)

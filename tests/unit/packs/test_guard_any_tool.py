@@ -22,7 +22,7 @@ NAMES = """
 
 
 def _verdict(tool: str, given: Any) -> str:
-    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=InMemoryStore()) as runtime:
         decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
     return decision.verdict.name.lower()
 
@@ -235,14 +235,14 @@ def test_a_folder_is_found_in_whatever_form_it_comes(given: Any):
 )
 def test_only_a_field_that_the_client_reads_takes_a_command_elsewhere(tool: str, given: Any, expected: str):
     told = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": CWD, "tool_name": tool, "tool_input": given}
-    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=InMemoryStore()) as runtime:
         assert runtime.decide(decode(json.dumps(told).encode())).verdict.name.lower() == expected
 
 
 def test_a_command_counts_as_run_in_the_folder_where_it_ran():
     store = InMemoryStore()
     written = {"cmd": "echo 'rm -rf ~' > go.sh", "workdir": "/tmp/x"}
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
         given = {"command": "sh /tmp/x/go.sh"}
         decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="Bash", tool_input=given)
@@ -361,9 +361,9 @@ def test_an_editor_that_takes_a_command_is_judged_by_what_it_does_to_files(given
 def test_a_command_under_another_name_is_remembered_for_later_calls():
     store = InMemoryStore()
     written = {"cmd": "echo 'rm -rf ~' > go.sh"}
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="terminal", tool_input=written, tool_response="")
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         given = {"argv": ["sh", "go.sh"]}
         decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name="helper", tool_input=given)
     assert decision.verdict.name == "DENY"

@@ -27,11 +27,11 @@ OWN = SnellPaths(
 )
 
 
-def own_findings(line: str, own: SnellPaths = OWN, project: str = PROJECT) -> list[str]:
+def own_findings(line: str, snell_paths: SnellPaths = OWN, project: str = PROJECT) -> list[str]:
     """The verdicts of the rules that protect Snell itself."""
     for name, text in (("{env}", ENVIRONMENT), ("{site}", SITE), ("{pid}", str(os.getpid()))):
         line = line.replace(name, text)
-    found = judge(line, project, HOME, project, own=own).findings
+    found = judge(line, project, HOME, project, snell_paths=snell_paths).findings
     return [each.verdict for each in found if RULES[each.rule].family in ("self", "system")]
 
 

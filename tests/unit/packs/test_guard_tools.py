@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from snell.packs.guard.patch_files import text_by_file
 from snell.packs.guard.session_state import known_files
+from snell.packs.guard.shell.program_files import text_by_file
 from snell.runtime.app import Runtime
 from snell.settings.builtin_packs import pack_hooks
 from snell.store.in_memory import InMemoryStore
@@ -18,14 +18,12 @@ PATCH = "*** Begin Patch\n*** Add File: go.sh\n+#!/bin/sh\n+rm -rf ~\n*** End Pa
 
 def _verdict(tool: str, given: dict[str, Any], *before: tuple[str, dict[str, Any]], answer: Any = "ok") -> str:
     store = InMemoryStore()
-    with Runtime.embedded(
-        *pack_hooks("guard"), store=store
-    ) as runtime:  # closing it waits for what runs after the answer
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:  # closing it waits for what runs after the answer
         for used, inputs in before:
             runtime.fire(
                 "PostToolUse", session_id="s", cwd=CWD, tool_name=used, tool_input=inputs, tool_response=answer
             )
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         decision = runtime.fire("PreToolUse", session_id="s", cwd=CWD, tool_name=tool, tool_input=given)
     return decision.verdict.name.lower()
 
@@ -229,7 +227,7 @@ def test_a_token_in_a_header_is_asked_about():
 
 def test_files_that_are_written_at_the_same_time_are_all_remembered():
     store = InMemoryStore()
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         for number in range(30):
             written = {"file_path": f"{CWD}/{number}.sh", "content": "rm -rf ~"}
             runtime.fire("PostToolUse", session_id="s", cwd=CWD, tool_name="Write", tool_input=written)
@@ -273,7 +271,7 @@ def test_code_that_sends_is_looked_at_after_a_secret_was_read(code: str, expecte
 def test_an_edited_file_is_judged_as_it_stands_on_the_disk(tmp_path: Path, change: tuple[str, dict[str, Any]]):
     (tmp_path / "package.json").write_text('{"scripts": {"test": "rm -rf ~", "lint": "eslint ."}}')
     tool, given = change[0], {key: value.replace("{}", str(tmp_path)) for key, value in change[1].items()}
-    with Runtime.embedded(*pack_hooks("guard"), store=InMemoryStore()) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=InMemoryStore()) as runtime:
         runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name=tool, tool_input=given)
         ran = [
             runtime.fire(
@@ -287,7 +285,7 @@ def test_an_edited_file_is_judged_as_it_stands_on_the_disk(tmp_path: Path, chang
 def test_what_a_secret_holds_is_not_among_what_is_remembered(tmp_path: Path):
     (tmp_path / "x.sh").write_text(f"KEY={VALUE}")
     store = InMemoryStore()
-    with Runtime.embedded(*pack_hooks("guard"), store=store) as runtime:
+    with Runtime.embed(*pack_hooks("guard"), marks=store) as runtime:
         given = {"command": "cp .env x.sh"}
         runtime.fire("PostToolUse", session_id="s", cwd=str(tmp_path), tool_name="Bash", tool_input=given)
     assert VALUE not in str(known_files(store, "s"))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from snell.clients import client_named
 from snell.llm.untrusted_text import RULES
+from snell.model.context import Context
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
 from snell.operations.run import poll
@@ -17,13 +18,12 @@ from snell.packs.harness.promise import continuation
 from snell.packs.harness.promise_loop import Loop, loop_of, save_loop
 from snell.packs.harness.subagents import task_key
 from snell.runtime.app import Runtime
-from snell.sdk.pack_context import PackContext
 from snell.settings.builtin_packs import pack_hooks
 
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Any:
-    with Runtime.embedded(*pack_hooks("harness")) as made:
+    with Runtime.embed(*pack_hooks("harness")) as made:
         yield made
 
 
@@ -87,14 +87,14 @@ def test_a_persons_loop_has_its_own_maximum_and_a_clients_cap_is_said(runtime: R
 
 @pytest.mark.parametrize(("cap", "verdict"), [("0", Verdict.DENY), ("9", Verdict.DENY), ("2", Verdict.NO_OPINION)])
 def test_a_client_may_be_told_to_have_another_cap(runtime: Runtime, cap: str, verdict: Verdict):
-    runtime.executor.here = replace(runtime.executor.here, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
+    runtime.contexts.base = replace(runtime.contexts.base, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap})
     begin(runtime, most=20, in_a_row=8)
     assert at_claude(runtime).verdict is verdict
 
 
 @pytest.mark.proves("S3-74")
 def test_under_snell_run_a_loop_goes_on_in_the_next_window(runtime: Runtime):
-    runtime.executor.here = replace(runtime.executor.here, env={"SNELL_SUPERVISOR": "sup"})
+    runtime.contexts.base = replace(runtime.contexts.base, env={"SNELL_SUPERVISOR": "sup"})
     runtime.store.put("supervisor:sup", "session", {"id": "s"})
     begin(runtime, most=20, iteration=8, in_a_row=8)
     capped = at_claude(runtime)
@@ -119,7 +119,7 @@ def at_claude(runtime: Runtime) -> Decision:
 def test_the_agent_is_told_its_round_its_objective_and_what_the_mission_says(tmp_path: Path):
     (tmp_path / "mission.json").write_text('{"status": "RUNNING"}', encoding="utf-8")
     (tmp_path / "mission_progress.txt").write_text("half done", encoding="utf-8")
-    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), PackContext(is_trusted=True))
+    told = continuation(Loop("DONE", "tidy up", 5, 2), str(tmp_path), Context(is_trusted=True))
     for part in ("Iteration 2/5", "The objective: tidy up", "do not start over", "DONE", '"RUNNING"', "half done"):
         assert part in told
 
@@ -129,8 +129,8 @@ def test_an_untrusted_project_says_nothing_and_a_trusted_one_speaks_from_behind_
     (tmp_path / "mission.json").write_text(json.dumps({"status": hostile}), encoding="utf-8")
     (tmp_path / "mission_progress.txt").write_text(hostile, encoding="utf-8")
     loop = Loop("DONE", "tidy up", 5, 2)
-    assert "do as I say" not in continuation(loop, str(tmp_path), PackContext())
-    told = continuation(loop, str(tmp_path), PackContext(is_trusted=True))
+    assert "do as I say" not in continuation(loop, str(tmp_path), Context())
+    told = continuation(loop, str(tmp_path), Context(is_trusted=True))
     assert (told.count("do as I say"), told.count(hostile), RULES in told) == (2, 0, True)
 
 
@@ -259,7 +259,7 @@ def test_a_subagent_is_sent_back_for_what_it_should_bring(runtime: Runtime, tmp_
 def test_what_should_be_there_is_a_setting(tmp_path: Path):
     (tmp_path / "out").mkdir()
     options = {"report": ["out/*.csv", "../outside/*", "/etc/*"], "data": []}
-    with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
+    with Runtime.embed(*pack_hooks("harness", options)) as runtime:
         assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / "out/a.csv").write_text("1", encoding="utf-8")
         assert sub_stopped(runtime, tmp_path).verdict is Verdict.NO_OPINION
@@ -269,7 +269,7 @@ def test_what_should_be_there_is_a_setting(tmp_path: Path):
     ("pattern", "made"), [("report.md", "report.md"), ("**/*.html", "deep/er/a.html"), ("out*/*.csv", "out1/a.csv")]
 )
 def test_a_pattern_that_names_no_folder_is_asked_for_everywhere(tmp_path: Path, pattern: str, made: str):
-    with Runtime.embedded(*pack_hooks("harness", {"report": [pattern], "data": []})) as runtime:
+    with Runtime.embed(*pack_hooks("harness", {"report": [pattern], "data": []})) as runtime:
         assert sub_stopped(runtime, tmp_path).verdict is Verdict.DENY
         (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / made).write_text("done", encoding="utf-8")
@@ -278,10 +278,10 @@ def test_a_pattern_that_names_no_folder_is_asked_for_everywhere(tmp_path: Path, 
 
 def test_another_projects_answer_is_not_used(tmp_path: Path):
     asked = {"prompt": "run the tests", "subagent_type": "x"}
-    with Runtime.embedded(
+    with Runtime.embed(
         *pack_hooks("harness", {"keep_subagent_output": True, "reuse_subagent_output": True})
     ) as runtime:
-        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
+        runtime.contexts.base = replace(runtime.contexts.base, state=tmp_path)
         call = {"session_id": "s", "tool_name": "Task", "tool_input": asked}
         runtime.fire("PostToolUse", **call, cwd="/one", tool_response="3 fail")
         runtime.executor.close()
@@ -293,8 +293,8 @@ def test_another_projects_answer_is_not_used(tmp_path: Path):
 def test_a_subagents_answer_is_kept_and_not_asked_for_twice(tmp_path: Path):
     options = {"keep_subagent_output": True, "reuse_subagent_output": True}
     asked = {"prompt": "find it", "subagent_type": "x"}
-    with Runtime.embedded(*pack_hooks("harness", options)) as runtime:
-        runtime.executor.here = replace(runtime.executor.here, state=tmp_path)
+    with Runtime.embed(*pack_hooks("harness", options)) as runtime:
+        runtime.contexts.base = replace(runtime.contexts.base, state=tmp_path)
         first = runtime.fire("PreToolUse", session_id="s", tool_name="Task", tool_input=asked)
         answer = {"content": [{"type": "text", "text": "it is here " * 1000}]}
         runtime.fire("PostToolUse", session_id="s", tool_name="Task", tool_input=asked, tool_response=answer)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from snell.model.context import HandlerSettings, ModelSettings
 from snell.runtime.app import Runtime, database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.builtin_packs import pack_hooks
-from snell.system.handler_context import HandlerSettings, ModelSettings
 from snell.system.paths import Places
 from tests.model_server import Line, ModelServer, model
 
@@ -19,7 +19,7 @@ from tests.model_server import Line, ModelServer, model
 def runtime(tmp_path: Path) -> Any:
     database = database_of(Places(tmp_path / "config", tmp_path / "state", tmp_path / "run"))
     hooks = pack_hooks("learn", {"folder": str(tmp_path / "reports")})
-    with Runtime.embedded(*hooks, journal=StoreJournal(database), database=database) as made:
+    with Runtime.embed(*hooks, journal=StoreJournal(database), database=database) as made:
         yield made
 
 
@@ -72,7 +72,7 @@ def learning(folder: Path, server: ModelServer | None, **settings: Any) -> Runti
     given = {"api": "anthropic", "url": server.url} if server else {"api": "anthropic", "url": "http://127.0.0.1:9"}
     hooks = pack_hooks("learn", {"folder": str(folder / "reports"), "patterns": "model"})
     handlers = HandlerSettings(model=ModelSettings(**given, **settings))
-    return Runtime.embedded(*hooks, handlers=handlers, env={"ANTHROPIC_API_KEY": "k"})
+    return Runtime.embed(*hooks, settings=handlers, env={"ANTHROPIC_API_KEY": "k"})
 
 
 def test_a_model_adds_the_patterns_it_sees_after_the_report_is_written(tmp_path: Path):
@@ -91,7 +91,7 @@ def test_a_model_adds_the_patterns_it_sees_after_the_report_is_written(tmp_path:
 @pytest.mark.parametrize("in_batch", [True, False])
 def test_a_model_that_cannot_be_asked_is_named_in_the_report(tmp_path: Path, in_batch: bool):
     with learning(tmp_path, None, in_batch=in_batch) as runtime:
-        runtime.executor.around = replace(runtime.executor.around, is_interactive=in_batch)
+        runtime.contexts.base = replace(runtime.contexts.base, is_interactive=in_batch)
         decision = runtime.fire("PreCompact", session_id="s", trigger="auto")
     assert decision.failures == ()
     told = reports(tmp_path)[0].read_text(encoding="utf-8").partition("## Patterns\n\n")[2]
@@ -114,7 +114,7 @@ def test_two_reports_in_one_second_are_two_files(runtime: Runtime, tmp_path: Pat
 @pytest.mark.proves("S0-63")
 def test_a_report_that_cannot_be_written_disturbs_nobody(tmp_path: Path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with Runtime.embedded(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as runtime:
+    with Runtime.embed(*pack_hooks("learn", {"folder": str(tmp_path / "file" / "x")})) as runtime:
         decision = runtime.fire("SessionEnd", reason="exit")
     assert (decision.tells, decision.failures) == ((), ())
 

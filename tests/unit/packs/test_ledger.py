@@ -199,7 +199,7 @@ def test_the_same_push_is_refused(desk: Open):
 def test_the_same_delivery_again_is_the_same_call(desk: Open):
     at = desk()
     at.before("t1")
-    at.runtime._deliveries._known.clear()  # as after a restart
+    at.runtime.decided._known.clear()  # as after a restart
     assert at.before("t1").verdict is Verdict.NO_OPINION
 
 
@@ -274,7 +274,7 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
     verdicts = {}
     for mode in ("audit", "durable"):
         at = Desk(tmp_path / mode, mode)
-        at.runtime.executor.here = replace(at.runtime.executor.here, database=Full(tmp_path / "x.db"))
+        at.runtime.contexts.base = replace(at.runtime.contexts.base, database=Full(tmp_path / "x.db"))
         decision = at.before("t1")
         verdicts[mode] = (decision.verdict, said(decision))
         if mode == "durable":

@@ -71,7 +71,7 @@ def test_a_call_that_succeeded_is_not_allowed_when_it_is_delivered_again(desk: O
     at.before("t1")
     at.after("t1", {"id": "m1"})
     for _ in range(2):
-        at.runtime._deliveries._known.clear()  # as after a restart
+        at.runtime.decided._known.clear()  # as after a restart
         again = at.before("t1")
         assert (again.verdict, "succeeded, so it is not done twice" in said(again)) == (Verdict.DENY, True)
     assert at.statuses() == {"t1": "succeeded"}
@@ -110,5 +110,5 @@ def test_after_a_loss_runs_that_may_be_older_wait_for_a_person(desk: Open, tmp_p
     at.tell("SessionStart", source="startup", session_id="new")
     assert at.before("t5", session_id="new").verdict is Verdict.NO_OPINION
     assert at.before("t6", session_id="new").verdict is Verdict.DENY
-    assert at.database.run(lost_ledger.accept)
+    assert at.database.run(lost_ledger.acknowledge_loss)
     assert at.before("t7").verdict is Verdict.NO_OPINION

@@ -20,7 +20,7 @@ class Desk:
         self.home, self.project = folder / "home", folder / "project"
         (self.home / ".claude").mkdir(parents=True, exist_ok=True)
         self.project.mkdir(exist_ok=True)
-        self.runtime = Runtime.embedded(*pack_hooks("notes", options), env={"HOME": str(self.home)})
+        self.runtime = Runtime.embed(*pack_hooks("notes", options), env={"HOME": str(self.home)})
 
     def fire(self, event: str, session: str = "s", **fields: Any) -> str:
         decision = self.runtime.fire(event, session_id=session, cwd=str(self.project), **fields)
@@ -54,7 +54,7 @@ def test_a_project_cannot_close_its_own_fence(desk: Desk):
 
 
 def test_a_project_that_nobody_trusts_says_nothing(desk: Desk):
-    desk.runtime.executor.here = replace(desk.runtime.executor.here, trusts_notes=False)
+    desk.runtime.contexts.base = replace(desk.runtime.contexts.base, trusts_notes=False)
     assert "theirs" not in desk.fire("UserPromptSubmit", prompt="hi")
 
 

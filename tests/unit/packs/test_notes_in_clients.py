@@ -22,7 +22,7 @@ def runtime(tmp_path: Path) -> Runtime:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/LOCAL.md").write_text("we deploy on Fridays", encoding="utf-8")
     (tmp_path / ".claude/RECLAUDE.md").write_text("tests come first", encoding="utf-8")
-    return Runtime.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path)})
+    return Runtime.embed(*pack_hooks("notes"), env={"HOME": str(tmp_path)})
 
 
 def sent(client: str, *names: str) -> list[Event]:
@@ -56,7 +56,7 @@ def test_a_first_call_without_notes_hides_none_from_another_home_with_the_same_s
     runtime: Runtime, tmp_path: Path
 ):
     """Crush tells of tool calls alone, so notes come with the first of them."""
-    without = Runtime.embedded(*pack_hooks("notes"), env={"HOME": str(tmp_path / "other")})
+    without = Runtime.embed(*pack_hooks("notes"), env={"HOME": str(tmp_path / "other")})
     assert answered(without, "crush", sent("crush", *AFTER)) == ""
     assert "we deploy on Fridays" in answered(runtime, "crush", sent("crush", *AFTER))
 

@@ -125,7 +125,7 @@ def test_documents_add_their_rules_and_a_commit_takes_the_place_of_the_route():
 @pytest.mark.proves("S0-44")
 @pytest.mark.parametrize("prompt", [None, 3, [], {"a": "ship"}, "", " "])
 def test_a_prompt_that_is_no_text_is_met_with_silence(prompt: object):
-    with Runtime.embedded(*pack_hooks("nudges")) as runtime:
+    with Runtime.embed(*pack_hooks("nudges")) as runtime:
         decision = runtime.fire("UserPromptSubmit", prompt=prompt)
     assert (decision.notes, decision.tells, decision.failures, decision.verdict) == ((), (), (), Verdict.NO_OPINION)
 

@@ -7,7 +7,7 @@ import pytest
 
 from snell.llm.embeddings.minilm import model_in
 from snell.memory import rows
-from snell.memory.capture import Captured, pieces
+from snell.memory.capture import CaptureResult, pieces
 from snell.memory.inbox_entry import InboxEntry
 from snell.memory.service import Memories, memories_of
 from snell.memory.types import Draft
@@ -59,16 +59,16 @@ def test_a_tool_call_that_says_something_lasting_is_in_the_inbox_without_its_sec
 def test_what_became_of_a_call_is_told_in_a_record(stage) -> None:
     stage = stage()
 
-    def result(**payload: Any) -> Captured:
+    def result(**payload: Any) -> CaptureResult:
         return captured_from_tool(stage.event("PostToolUse", **payload), stage.context)
 
     text = f"Command: cat notes\n{DECIDED}"
     kept = result(**bash(DECIDED))
-    assert kept == Captured(
+    assert kept == CaptureResult(
         queued=True, path=kept.path, tier=1, score=0.8, patterns=("decision",), redactions=0, length=len(text)
     )
     assert not kept.skipped
-    assert result(tool_name="Read", tool_input={"file_path": "x"}) == Captured(reason="nothing to capture")
+    assert result(tool_name="Read", tool_input={"file_path": "x"}) == CaptureResult(reason="nothing to capture")
     routine = result(**bash("3 files changed"))
     assert (routine.reason, routine.tier, routine.skipped) == ("no signal", 3, True)
     key = "-----BEGIN PRIVATE KEY-----\n" + "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 8 + "-----END PRIVATE KEY-----"
@@ -247,7 +247,7 @@ def test_a_prompt_brings_the_part_of_a_long_file_that_fits_it(stage, prompt: str
     written = {"file_path": "/x/plan.md", "content": "\n".join(["# The plan", *rest[:20], COCKROACH, *rest[20:]])}
     stage.fire("PostToolUse", tool_name="Write", tool_input=written, tool_response={"success": True})
     assert len(stage.captures()) == 1
-    memories_of(stage.runtime).look_after()
+    memories_of(stage.runtime).maintain()
     (note,) = stage.fire("UserPromptSubmit", prompt=prompt).notes
     assert (COCKROACH in note.text, "File: /x/plan.md" in note.text, len(note.text) < 1_300) == (True, True, True)
 
@@ -276,7 +276,7 @@ def test_a_prompt_asks_a_model_that_is_warm_and_waits_for_none(stage, monkeypatc
     keep(stage, DECIDED)
     prompt = "zzzz qqqq xxxx"  # no word of it is in the memory; to the small model all unknown words are alike
     assert (stage.fire("UserPromptSubmit", prompt=prompt).notes, model.is_loaded) == ((), False)
-    memories_of(stage.runtime).look_after()
+    memories_of(stage.runtime).maintain()
     assert (model.is_loaded, memories_of(stage.runtime).run(rows.stats).with_dense) == (True, 1)
     (note,) = stage.fire("UserPromptSubmit", prompt=prompt).notes
     assert DECIDED in note.text

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from snell.embed import ToolRunner
 from snell.model.decision import Decision
 from snell.model.effects import Verdict
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import persistent_scope
 from snell.records import ledger, replays
 from snell.work import runs
 from snell.work.runs import Run
@@ -158,12 +158,12 @@ def test_a_call_that_is_made_again_is_not_validated_again(desk: Desk):
 
 def test_a_run_that_is_named_by_the_environment_counts(desk: Desk):
     begin(desk, run_id="from-env", status="cancelled")
-    desk.runtime.executor.here = replace(desk.runtime.executor.here, env={"SNELL_RUN_ID": "from-env"})
+    desk.runtime.contexts.base = replace(desk.runtime.contexts.base, env={"SNELL_RUN_ID": "from-env"})
     assert refusal(desk.before("t1", session_id="other")) == "run `from-env` is cancelled"
 
 
 def test_a_run_that_is_named_and_does_not_exist_lets_nothing_run(desk: Desk):
-    desk.runtime.executor.here = replace(desk.runtime.executor.here, env={"SNELL_RUN_ID": "no-such-run"})
+    desk.runtime.contexts.base = replace(desk.runtime.contexts.base, env={"SNELL_RUN_ID": "no-such-run"})
     assert refusal(desk.before("t1")) == "SNELL_RUN_ID names the run `no-such-run`, and there is none"
 
 

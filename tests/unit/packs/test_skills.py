@@ -38,7 +38,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def house_of(home: Path, **options: Any) -> Runtime:
-    return Runtime.embedded(*pack_hooks("skills", options), env={"HOME": str(home)})
+    return Runtime.embed(*pack_hooks("skills", options), env={"HOME": str(home)})
 
 
 def notes(runtime: Runtime, event: str = "UserPromptSubmit", **fields: Any) -> list[str]:
@@ -93,9 +93,9 @@ def test_skills_of_a_project_count_only_where_it_is_trusted(home: Path, tmp_path
     project = tmp_path / "project"
     write_skill(project / ".claude/skills", "evil", "name: evil\ndescription: x")
     with house_of(home) as runtime:
-        runtime.executor.here = replace(runtime.executor.here, project_dir=str(project), is_trusted=False)
+        runtime.contexts.base = replace(runtime.contexts.base, project_dir=str(project), is_trusted=False)
         assert notes(runtime, prompt="evil plans") == []
-        runtime.executor.here = replace(runtime.executor.here, is_trusted=True)
+        runtime.contexts.base = replace(runtime.contexts.base, is_trusted=True)
         assert len(notes(runtime, prompt="evil plans")) == 1
 
 

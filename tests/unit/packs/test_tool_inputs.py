@@ -21,7 +21,7 @@ LONG = "long enough to be a text"
 def called(
     tool: str, given: Any, event: str = "PreToolUse", options: dict[str, Any] = NOTHING, **more: Any
 ) -> Decision:
-    with Runtime.embedded(*pack_hooks("tool_inputs", options)) as runtime:
+    with Runtime.embed(*pack_hooks("tool_inputs", options)) as runtime:
         decision = runtime.fire(event, tool_name=tool, tool_input=given, **more)
     assert decision.failures == ()
     return decision

@@ -259,7 +259,7 @@ def test_a_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytes
     lay_out(tmp_path / "p", MAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
     hooks = pack_hooks("toolchain")
-    with Runtime.embedded(*hooks) as runtime:
+    with Runtime.embed(*hooks) as runtime:
         came = runtime.fire("PreToolUse", tool_name="Bash", tool_input={"command": "pytest"}, cwd="~/p")
     assert came.event.tool_input == {"command": "make test"}
 
@@ -304,7 +304,7 @@ def test_seed_mode_drops_arguments_crosses_languages_and_approves(tmp_path: Path
 def test_seed_mode_approves_what_it_redirected_and_not_the_same_command_typed_later(tmp_path: Path):
     lay_out(tmp_path, CARGO)
     call = {"tool_name": "Bash", "session_id": "s", "cwd": str(tmp_path)}
-    with Runtime.embedded(*pack_hooks("toolchain", {"mode": "seed"})) as runtime:
+    with Runtime.embed(*pack_hooks("toolchain", {"mode": "seed"})) as runtime:
         redirected = runtime.fire("PreToolUse", **call, tool_use_id="1", tool_input={"command": "pytest"})
         typed = runtime.fire("PreToolUse", **call, tool_use_id="2", tool_input={"command": "cargo test"})
     assert (redirected.verdict, typed.verdict) == (Verdict.ALLOW, Verdict.NO_OPINION)

@@ -33,7 +33,7 @@ IDS = [f"{tool} {given}" for tool, given, _ in FORMS]
 
 
 def _decided(tool: str, given: Any, *hooks: Any) -> Decision:
-    with Runtime.embedded(*hooks) as runtime:
+    with Runtime.embed(*hooks) as runtime:
         return runtime.fire("PreToolUse", session_id="s", cwd="/project", tool_name=tool, tool_input=given)
 
 
@@ -162,7 +162,7 @@ def test_a_change_that_has_no_single_field_refuses_the_call(before: Any):
 
 def test_cline_gets_a_changed_list_of_commands_back_as_the_text_that_it_sent():
     given = {"name": "run_commands", "input": {"commands": '["npm test"]'}}
-    with Runtime.embedded(to_make) as runtime:
+    with Runtime.embed(to_make) as runtime:
         event = decode(json.dumps({"hookName": "tool_call", "taskId": "t", "tool_call": given}).encode())
         reply = json.loads(encode(runtime.decide(event)).stdout)
     assert reply == {"overrideInput": {"commands": '["make test"]'}}
@@ -216,7 +216,7 @@ def test_the_ledger_reads_the_same_command_as_the_guard(tmp_path: Path, tool: st
 
 def test_the_projects_own_commands_run_in_a_shell_of_any_name(tmp_path: Path):
     (tmp_path / "Makefile").write_text("test:\n\tpytest\n", encoding="utf-8")
-    with Runtime.embedded(*pack_hooks("toolchain")) as runtime:
+    with Runtime.embed(*pack_hooks("toolchain")) as runtime:
         given = {"cmd": "pytest"}
         decision = runtime.fire("PreToolUse", session_id="s", cwd=str(tmp_path), tool_name="terminal", tool_input=given)
         elsewhere = runtime.fire(

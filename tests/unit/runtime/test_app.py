@@ -7,11 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from snell import Allow, Deny, Note, Rewrite, informs, judges, rewrites, watches
-from snell.engine.registry import Switches
 from snell.model.effects import Verdict
 from snell.model.errors import HookError
 from snell.model.events import event_from
-from snell.model.hooks import Hook, Inline, Scope, Source
+from snell.model.hooks import Hook, Inline, Scope, Source, Switches
 from snell.runtime.app import Runtime
 
 
@@ -27,7 +26,7 @@ def no_ls(call):
 
 @pytest.mark.proves("S1-91")
 def test_a_registered_hook_is_found_under_its_event_and_no_other():
-    runtime = Runtime.embedded(no_ls)
+    runtime = Runtime.embed(no_ls)
     assert [runtime.decide(call()).verdict, runtime.decide(call(name="PostToolUse")).verdict] == [
         Verdict.DENY,
         Verdict.NO_OPINION,
@@ -36,7 +35,7 @@ def test_a_registered_hook_is_found_under_its_event_and_no_other():
 
 @pytest.mark.proves("S1-92")
 def test_an_event_without_hooks_gets_a_silent_decision():
-    decision = Runtime.embedded().decide(call())
+    decision = Runtime.embed().decide(call())
     assert (decision.verdict, decision.rounds, decision.event) == (Verdict.NO_OPINION, (), call())
 
 
@@ -47,13 +46,13 @@ def test_five_hundred_hooks_on_one_event_all_run():
         Hook(id=f"h{n}", event="PreToolUse", role="judges", handler=Inline(lambda event, n=n: ran.append(n)))
         for n in range(500)
     ]
-    Runtime.embedded(*hooks).decide(call())
+    Runtime.embed(*hooks).decide(call())
     assert ran == list(range(500))
 
 
 @pytest.mark.proves("S1-101")
 def test_hooks_are_taken_back_by_source_scope_or_group():
-    runtime = Runtime.embedded()
+    runtime = Runtime.embed()
 
     def add(**options):
         runtime.register(Hook(id="h", event="Stop", handler=Inline(lambda event: None), **options))
@@ -67,14 +66,14 @@ def test_hooks_are_taken_back_by_source_scope_or_group():
         runtime.unregister(scope=Scope.SKILL),
         runtime.unregister(group="sub-agent 1"),
     ]
-    left = [hook.id for hook in runtime.context_for(call()).book.hooks()]
+    left = [hook.id for hook in runtime.context_for(call()).registry.hooks()]
     assert (removed, left) == ([1, 1, 1], ["h"])
 
 
 @pytest.mark.proves("S1-140")
 def test_a_registered_hook_may_carry_a_function_for_its_success():
     told = []
-    runtime = Runtime.embedded()
+    runtime = Runtime.embed()
     runtime.register(no_ls, on_success=lambda: told.append("done"))
     runtime.decide(call("ls"))  # refuses: not a success
     assert told == []
@@ -84,7 +83,7 @@ def test_a_registered_hook_may_carry_a_function_for_its_success():
 
 def test_a_function_without_a_role_cannot_be_registered():
     with pytest.raises(TypeError, match="has no role"):
-        Runtime.embedded(lambda event: None)
+        Runtime.embed(lambda event: None)
 
 
 def test_the_same_delivery_is_decided_once_and_gets_the_same_answer():
@@ -95,7 +94,7 @@ def test_the_same_delivery_is_decided_once_and_gets_the_same_answer():
         ran.append(event)
         return Deny(f"run {len(ran)}")
 
-    runtime = Runtime.embedded(counts)
+    runtime = Runtime.embed(counts)
     first = runtime.decide(call(tool_use_id="t1"))
     again = runtime.decide(call(tool_use_id="t1"))
     other_input = runtime.decide(call("pwd", tool_use_id="t1"))
@@ -113,7 +112,7 @@ def test_a_call_that_comes_back_as_a_hook_changed_it_is_the_same_call():
     def stamped(command, at):
         return replace(call(command), payload={**call(command).payload, "timestamp": at})
 
-    runtime = Runtime.embedded(adds)
+    runtime = Runtime.embed(adds)
     first = runtime.decide(stamped("ls", "10:00:00.001"), "a")
     assert runtime.decide(stamped("nice ls", "10:00:00.001"), "b") is first
     runtime.decide(stamped("nice ls", "10:00:00.002"), "c")
@@ -128,7 +127,7 @@ def test_without_a_tool_use_id_the_request_id_tells_deliveries_apart():
     def counts(event):
         ran.append(event)
 
-    runtime = Runtime.embedded(counts)
+    runtime = Runtime.embed(counts)
     for request_id in ("a", "a", "b", "", ""):
         runtime.decide(call(), request_id)
     assert len(ran) == 4
@@ -143,7 +142,7 @@ def test_a_deferred_call_is_decided_anew_when_it_comes_back():
     def defers(event):
         return next(answers)
 
-    runtime = Runtime.embedded(defers)
+    runtime = Runtime.embed(defers)
     verdicts = [runtime.decide(call(tool_use_id="t1")).verdict for _ in range(3)]
     assert verdicts == [Verdict.DEFER, Verdict.ALLOW, Verdict.ALLOW]
 
@@ -162,7 +161,7 @@ def test_watchers_run_after_the_answer_on_the_event_as_it_happened():
         seen.append(call.command)
         return Deny("too late")
 
-    runtime = Runtime.embedded(louder, records)
+    runtime = Runtime.embed(louder, records)
     decision = runtime.decide(call("ls"))
     assert (decision.verdict, seen) == (Verdict.NO_OPINION, [])
     release.set()
@@ -178,7 +177,7 @@ def test_an_async_hook_is_not_waited_for_and_its_note_goes_out_with_the_next_eve
         release.wait(10)
         return [Note("late news"), Deny("late verdict")]
 
-    runtime = Runtime.embedded(Hook(id="slow", event="PreToolUse", handler=Inline(slow), is_async=True))
+    runtime = Runtime.embed(Hook(id="slow", event="PreToolUse", handler=Inline(slow), is_async=True))
     first = runtime.decide(call())
     release.set()
     runtime.close()
@@ -197,7 +196,7 @@ def test_an_async_hook_is_waited_for_on_session_start_and_when_it_is_forced():
 
     start = Hook(id="start", event="SessionStart", handler=Inline(notes), is_async=True)
     forced = Hook(id="forced", event="PreToolUse", handler=Inline(notes), is_async=True, force_sync=True)
-    runtime = Runtime.embedded(start, forced)
+    runtime = Runtime.embed(start, forced)
     assert [runtime.decide(call(name="SessionStart")).note, runtime.decide(call()).note] == ["in time", "in time"]
 
 
@@ -208,7 +207,7 @@ def test_once_is_used_up_by_success_only_and_the_end_of_a_session_gives_it_back(
     def says(event):
         return next(answers)
 
-    runtime = Runtime.embedded(Hook(id="o", event="PreToolUse", role="judges", handler=Inline(says), once=True))
+    runtime = Runtime.embed(Hook(id="o", event="PreToolUse", role="judges", handler=Inline(says), once=True))
     texts = [runtime.decide(call()).note for _ in range(3)]
     runtime.decide(call(name="SessionEnd"))
     assert (texts, runtime.decide(call()).note) == (["", "first", ""], "second")
@@ -216,14 +215,14 @@ def test_once_is_used_up_by_success_only_and_the_end_of_a_session_gives_it_back(
 
 @pytest.mark.proves("S1-102")
 def test_registering_more_hooks_keeps_what_once_has_used_up():
-    runtime = Runtime.embedded(Hook(id="o", event="PreToolUse", handler=Inline(lambda event: Note("hi")), once=True))
+    runtime = Runtime.embed(Hook(id="o", event="PreToolUse", handler=Inline(lambda event: Note("hi")), once=True))
     assert runtime.decide(call()).note == "hi"
     runtime.register(no_ls)
     assert runtime.decide(call("pwd")).note == ""
 
 
 def test_sessions_do_not_see_each_others_hooks():
-    runtime = Runtime.embedded()
+    runtime = Runtime.embed()
     runtime.register(no_ls, session_id="mine")
     verdicts = [runtime.decide(call(session=session)).verdict for session in ("mine", "yours")]
     runtime.decide(call(session="mine", name="SessionEnd"))
@@ -239,7 +238,7 @@ def test_two_hooks_of_one_name_get_ids_of_their_own():
         return Note("x")
 
     hooks = [Hook(id="same", event="PreToolUse", handler=Inline(lambda event: note(event))) for _ in range(2)]
-    decision = Runtime.embedded(*hooks).decide(call())
+    decision = Runtime.embed(*hooks).decide(call())
     assert [note.hook for note in decision.notes] == ["same", "same#2"]
 
 
@@ -254,13 +253,13 @@ def test_plain_and_async_functions_both_run_under_both_drivers():
     def now(event):
         return Note("plain")
 
-    runtime = Runtime.embedded(later, now)
+    runtime = Runtime.embed(later, now)
     together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [(each.reason, each.note) for each in together] == [("async", "plain")] * 2
 
 
 def test_the_switches_of_an_embedded_house_count():
-    runtime = Runtime.embedded(no_ls, switches=Switches(allow_managed_hooks_only=True))
+    runtime = Runtime.embed(no_ls, switches=Switches(allow_managed_hooks_only=True))
     assert runtime.decide(call()).verdict is Verdict.NO_OPINION
 
 
@@ -270,7 +269,7 @@ def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
     def breaks(event):
         return Rewrite({"cmd": "ls"})
 
-    decision = Runtime.embedded(breaks).decide(call("ls"))
+    decision = Runtime.embed(breaks).decide(call("ls"))
     assert (decision.event.tool_input, [each.text for each in decision.failures]) == (
         {"command": "ls"},
         ["`breaks` rewrote the input of Bash wrongly: `command` is missing"],
@@ -278,7 +277,7 @@ def test_a_rewrite_that_breaks_the_tools_schema_is_dropped_and_reported():
 
 
 def test_fire_takes_the_fields_of_an_event():
-    with Runtime.embedded(no_ls) as runtime:
+    with Runtime.embed(no_ls) as runtime:
         denied = runtime.fire("pre_tool_use", tool_name="Bash", tool_input={"command": "ls"})
         with pytest.raises(HookError, match="did you mean `PreToolUse`"):
             runtime.fire("PreToolUze")
@@ -290,7 +289,7 @@ def test_an_async_function_has_its_time_limit_under_both_drivers():
     async def hangs(event):
         await asyncio.sleep(60)
 
-    runtime = Runtime.embedded(hangs)
+    runtime = Runtime.embed(hangs)
     together = [runtime.decide(call()), asyncio.run(runtime.decide_async(call()))]
     assert [each.verdict for each in together] == [Verdict.DENY] * 2
     assert {out.status for each in together for _, _, out in each.runs()} == {"cancelled"}

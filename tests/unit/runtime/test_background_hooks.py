@@ -12,7 +12,7 @@ from snell.model.effects import Tell
 from snell.model.hooks import Hook, Inline
 from snell.runtime.app import Runtime
 from snell.runtime.background_hooks import BackgroundHooks
-from snell.runtime.executor import IN_BACKGROUND
+from snell.runtime.executor import BACKGROUND_THREADS
 from tests.helpers import call
 from tests.loopback import Answer, serving
 
@@ -82,7 +82,7 @@ def test_a_session_that_ends_stops_its_async_webhook():
         return Answer({"additionalContext": "late"}, before=HANG_BOUND)
 
     with serving(slow) as server:
-        runtime = Runtime.embedded(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
+        runtime = Runtime.embed(hook("w", Webhook(server.url), is_async=True, async_timeout=HANG_BOUND))
         runtime.decide(call())
         assert arrived.wait(HANG_BOUND)
         runtime.decide(call(name="SessionEnd"))
@@ -101,7 +101,7 @@ def test_slow_background_hooks_hold_up_neither_each_other_nor_those_that_only_wa
     hooks = [hook(f"slow{number}", waiting(), is_async=True) for number in range(slow)]
     quick = hook("quick", Inline(lambda event: Note("quick")), is_async=True)
     watcher = hook("watcher", Inline(lambda event: watched.set()), role="watches")
-    with Runtime.embedded(*hooks, quick, watcher) as runtime:
+    with Runtime.embed(*hooks, quick, watcher) as runtime:
         runtime.decide(call())
         assert watched.wait(HANG_BOUND)
         assert eventually(lambda: [each.hook.id for each in runtime.background.take("s1")], ["quick"])
@@ -117,7 +117,7 @@ def test_what_many_background_hooks_say_at_once_all_arrives():
     def says(number: int) -> Inline:
         return Inline(lambda event: [Note(f"note {number}")] if together.wait(HANG_BOUND) >= 0 else None)
 
-    runtime = Runtime.embedded(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
+    runtime = Runtime.embed(*(hook(f"h{number}", says(number), is_async=True) for number in range(24)))
     runtime.decide(call())
     runtime.close()
     runtime.unregister(layer="run time")
@@ -128,8 +128,8 @@ def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
     release, ran = threading.Event(), []
     blocking = hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True)
     behind = hook("behind", Inline(lambda event: ran.append(event.session_id)), is_async=True, matcher="Read")
-    runtime = Runtime.embedded(blocking, behind)
-    for _ in range(IN_BACKGROUND):
+    runtime = Runtime.embed(blocking, behind)
+    for _ in range(BACKGROUND_THREADS):
         runtime.decide(call(session_id="other"))
     runtime.decide(call(tool="Read"))
     runtime.decide(call(name="SessionEnd"))
@@ -139,19 +139,19 @@ def test_a_session_that_ends_keeps_its_background_hooks_from_beginning():
 
 
 def test_what_did_not_get_its_turn_before_the_end_is_cancelled_and_on_record(monkeypatch):
-    monkeypatch.setattr("snell.runtime.executor.LAST_WATCHERS", 0.0)
+    monkeypatch.setattr("snell.runtime.executor.CLOSE_SECONDS", 0.0)
     release = threading.Event()
-    runtime = Runtime.embedded(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
-    for _ in range(IN_BACKGROUND + 3):
+    runtime = Runtime.embed(hook("blocking", Inline(lambda event: release.wait(HANG_BOUND)), is_async=True))
+    for _ in range(BACKGROUND_THREADS + 3):
         runtime.decide(call())
     assert runtime.executor.backlog == 3
     closing = threading.Thread(target=runtime.close)
     closing.start()
-    assert eventually(lambda: len(runtime.background.pending()), IN_BACKGROUND)
+    assert eventually(lambda: len(runtime.background.pending()), BACKGROUND_THREADS)
     release.set()
     closing.join(HANG_BOUND)
     states = [each.state for each in runtime.background.all()]
-    assert (states.count("completed"), states.count("cancelled")) == (IN_BACKGROUND, 3)
+    assert (states.count("completed"), states.count("cancelled")) == (BACKGROUND_THREADS, 3)
 
 
 def eventually(look, wanted) -> bool:
@@ -169,7 +169,7 @@ def test_notes_and_messages_of_a_background_hook_reach_the_next_event():
         release.wait(HANG_BOUND)
         return [Note("red build"), Tell("look at it")]
 
-    runtime = Runtime.embedded(hook("slow", Inline(slow), is_async=True))
+    runtime = Runtime.embed(hook("slow", Inline(slow), is_async=True))
     runtime.decide(call())
     release.set()
     runtime.close()

@@ -12,8 +12,9 @@ from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
 from snell.records import decisions
 from snell.runtime.app import Runtime
-from snell.runtime.database_journal import LONGEST_BODY, StoreJournal
+from snell.runtime.database_journal import StoreJournal
 from snell.runtime.stored_marks import StoredMarks
+from snell.runtime.trace_json import LONGEST_BODY
 from snell.store.sqlite import SqliteDatabase
 from snell.testing.store_contract import do
 from tests.helpers import call, hook
@@ -43,7 +44,7 @@ class Failing:
 
 
 def house_on(database: Database, *hooks: Any) -> Runtime:
-    return Runtime.embedded(*hooks, store=StoredMarks(database), journal=StoreJournal(database))
+    return Runtime.embed(*hooks, marks=StoredMarks(database), journal=StoreJournal(database))
 
 
 @pytest.mark.proves("S1-134")

@@ -12,7 +12,7 @@ def kept(*sizes: int) -> list[str]:
     deliveries = DecisionCache()
     for number, size in enumerate(sizes):
         deliveries.keep(str(number), Decision(event=EVENT, id=str(number)), size)
-    found = [deliveries.earlier(str(number)) for number in range(len(sizes))]
+    found = [deliveries.get(str(number)) for number in range(len(sizes))]
     return [decision.id for decision in found if decision]
 
 
@@ -27,7 +27,7 @@ def test_the_same_delivery_again_counts_once() -> None:
     for _ in range(5):
         deliveries.keep("a", Decision(event=EVENT, id="a"), MOST_BYTES // 2)
     deliveries.keep("b", Decision(event=EVENT, id="b"), MOST_BYTES // 2)
-    assert [deliveries.earlier(key) is not None for key in "ab"] == [True, True]
+    assert [deliveries.get(key) is not None for key in "ab"] == [True, True]
 
 
 def test_a_delivery_without_identity_is_none() -> None:

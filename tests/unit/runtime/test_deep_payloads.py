@@ -32,7 +32,7 @@ def test_a_deep_field_hides_nothing_from_a_guard(where: str, levels: int):
         given["extra"] = deep(levels)
     else:
         given["tool_input"]["more"] = deep(levels)
-    with Runtime.embedded(*pack_hooks("guard")) as runtime:
+    with Runtime.embed(*pack_hooks("guard")) as runtime:
         assert runtime.decide(heard("PreToolUse", **given)).verdict is Verdict.DENY
 
 
@@ -41,7 +41,7 @@ def test_an_input_that_was_cut_is_not_rewritten():
     def other(event: Event) -> Rewrite:
         return Rewrite({**event.tool_input, "a": 2})
 
-    with Runtime.embedded(other) as runtime:
+    with Runtime.embed(other) as runtime:
         plain = runtime.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(50)}))
         cut = runtime.decide(heard("PreToolUse", tool_name="T", tool_input={"a": 1, "b": deep(200)}))
     assert (bool(plain.changes), bool(cut.changes)) == (True, False)

@@ -15,7 +15,7 @@ from snell.runtime.app import Runtime
 def no(event):
     return Deny("no")
 
-house = Runtime.embedded(no)
+house = Runtime.embed(no)
 assert str(house.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}).verdict) == "deny"
 house.close()
 print("\\n".join(sys.modules))

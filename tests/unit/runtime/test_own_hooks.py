@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from snell.handlers.worker.client import Worker
-from snell.model.events import Event
 from snell.runtime.hook_loader import HookLoader
 from snell.system.paths import Places
 
@@ -25,5 +24,5 @@ def test_imported_claude_hooks_run_where_the_client_does_not_run_them_itself(
     (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
     env = {"HOME": str(tmp_path)}
     loader = HookLoader(places, env, Worker(env), policy_files=())
-    found = loader.hooks_for(Event(name="Stop", payload={"cwd": str(tmp_path)}, client=client))
+    found = loader.load(str(tmp_path), client)
     assert any(hook.source.layer == "claude-code:user" for hook in found.hooks) == runs

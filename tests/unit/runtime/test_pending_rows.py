@@ -11,7 +11,7 @@ from snell.records import decisions
 from snell.records.decisions import Row
 from snell.runtime import database_journal, pending_rows
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.pending_rows import FOLDER, ROOM, PendingRows, found_in
+from snell.runtime.pending_rows import FOLDER, ROOM, PendingRows, pending_files
 from snell.store.sqlite import SqliteDatabase
 
 EVENT = event_from({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}, "PreToolUse")
@@ -22,8 +22,8 @@ def row(number: int) -> Row:
 
 
 def pending_in(folder: Path) -> list[tuple[list[str], bool]]:
-    with found_in(folder) as files:
-        return [([each.id for each in file.rows], file.is_left_behind) for file in files]
+    with pending_files(folder) as files:
+        return [([each.id for each in file.rows], file.is_orphaned) for file in files]
 
 
 def in_database(database: SqliteDatabase) -> list[str]:

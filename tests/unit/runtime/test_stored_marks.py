@@ -105,7 +105,7 @@ def test_marks_that_cannot_be_read_are_asked_for_again(database: Counting) -> No
 
 def test_a_hook_that_runs_once_does_so_across_restarts(database: Counting) -> None:
     def runs() -> list[str]:
-        runtime = Runtime.embedded(hook("first", Note("hello"), role="informs", once=True), store=StoredMarks(database))
+        runtime = Runtime.embed(hook("first", Note("hello"), role="informs", once=True), marks=StoredMarks(database))
         notes = runtime.decide(call()).note
         runtime.close()
         return [notes]
@@ -116,14 +116,14 @@ def test_a_hook_that_runs_once_does_so_across_restarts(database: Counting) -> No
 def test_stops_are_counted_across_restarts(database: Counting) -> None:
     verdicts = []
     for _ in range(5):
-        runtime = Runtime.embedded(hook("go-on", Deny("more"), on="Stop", role="judges"), store=StoredMarks(database))
+        runtime = Runtime.embed(hook("go-on", Deny("more"), on="Stop", role="judges"), marks=StoredMarks(database))
         verdicts.append(runtime.decide(event("Stop")).verdict.name)
         runtime.close()
     assert verdicts == ["DENY", "DENY", "DENY", "NO_OPINION", "NO_OPINION"]
 
 
 def test_the_end_of_a_session_forgets_its_marks(database: Counting) -> None:
-    runtime = Runtime.embedded(store=StoredMarks(database))
+    runtime = Runtime.embed(marks=StoredMarks(database))
     runtime.store.put("session:s1", "n", 1)
     runtime.store.put("session:s2", "n", 1)
     runtime.decide(event("SessionEnd"))

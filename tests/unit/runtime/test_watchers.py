@@ -11,8 +11,8 @@ from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline
 from snell.records import marks
 from snell.runtime.app import Runtime
+from snell.runtime.context import new_id
 from snell.runtime.database_journal import StoreJournal
-from snell.runtime.journal import new_id
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 
@@ -30,7 +30,7 @@ class Desk:
         self.threads: list[str] = []
         self.fails: set[int] = set()
         where = Places(folder / "config", folder / "state", folder / "run")
-        self.runtime = Runtime(database=self.database, journal=self.journal, where=where)
+        self.runtime = Runtime.embed(database=self.database, journal=self.journal, where=where)
         self.runtime.register(
             Hook(id="rows", event="PostToolUse", role="watches", handler=Inline(self.row, batches=True))
         )

@@ -7,6 +7,7 @@ import pytest
 
 from snell.clients import client_named
 from snell.handlers.command import Command
+from snell.runtime.context import is_stale
 from snell.settings.client_hook_files import CLIENT_FORMATS
 from tests.unit.settings.workbench import World, command, inert, said, written
 
@@ -108,7 +109,7 @@ def test_a_projects_imported_hooks_need_trust_byte_by_byte(world: World) -> None
     assert [(hook.event, hook.source.layer) for hook in loaded.hooks] == [("Stop", "claude-code:project")]
     assert inert(loaded) == {}
     written(world.project / ".claude/settings.json", json.dumps({"hooks": {"Stop": [group("echo other")]}}))
-    assert loaded.is_stale()
+    assert is_stale(loaded)
     assert list(inert(world.load()).values()) != []
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.engine.registry import Switches
+from snell.model.hooks import Switches
 from snell.settings.effective_values import effective_values, switches
 from snell.settings.parse_types import Value
 

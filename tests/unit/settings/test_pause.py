@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from snell.engine.registry import Switches
+from snell.model.hooks import Switches
+from snell.runtime.context import is_stale
 from snell.settings.load import load
 from snell.settings.pause import Pause, begin_pause, current_pause, end_pause, pause_file, steady_clock
 from snell.system.paths import Places
@@ -75,5 +76,5 @@ def test_settings_know_of_a_pause_and_notice_when_it_runs_out(places: Places, tm
     deadline = time.monotonic() + 10
     while load(places, tmp_path, {}).pause:
         assert time.monotonic() < deadline
-    assert loaded.is_stale()
+    assert is_stale(loaded)
     assert load(places, tmp_path, {}).switches == Switches()

@@ -79,5 +79,5 @@ def test_cases_of_nothing_are_explained_with_the_nearest_hook(tree):
 def test_files_that_exclude_each_other_are_explained():
     case = Case(name="x", event=CaseEvent("Stop", {}), files={"a": "", "a/b": ""}, file="x.cases.toml", line=3)
     with pytest.raises(CaseError) as caught:
-        run_case(case, Runtime.embedded())
+        run_case(case, Runtime.embed())
     assert str(caught.value) == "x.cases.toml:3: `a/b` of the case's files cannot be written: File exists; rename it"

@@ -21,7 +21,7 @@ def outcome(answer: Any, expect: Any, *, declare=judges, event=SHELL) -> tuple[l
             raise answer
         return answer
 
-    runtime = Runtime.embedded(the_hook)
+    runtime = Runtime.embed(the_hook)
     try:
         case = Case(name="x", event=case_event_from(event), expect=expectation_from(expect))
         result = run_case(case, runtime)
@@ -92,14 +92,14 @@ def test_a_hook_that_does_not_apply_says_why():
     def only_edits():
         return Deny("no")
 
-    runtime = Runtime.embedded(only_edits)
+    runtime = Runtime.embed(only_edits)
     result = run_case(Case(name="x", event=case_event_from(SHELL), expect=expectation_from("deny")), runtime)
     runtime.close()
     assert result.hint == "`only_edits` did not run: it is for edit calls, this is shell"
 
 
 def test_an_event_that_no_hook_is_for_is_named():
-    runtime = Runtime.embedded()
+    runtime = Runtime.embed()
     result = run_case(Case(name="x", event=case_event_from({"on": "Stop"}), expect=expectation_from("deny")), runtime)
     assert (list(result.differences), result.hint) == (["expected deny, got no_opinion"], "no hook here answers Stop")
 
@@ -152,7 +152,7 @@ def test_a_rewritten_path_is_compared_as_it_was_written():
     def sample(call):
         return Rewrite(file_path=f"{call.path}.example")
 
-    runtime = Runtime.embedded(sample)
+    runtime = Runtime.embed(sample)
     event = case_event_from({"on": "PreToolUse", "kind": "read", "path": ".env"})
     right = Case(name="x", event=event, expect=expectation_from({"rewrite": {"path": ".env.example"}}))
     wrong = Case(name="x", event=event, expect=expectation_from({"rewrite": {"path": "x"}}))

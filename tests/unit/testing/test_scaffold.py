@@ -41,7 +41,7 @@ def outcome_of(folder: Path) -> list[tuple[str, ...]]:
     assert max(map(len, source.splitlines())) <= 120
     namespace = {"__name__": "example"}
     exec(compile(source, str(folder / "example.py"), "exec"), namespace)
-    runtime = Runtime.embedded(*declared_in(namespace).values())
+    runtime = Runtime.embed(*declared_in(namespace).values())
     results = [run_case(case, runtime) for case in cases_in(folder / "example.cases.toml")]
     runtime.close()
     return [result.differences for result in results]

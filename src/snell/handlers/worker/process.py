@@ -23,7 +23,7 @@ from snell.model.decision import QUIET, Failure, Outcome
 from snell.model.events import Event
 from snell.model.hooks import Hook, PythonFile
 from snell.system.json_output import json_bytes
-from snell.system.orphan_processes import FAMILY, Span
+from snell.system.orphan_processes import CHILDREN, Span
 from snell.system.process_killer import kill_tree
 from snell.system.process_snapshot import MARK_VARIABLE
 from snell.system.process_tree import Tree
@@ -60,7 +60,7 @@ class Child:
         self._mark = os.urandom(16).hex()  # in the environment, to find processes that a hook started
         self._plans: dict[int, tuple[int, tuple[Hook, ...]]] = {}
         self._last_plan = 0
-        starting = FAMILY.begin_span()  # until it is spared, it could be taken for an orphan
+        starting = CHILDREN.begin_span()  # until it is spared, it could be taken for an orphan
         paths = [path for path in sys.path if path]
         code = f"import sys; sys.path[:] = {paths!r}; from snell.handlers.worker.child_main import main; main()"
         try:
@@ -79,7 +79,7 @@ class Child:
         except OSError as error:
             raise WorkerError("launch", f"the worker did not start: {error}") from None
         finally:
-            FAMILY.end_span(starting)
+            CHILDREN.end_span(starting)
             os.close(shared)
         assert self._process.stdin
         assert self._process.stdout

@@ -103,7 +103,7 @@ class Endpoint:
             with send_request(Call("POST", target, headers, body), deadline) as response:
                 if response.status != 200:
                     raise EmbeddingError(f"{self._url} answered with status {response.status}")
-                return response.whole(LARGEST_ANSWER)
+                return response.read_all(LARGEST_ANSWER)
         except (HttpError, RefusedError, ValueError) as error:
             raise EmbeddingError(f"{self._url}: {error}") from None
         except DeadlineExceededError:

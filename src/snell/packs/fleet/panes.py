@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from threading import Thread, Timer
 
-from snell.work.agents import STATUSES, foremost
+from snell.work.agents import STATUSES, most_urgent
 
 # Background and foreground.
 COLOURS: Mapping[str, tuple[str, str]] = {
@@ -66,7 +66,7 @@ def paint(socket: str, pane: str, status: str, *, is_coordinator: bool = False) 
         return False
     _tmux(socket, "set-option", "-p", "-t", pane, "window-active-style", f"bg=black,fg={foreground}")
     shown = (_tmux(socket, "list-panes", "-t", pane, "-F", f"#{{{MARK}}}") or "").split()
-    first, second = COLOURS[foremost([each for each in shown if each in STATUSES])]
+    first, second = COLOURS[most_urgent([each for each in shown if each in STATUSES])]
     _tmux(socket, "set-option", "-w", "-t", pane, "window-status-style", f"bg={first},fg={second}")
     return True
 

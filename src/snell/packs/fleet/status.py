@@ -7,12 +7,12 @@ What     Events set the status of the agent that AGENT_ID names: working, attent
 Instead  `enabled = false` in `[pack.fleet]`, or no AGENT_ID.
 """
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event, text_in
 from snell.packs.fleet.panes import show
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.work import agent_events, agents, hook_arguments
 from snell.work.errors import WorkError
 from snell.work.hook_arguments import Caller
@@ -30,7 +30,7 @@ ANSWERED = "work-answered"  # a flag of events that came by a remote call, which
     "Stop",
     "SessionEnd",
 )
-def status(event: Event, context: PackContext) -> Note | None:
+def status(event: Event, context: Context) -> Note | None:
     """Set the agent's status; what was signalled to a coordinator comes with its next prompt."""
     agent_id = context.env.get("AGENT_ID", "")
     if not agent_id or agent_id == "default" or context.database is None or ANSWERED in event.flags:
@@ -43,7 +43,7 @@ def status(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("TeammateIdle")
-def teammate_idle(event: Event, context: PackContext) -> None:
+def teammate_idle(event: Event, context: Context) -> None:
     """A teammate that is idle is done, and its coordinator hears of it."""
     name = text_in(event.payload, "teammate_name")
     if not name or context.database is None or ANSWERED in event.flags:
@@ -64,7 +64,7 @@ def teammate_idle(event: Event, context: PackContext) -> None:
         context.marks.put(f"agent:{name}", "status", "done")
 
 
-def _set(wanted: str, agent_id: str, context: PackContext) -> None:
+def _set(wanted: str, agent_id: str, context: Context) -> None:
     env = context.env
     caller = Caller(
         agent_id=agent_id,
@@ -85,7 +85,7 @@ def _set(wanted: str, agent_id: str, context: PackContext) -> None:
         show(env, changed["before"], wanted, settle, lambda: context.marks.get(f"agent:{agent_id}", "status") == wanted)
 
 
-def _signals(agent_id: str, context: PackContext) -> Note | None:
+def _signals(agent_id: str, context: Context) -> Note | None:
     assert context.database is not None  # looked at before
     try:
         waiting = context.database.run(lambda tx: agents.take_signals(tx, agent_id))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from snell.packs.guard.sensitive_files import secret_in
-from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
+from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -19,7 +19,7 @@ MOST_READ = 8
 _IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby", "yq", "patch", "ed", "ex", "sponge"))
 
 
-def with_text(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
+def add_text_from_disk(files: Mapping[str, Value], steps: tuple[Step, ...] = ()) -> dict[str, Value]:
     """The files, and those that a step has changed in place, with their text from the disk where there is one."""
     changed = {path for step in steps if step.program in _IN_PLACE for path in step.writes}
     found = {**dict.fromkeys(changed, Value("")), **files}
@@ -38,7 +38,7 @@ _RUN = lazy_regex(
 
 
 def _is_run(path: str) -> bool:
-    return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_in(path)
+    return UNKNOWN not in path and _RUN.fullmatch(path.rpartition("/")[2]) is not None and not secret_name(path)
 
 
 def _text(path: str) -> str:

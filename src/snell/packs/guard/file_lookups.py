@@ -17,7 +17,7 @@ MISSING, PLAIN, LINK = "missing", "plain", "link"
 MOST_NOTED = 100
 
 
-class Noted:
+class Lookups:
     """The paths that were looked at, with what they were; `is_all` unless something else was asked, too."""
 
     def __init__(self) -> None:
@@ -30,23 +30,23 @@ class Noted:
 
 
 class _Thread(threading.local):
-    noted: Noted | None = None
+    noted: Lookups | None = None
 
 
 _thread = _Thread()  # judging is deep, and only one of its callers wants to know
 
 
 @contextmanager
-def noting() -> Iterator[Noted]:
+def record_lookups() -> Iterator[Lookups]:
     """Note what this thread looks at meanwhile."""
-    noted = _thread.noted = Noted()
+    noted = _thread.noted = Lookups()
     try:
         yield noted
     finally:
         _thread.noted = None
 
 
-def kind_of(path: str) -> str:
+def path_kind(path: str) -> str:
     """Is there a link, something else, or nothing?"""
     kind = _kind(path)
     noted = _thread.noted
@@ -56,7 +56,7 @@ def kind_of(path: str) -> str:
     return kind
 
 
-def asks_more() -> None:
+def mark_unrepeatable() -> None:
     """More is read than a look can tell; a judgement that hangs on it is not one to keep."""
     if _thread.noted:
         _thread.noted.is_all = False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.packs.guard.file_lookups import asks_more
+from snell.packs.guard.file_lookups import mark_unrepeatable
 
 LARGEST = 32_000_000
 _LENGTH = 0x0FFF  # of a name, in the two bytes before it; longer ones say just this
@@ -42,7 +42,7 @@ def _shortened(index: bytes) -> Iterator[bytes]:
 
 def _index(project: Path) -> bytes:
     git = project / ".git"
-    asks_more()
+    mark_unrepeatable()
     try:
         if git.is_file():  # a work tree of its own
             git = project / git.read_text("utf-8").partition("gitdir:")[2].strip()

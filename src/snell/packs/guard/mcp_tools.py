@@ -44,7 +44,7 @@ _SMALL = names(
 )
 
 
-def commands_of(call: ToolCall) -> Iterator[tuple[str, ...]]:
+def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
     """Commands with the same effect."""
     words, given = words_of(call.tool), call.input
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
@@ -76,7 +76,7 @@ def _told_verb(given: Mapping[str, Any]) -> tuple[str, ...]:
     return (*verb.split(), *about) if verb else ()
 
 
-def findings_of(call: ToolCall) -> Iterator[Finding]:
+def check_tool(call: ToolCall) -> Iterator[Finding]:
     """What no command says as well."""
     words = words_of(call.tool)
     if _LOOKING & set(words) and (
@@ -89,16 +89,16 @@ def findings_of(call: ToolCall) -> Iterator[Finding]:
         yield RULES["infrastructure"].ask(f"`{call.tool}` deletes something that is kept elsewhere")
 
 
-def removes(call: ToolCall) -> bool:
+def removes_files(call: ToolCall) -> bool:
     """The tool deletes the files and folders that it is given."""
     return bool(_REMOVES & set(words_of(call.tool.rpartition("__")[2])))
 
 
-def moves(call: ToolCall) -> bool:
+def moves_files(call: ToolCall) -> bool:
     return bool({"move", "rename"} & set(words_of(call.tool.rpartition("__")[2])))
 
 
-def of_notebook(source: str) -> tuple[str, str]:
+def split_notebook_cell(source: str) -> tuple[str, str]:
     """The shell's lines of a notebook's cell, and the rest."""
     if re.match(r"\s*%%(?:bash|sh|script)\b", source):
         return source.split("\n", 1)[-1], ""

@@ -22,7 +22,7 @@ FILE = "allowed-once.json"
 LONGEST_SHOWN, LONGEST_FILE = 2_000, 16_384
 
 
-def keep_denied(marks: Store, session_id: str, command: str, why: str) -> None:
+def record_denied(marks: Store, session_id: str, command: str, why: str) -> None:
     """Remember what was denied last."""
     denied = {"session": session_id, "command": command[:LONGEST_SHOWN], "why": why, "hash": _hash(command)}
     marks.put(SCOPE, DENIED, denied)
@@ -38,7 +38,7 @@ def allow_once(state: Path, session_id: str, command_hash: str) -> None:
     write_atomically(state / FILE, msgspec.json.encode({"session": session_id, "hash": command_hash}))
 
 
-def uses_allowance(state: Path | None, session_id: str, command: str) -> bool:
+def use_allowance(state: Path | None, session_id: str, command: str) -> bool:
     """Did a person allow this command? Asking uses the allowance up."""
     if state is None:
         return False

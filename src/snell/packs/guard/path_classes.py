@@ -4,15 +4,19 @@ import posixpath
 import re
 
 from snell.model.tool_names import names
-from snell.packs.guard.shell.known_values import UNKNOWN
-from snell.packs.guard.snell_paths import NOWHERE as NO_OWN
-from snell.packs.guard.snell_paths import SnellPaths
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.sensitive_files import is_snell_file
+from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.system.lazy_regex import lazy_regex
 
 ROOT, SYSTEM, HOME, HOME_PART = "the whole disk", "the system", "the home folder", "the home folder's own files"
 PROJECT_ROOT, PROJECT, BUILD, SOURCES = "the whole project", "the project", "build output", "the project's sources"
 GIT, TEMP, TEMP_ROOT, DEVICE = "the repository's history", "temporary files", "all temporary files", "a device"
-OUTSIDE, ABOVE, NOWHERE = "a place outside the project", "the folders above the project", "a place that is not known"
+OUTSIDE, ABOVE, UNKNOWN_PLACE = (
+    "a place outside the project",
+    "the folders above the project",
+    "a place that is not known",
+)
 
 _TEMP = lazy_regex(r"^(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/]+/[^/]+/T|/dev/shm)(?:/|$)")
 _SYSTEM = lazy_regex(
@@ -60,17 +64,17 @@ _SOURCES = names("src source sources app apps packages tests test migrations .gi
 NO_PROJECT = "/\0"  # there is no path in it
 
 
-def project_in(cwd: str, home: str, project: str = "") -> str:
+def effective_project(cwd: str, home: str, project: str = "") -> str:
     """The project that counts: the folder itself where none is known, but none where homes lie in it."""
     folder, own = f"{(project or cwd).rstrip('/')}/", f"{home.rstrip('/')}/"
     return NO_PROJECT if folder == "/" or (own.startswith(folder) and own != folder) else project or cwd
 
 
-class Ground:
+class Workspace:
     """What the places are measured against."""
 
-    def __init__(self, cwd: str, home: str, project: str, own: SnellPaths = NO_OWN) -> None:
-        self.cwd, self.home, self.project, self.own = cwd, home, project, own
+    def __init__(self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS) -> None:
+        self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
 
     def absolute(self, path: str) -> str:
         """The path from the root; one that starts with something unknown stays as it is."""
@@ -78,75 +82,82 @@ class Ground:
         return posixpath.normpath(text).replace("//", "/")
 
 
-def place_of(path: str, ground: Ground) -> str:
+def is_snell_folder(workspace: Workspace) -> bool:
+    """Tell whether the current folder holds files of Snell, so that plain names are paths of those."""
+    return is_snell_file(f"{workspace.cwd}/") or workspace.snell_paths.holds(f"{workspace.cwd}/x")
+
+
+def classify_path(path: str, workspace: Workspace) -> str:
     """The place of an absolute path, globs included."""
     if path.startswith(UNKNOWN):
         return _unknown_place(path)
     head = _without_glob(path)
     if head in ("/", "//", ""):
         return ROOT
-    if ground.project and head == ground.project:
+    if workspace.project and head == workspace.project:
         return PROJECT_ROOT if _is_whole(path, head) else PROJECT
-    is_home = bool(ground.home) and (head == ground.home or head.startswith(ground.home.rstrip("/") + "/"))
-    if _TEMP.match(head) and head != ground.project and not is_home:  # a home in a temporary folder is still a home
+    is_home = bool(workspace.home) and (head == workspace.home or head.startswith(workspace.home.rstrip("/") + "/"))
+    if _TEMP.match(head) and head != workspace.project and not is_home:  # a home in a temporary folder is still a home
         whole = posixpath.normpath(head) in ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm")
         return TEMP_ROOT if whole and not path.endswith("*") else TEMP
     if _is_in_git(head):
         return BUILD if _GIT_REMADE.search(head) else GIT
-    if ground.project and head.startswith(ground.project.rstrip("/") + "/"):
-        return HOME_PART if _is_personal(head, ground) else _inside(head)
+    if workspace.project and head.startswith(workspace.project.rstrip("/") + "/"):
+        return HOME_PART if _is_personal(head, workspace) else _inside(head)
     if head.startswith("/dev/"):
         return DEVICE
-    return _elsewhere(path, head, ground)
+    return _elsewhere(path, head, workspace)
 
 
-def is_artefact(path: str) -> bool:
+def is_build_output(path: str) -> bool:
     """Something that a build makes and makes again."""
     parts = [part.lower() for part in path.split("/") if part]
     name = parts[-1] if parts else ""
     return any(part in _ARTEFACTS for part in parts) or _ARTEFACT_FILE.search(name) is not None
 
 
-def _is_personal(head: str, ground: Ground) -> bool:
+def _is_personal(head: str, workspace: Workspace) -> bool:
     """Some people work right in their home: what every home has is no project's even then."""
-    return ground.project == ground.home and head[len(ground.home) + 1 :].partition("/")[0].lower() in _PERSONAL
+    return (
+        workspace.project == workspace.home and head[len(workspace.home) + 1 :].partition("/")[0].lower() in _PERSONAL
+    )
 
 
-def _is_made_here(head: str, ground: Ground) -> bool:
+def _is_made_here(head: str, workspace: Workspace) -> bool:
     """Where there is no project, what a build makes right here; a home's own `bin` and its like are no such thing."""
-    folder = f"{ground.cwd.rstrip('/')}/"
+    folder = f"{workspace.cwd.rstrip('/')}/"
     name = head.removeprefix(folder).partition("/")[0]
     is_of_the_system = folder == "/" and _SYSTEM.match(head) is not None
-    return head.startswith(folder) and is_artefact(name) and name not in _OF_A_HOME and not is_of_the_system
+    return head.startswith(folder) and is_build_output(name) and name not in _OF_A_HOME and not is_of_the_system
 
 
-def is_remade(name: str) -> bool:
+def is_rebuilt_name(name: str) -> bool:
     """A name pattern that only finds what a build or an editor makes again, all of it."""
     plain = name.strip("*/").lower()
     return plain in _REMADE or plain.lstrip(".") in _REMADE_ENDS
 
 
-def is_leftover(name: str) -> bool:
+def is_leftover_name(name: str) -> bool:
     """A name pattern that only finds what editors and patches leave lying about."""
     return name.strip("*/").lower().lstrip(".") in _LEFTOVERS
 
 
 def _inside(head: str) -> str:
     name = head.rstrip("/").rpartition("/")[2].lower()
-    if is_artefact(name):
+    if is_build_output(name):
         return BUILD
     return SOURCES if name in _SOURCES else PROJECT
 
 
-def _elsewhere(path: str, head: str, ground: Ground) -> str:
-    if ground.project == NO_PROJECT and _is_made_here(head, ground):
+def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
+    if workspace.project == NO_PROJECT and _is_made_here(head, workspace):
         return BUILD
-    if ground.home and (head == ground.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
+    if workspace.home and (head == workspace.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
         return HOME
-    if ground.project and (ground.project + "/").startswith(head.rstrip("/") + "/"):
+    if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
-    if ground.home and head.startswith(ground.home + "/"):
-        below = head[len(ground.home) + 1 :]
+    if workspace.home and head.startswith(workspace.home + "/"):
+        below = head[len(workspace.home) + 1 :]
         if (
             below.startswith(
                 (
@@ -167,7 +178,7 @@ def _elsewhere(path: str, head: str, ground: Ground) -> str:
             or below == ".cache"
         ):
             return BUILD
-        return BUILD if is_artefact(head.rpartition("/")[2]) and "/" in below else HOME_PART
+        return BUILD if is_build_output(head.rpartition("/")[2]) and "/" in below else HOME_PART
     if _BLOAT.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE
@@ -176,7 +187,7 @@ def _elsewhere(path: str, head: str, ground: Ground) -> str:
 def _unknown_place(path: str) -> str:
     rest = path.lstrip(UNKNOWN).strip("/")
     name = rest.rstrip("*").strip("/").rpartition("/")[2]
-    return BUILD if name and is_artefact(name) else NOWHERE
+    return BUILD if name and is_build_output(name) else UNKNOWN_PLACE
 
 
 def _is_in_git(head: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from snell.packs.guard.judge import ALLOW, Judgement, verdict_of
+from snell.packs.guard.judge import ALLOW, Judgement, strictest_verdict
 from snell.packs.guard.rule import ASK, DENY, Finding
 from snell.packs.guard.rules import RULES
 
@@ -35,7 +35,7 @@ def apply_presets(judgement: Judgement, options: Mapping[str, Any]) -> tuple[Jud
         else:
             kept.append(replace(finding, verdict=_verdict(finding, preset, level)))
     findings = tuple(kept)
-    return replace(judgement, findings=findings, verdict=verdict_of(findings)), tuple(observed)
+    return replace(judgement, findings=findings, verdict=strictest_verdict(findings)), tuple(observed)
 
 
 def _verdict(finding: Finding, preset: Any, level: Any) -> str:

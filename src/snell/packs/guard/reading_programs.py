@@ -6,7 +6,7 @@ import re
 import shlex
 
 from snell.model.tool_names import names
-from snell.packs.guard.rule import arguments
+from snell.packs.guard.arguments import parse_arguments
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
 
@@ -22,6 +22,8 @@ READERS = names(
 MAY_WRITE = names("awk gawk mawk nawk sed gsed sort xxd ruff ctags scp sftp")
 _SCRIPTED = names("awk gawk mawk nawk sed gsed scp touch")
 _BY_OPTION = {"ctags": "-f -o", "sort": "-o --output"}
+# Programs for which `written_by_arguments` may return files.
+TOLD_TO_WRITE = _SCRIPTED | frozenset(_BY_OPTION) | {"xxd", "ruff"}
 _EDITORS = names("vi vim nvim gvim")
 _ONLY_LOOKS = lazy_regex(r"-\w*[RM]\w*")
 _SED_WRITES = lazy_regex(r"(?<![A-Za-z_.-])[wW][ \t]+([^\n]+)")
@@ -29,24 +31,24 @@ _LONGEST = 8_000
 
 
 def only_reads(step: Step) -> bool:
-    """What its words name is read and not written; `written_by_words` says what else it writes."""
+    """What its words name is read and not written; `written_by_arguments` says what else it writes."""
     if step.program in _EDITORS:
         return any(map(_ONLY_LOOKS.fullmatch, step.args))
     return step.program in READERS or step.program in MAY_WRITE
 
 
-def written_by_words(step: Step) -> list[str]:
+def written_by_arguments(step: Step) -> list[str]:
     """The files that such a program is told to write, as they are named."""
     program, args = step.program, step.args
     if program in _SCRIPTED:
         return _effects(step)
     if program in _BY_OPTION:
-        given = arguments(args, _BY_OPTION[program])
+        given = parse_arguments(args, _BY_OPTION[program])
         return [given.values[name] for name in _BY_OPTION[program].split() if name in given.values]
     if program == "xxd":
-        return list(arguments(args, "-c -cols -g -groupsize -l -len -n -name -o -s -seek").operands[1:2])
+        return list(parse_arguments(args, "-c -cols -g -groupsize -l -len -n -name -o -s -seek").operands[1:2])
     if program == "ruff":
-        given = arguments(args, "--config --target-version --line-length")
+        given = parse_arguments(args, "--config --target-version --line-length")
         formats = given.operands[:1] == ("format",) and not given.has("--check", "--diff")
         return list(given.operands[1:]) if formats or given.has("--fix", "--fix-only", "--add-noqa") else []
     return []

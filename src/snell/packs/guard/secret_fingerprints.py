@@ -27,7 +27,7 @@ _BETWEEN = lazy_regex(r"[\s\"'`=&?,;()@{}<>\\|]+")
 _SMALLER = lazy_regex(r"[/:#.]+")
 
 
-def keep_values(marks: Store, session_id: str, response: Any) -> None:
+def record_values(marks: Store, session_id: str, response: Any) -> None:
     """Remember what a secret looked like when it was read."""
     found = [_print(form, session_id) for value in _values(text_of(response)) for form in _forms(value)]
     if not found:

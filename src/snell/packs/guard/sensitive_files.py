@@ -32,7 +32,8 @@ _SECRET_NAMES = names(
     "credentials.xml hudson.util.secret terraform.tfvars .htdigest .esmtprc .fetchmailrc keys.txt .condarc "
     "nuget.config krb5.keytab debian.cnf accounts.xml .authinfo .authinfo.gpg wp-config.php.bak "
     ".mylogin.cnf .msmtprc .mbsyncrc .dev.vars deploy_key .claude.json "
-    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json"
+    ".mutt-credentials .snowsql rclone.conf .databrickscfg vault-token azureprofile.json "
+    "credentials .aws .gnupg .kube .azure .password-store"
 ) | {"login data"}
 # Lists that people keep for themselves, and keys that services hand out as a file.
 _NAMED_SO = lazy_regex(
@@ -100,7 +101,7 @@ _STARTS = lazy_regex(
 
 
 @lru_cache(maxsize=4096)
-def secret_in(path: str, home: str = "") -> str:
+def secret_name(path: str, home: str = "") -> str:
     """The path, shortened, when it names a file that holds secrets; else nothing."""
     name = path.rstrip("/").rpartition("/")[2]
     at_home = bool(home) and path == f"{home}/{name}"
@@ -120,12 +121,12 @@ def is_private(path: str) -> bool:
     return _PRIVATE.search(path) is not None
 
 
-def secret_folder(path: str) -> bool:
+def is_secret_folder(path: str) -> bool:
     """The whole of this folder is likely to hold secrets."""
     return path.rstrip("/").rpartition("/")[2].lower() in _SECRET_FOLDERS
 
 
-def is_own(path: str) -> bool:
+def is_snell_file(path: str) -> bool:
     """Snell's own settings, trust, state or program; a pattern that would find them counts."""
     if _OWN.search(path):
         return True
@@ -136,12 +137,12 @@ def is_own(path: str) -> bool:
     )
 
 
-def is_own_code(path: str) -> bool:
+def is_snell_code(path: str) -> bool:
     """A file or folder of an installed Snell."""
     return "snell" in path and _OWN_CODE.search(path) is not None
 
 
-def runs_by_itself(path: str) -> bool:
+def is_startup_file(path: str) -> bool:
     """What is in this file is run later, without being asked for."""
     return _STARTS.search(path) is not None
 
@@ -149,12 +150,12 @@ def runs_by_itself(path: str) -> bool:
 PROXY = lazy_regex(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand|exec)[ =]+\"?([^\n]+)")  # what `ssh` runs by itself
 
 
-def is_program(path: str) -> bool:
+def is_system_program(path: str) -> bool:
     """A file in a folder of programs, outside a project."""
     return (path.startswith(("/usr/", "/bin/", "/opt/")) and "/bin/" in path) or "/.local/bin/" in path
 
 
-def is_client_hook(path: str) -> bool:
+def is_client_hook_file(path: str) -> bool:
     """A client's file that says which hooks run."""
     return _CLIENT_HOOKS.search(path) is not None
 
@@ -169,19 +170,13 @@ def _holds_secret(path: str, name: str) -> bool:
         return False
     if name in _SECRET_NAMES or _SECRET_PATHS.search(path) or _ENV_FILE.search(name):
         return True
-    if name in (".aws", ".gnupg", ".kube", ".azure", ".password-store"):
-        return True
-    if name in (".npmrc", ".yarnrc.yml", "credentials"):
-        return (
-            folder.rstrip("/").endswith(("~", "/root"))
-            or bool(re.fullmatch(r"/(?:home|Users)/[^/]+/", folder))
-            or name == "credentials"
-        )
+    if name in (".npmrc", ".yarnrc.yml"):
+        in_home = re.fullmatch(r"/(?:home|Users)/[^/]+/", folder)
+        return in_home is not None or folder.rstrip("/").endswith(("~", "/root"))
     if _KEY_FILE.search(name):
         return not _PUBLIC.search(name)
-    if _NAMED_SO.search(name):
-        return True
-    return len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[") and _finds_secret(path.lower())
+    is_pattern = len(path) < LONGEST_PATTERN and any(mark in path for mark in "*?[")
+    return _NAMED_SO.search(name) is not None or (is_pattern and _finds_secret(path.lower()))
 
 
 _WELL_KNOWN = tuple(

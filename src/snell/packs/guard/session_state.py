@@ -13,12 +13,12 @@ from typing import Any
 
 from snell.model.protocols import Store
 from snell.packs.guard.judge import Judgement
+from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.rule import Finding
 from snell.packs.guard.rules import AFTER_SECRET
 from snell.packs.guard.rules.read_secret import RULE as COPY
 from snell.packs.guard.secret_fingerprints import ADDING, has_value
 from snell.packs.guard.shell.interpreters import SHELLS
-from snell.packs.guard.shell.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.shell.network_transfers import is_local, sendings
 from snell.packs.guard.shell.shell_state import Step
 from snell.sdk.subjects import ToolCall
@@ -48,7 +48,7 @@ def known_files(marks: Store, session_id: str) -> dict[str, Value]:
     return {path: Value(row[0], frozenset(row[1])) for path, row in kept.items() if _is_row(row)}
 
 
-def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> None:
+def record_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> None:
     """Remember files that a call has written; the oldest go first."""
     new = {
         path: (value.text[:LONGEST_TEXT], sorted(value.labels))
@@ -63,7 +63,7 @@ def keep_files(marks: Store, session_id: str, written: Mapping[str, Value]) -> N
         marks.put(f"session:{session_id}", FILES, dict(list(files.items())[-MOST_FILES:]))
 
 
-def keep_secret(marks: Store, session_id: str, name: str) -> None:
+def record_secret(marks: Store, session_id: str, name: str) -> None:
     with ADDING:
         kept = marks.get(f"session:{session_id}", SECRETS)
         names = [*kept, name] if isinstance(kept, list) else [name]
@@ -79,17 +79,17 @@ def secrets_read(judgement: Judgement) -> list[str]:
     ]
 
 
-def after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
+def check_send_after_secret(marks: Store, session_id: str, steps: tuple[Step, ...]) -> Finding | None:
     """Something is sent elsewhere by a session that has read a secret."""
     senders = [
         step
         for step in steps
         if (step.program in _SENDERS and _sends(step)) or _UPLOADS.match(step.text) or _speaks(step, _POSTS)
     ]
-    return told_after_secret(marks, session_id, senders[0].program) if senders else None
+    return ask_after_secret(marks, session_id, senders[0].program) if senders else None
 
 
-def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
+def check_sent_value(marks: Store, session_id: str, command: str, steps: tuple[Step, ...]) -> Finding | None:
     """The value itself of a secret that was read stands in what is sent."""
     reached = [
         step for step in steps if (step.program in _REACHING and not any(map(is_local, step.args))) or _speaks(step)
@@ -101,7 +101,7 @@ def sends_value(marks: Store, session_id: str, command: str, steps: tuple[Step, 
     return verdict(f"`{reached[0].program}` is given the value of a secret that this session has read")
 
 
-def tells_value(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -> Finding | None:
+def check_value_in_tool(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -> Finding | None:
     """The same for tools that fetch, and for those of other servers."""
     if call.kind not in ("web", "mcp") or not has_value(marks, session_id, call.input):
         return None
@@ -109,7 +109,7 @@ def tells_value(marks: Store, session_id: str, call: ToolCall, *, tells: bool) -
     return verdict(f"`{call.tool}` is given the value of a secret that this session has read")
 
 
-def told_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:
+def ask_after_secret(marks: Store, session_id: str, teller: str) -> Finding | None:
     """This program or tool sends something; was a secret read before?"""
     names = marks.get(f"session:{session_id}", SECRETS)
     if not isinstance(names, list) or not names:
@@ -127,7 +127,7 @@ def _speaks(step: Step, how: re.Pattern[str] = _REACHES) -> bool:
     return bool(code) and _REACHES.search(code) is not None and how.search(code) is not None
 
 
-def reads_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
+def check_read_of_copy(marks: Store, session_id: str, call: ToolCall, path: str) -> Finding | None:
     """A file to which this session has copied a secret, read by the client's own tool."""
     kept = known_files(marks, session_id).get(path) if call.kind == "read" else None
     return (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from snell.model.context import Context
 from snell.packs.guard.snell_program import NO_PROGRAM, Program, running_program
-from snell.sdk.pack_context import PackContext
 
 _NAMES = ("SNELL_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PIPX_HOME", "UV_TOOL_DIR")
 _TOOLS = {"PIPX_HOME": "/venvs/snell", "UV_TOOL_DIR": "/snell"}  # where these programs put Snell
@@ -32,10 +32,10 @@ class SnellPaths(Struct, frozen=True):
 
 
 _PARTS = ("/config", "/state", "/run")  # of `SNELL_HOME`, which is Snell's as a whole
-NOWHERE = SnellPaths()
+NO_SNELL_PATHS = SnellPaths()
 
 
-def snell_paths(context: PackContext) -> SnellPaths:
+def find_snell_paths(context: Context) -> SnellPaths:
     look = context.env.get
     return _own(context.config, context.state, *(look(name, "") for name in _NAMES))
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from snell.packs.guard.file_lookups import asks_more
+from snell.packs.guard.file_lookups import mark_unrepeatable
 from snell.packs.guard.snell_paths import SnellPaths
 from snell.system.process_table import process_at
 
 
-def is_own_process(number: int, own: SnellPaths) -> bool:
+def is_snell_process(number: int, snell_paths: SnellPaths) -> bool:
     """The daemon, one of its children, or a `snell-hook`; a number below zero is that of their group."""
-    asks_more()
-    daemons = _daemons(own)
+    mark_unrepeatable()
+    daemons = _daemons(snell_paths)
     if number < 0:
         return -number in {os.getpgrp(), *map(_group, daemons)}
     if number == os.getpid() or number in daemons:
@@ -22,10 +22,10 @@ def is_own_process(number: int, own: SnellPaths) -> bool:
     return process is not None and (process.parent in daemons or _name(number) == "snell-hook")
 
 
-def _daemons(own: SnellPaths) -> set[int]:
+def _daemons(snell_paths: SnellPaths) -> set[int]:
     """Who holds the daemon's lock has written its number there; it is not us where the event is decided without it."""
     found = set[int]()
-    for folder in own.folders:
+    for folder in snell_paths.folders:
         for run in (f"{folder}/run", f"{os.path.dirname(folder)}/run"):
             try:
                 with open(f"{run}/daemon.lock", encoding="ascii") as lock:

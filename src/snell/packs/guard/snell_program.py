@@ -16,8 +16,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 import snell
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.sensitive_files import LONGEST_PATTERN
-from snell.packs.guard.shell.known_values import UNKNOWN
 
 _PACKAGES = ("site-packages", "dist-packages")
 _PATTERN = ("*", "?", "[", UNKNOWN)
@@ -36,7 +36,7 @@ class Program(Struct, frozen=True, eq=False):
             return True
         return _is_pattern(bare) and any(_leads_into(bare, place) for place in (*self.folders, *self.files))
 
-    def goes_with(self, path: str) -> bool:
+    def is_deleted_with(self, path: str) -> bool:
         """Deleting or moving this path takes a part of the program along."""
         bare = path.rstrip("/")
         if any(place.startswith(f"{bare}/") for place in self._places):
@@ -47,7 +47,7 @@ class Program(Struct, frozen=True, eq=False):
         """The path is the folder of the environment, or lies in it."""
         return f"{path}/".startswith(self.environment)
 
-    def is_developed(self, path: str, project: str) -> bool:
+    def is_in_own_clone(self, path: str, project: str) -> bool:
         """The session works on the clone that an editable install is read from, and the path lies in that clone."""
         return f"{project}/".startswith(self.clone) and f"{path}/".startswith(self.clone)
 

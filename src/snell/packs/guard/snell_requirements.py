@@ -36,7 +36,7 @@ def plain_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def needed_in(requirement: str) -> str:
+def needed_package(requirement: str) -> str:
     """The name of a package that Snell needs, where the requirement is about one."""
     found = _NAME.match(requirement)
     name = plain_name(found[1]) if found else ""

@@ -10,14 +10,14 @@ from typing import Any
 from snell.model.command_folders import folders_of
 from snell.model.command_lines import Place, places
 from snell.model.tool_names import has_code, names, only_looks, plain_name, runs_other_code
-from snell.packs.guard.judge import Judgement, judge, judge_steps, strictest
-from snell.packs.guard.mcp_tools import commands_of, findings_of, moves, of_notebook, removes
-from snell.packs.guard.not_shell_text import is_for_shell, without_misread
-from snell.packs.guard.patch_files import text_by_file
-from snell.packs.guard.sensitive_files import is_program, runs_by_itself
-from snell.packs.guard.shell.known_values import Value
+from snell.packs.guard.judge import Judgement, judge, judge_steps, merge_judgements
+from snell.packs.guard.known_values import Value
+from snell.packs.guard.mcp_tools import check_tool, equivalent_commands, moves_files, removes_files, split_notebook_cell
+from snell.packs.guard.not_shell_text import drop_misread, is_shell_tool
+from snell.packs.guard.sensitive_files import is_startup_file, is_system_program
+from snell.packs.guard.shell.program_files import text_by_file
 from snell.packs.guard.shell.shell_state import Step
-from snell.packs.guard.snell_paths import NOWHERE, SnellPaths
+from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths
 from snell.sdk.subjects import EditCall, ReadCall, SearchCall, ToolCall, WebCall, WriteCall
 from snell.system.lazy_regex import lazy_regex
 
@@ -40,22 +40,26 @@ _DATABASE = lazy_regex(
 _STATEMENT = lazy_regex(r"\s*(?:drop|truncate|delete|update|alter)\s", re.IGNORECASE)
 
 
-def judge_call(call: ToolCall, cwd: str, home: str, project: str, own: SnellPaths = NOWHERE) -> Judgement:
+def judge_call(
+    call: ToolCall, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS
+) -> Judgement:
     """What a tool other than the shell does, what a tool of an MCP server is told, and any command line in an input."""
     lines = [
-        _judge_place(call, place, folder, home, project or (cwd if folder != cwd else ""), own)
+        _judge_place(call, place, folder, home, project or (cwd if folder != cwd else ""), snell_paths)
         for place in _command_places(call)
         for folder in folders_of(call.input, cwd, home)
     ]
     if call.kind == "mcp":
-        return _mcp(call, lines, cwd, home, project, own)
-    found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, own)
-    starts = [text for path, text in written_by(call, cwd, home).items() if runs_by_itself(path) or is_program(path)]
-    more = [*lines, *(judge(text.text, cwd, home, project, own=own) for text in starts)]
-    return strictest([found, *more]) if more else found
+        return _mcp(call, lines, cwd, home, project, snell_paths)
+    found = judge_steps(tuple(_steps(call, cwd, home)), cwd, home, project, snell_paths)
+    starts = [
+        text for path, text in written_text(call, cwd, home).items() if is_startup_file(path) or is_system_program(path)
+    ]
+    more = [*lines, *(judge(text.text, cwd, home, project, snell_paths=snell_paths) for text in starts)]
+    return merge_judgements([found, *more]) if more else found
 
 
-def carries_line(call: ToolCall) -> bool:
+def has_command_line(call: ToolCall) -> bool:
     """The input of a tool other than a shell holds a command line."""
     return bool(_command_places(call))
 
@@ -70,14 +74,14 @@ def _command_places(call: ToolCall) -> list[Place]:
     ]
 
 
-def _judge_place(call: ToolCall, place: Place, cwd: str, home: str, project: str, own: SnellPaths) -> Judgement:
+def _judge_place(call: ToolCall, place: Place, cwd: str, home: str, project: str, snell_paths: SnellPaths) -> Judgement:
     """One field with a command line, in every way that a tool may read it."""
     texts = dict.fromkeys((place.line, *place.also))
-    found = strictest([judge(text, cwd, home, project, own=own) for text in texts])
-    return found if is_for_shell(call.tool) and not has_code(place.line) else without_misread(found)
+    found = merge_judgements([judge(text, cwd, home, project, snell_paths=snell_paths) for text in texts])
+    return found if is_shell_tool(call.tool) and not has_code(place.line) else drop_misread(found)
 
 
-def written_by(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
+def written_text(call: ToolCall, cwd: str, home: str) -> dict[str, Value]:
     """The files that the call leaves, with the text that it is known to put there."""
     if isinstance(call, WriteCall):
         return {_full(call.path, cwd, home): Value(call.content)} if call.path else {}
@@ -98,7 +102,7 @@ _TELLS = lazy_regex(
 _LONG_PART = lazy_regex(r"/(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w+=%~-]{24,}(?:/|$)")  # more than the name of a page
 
 
-def tells_others(call: ToolCall) -> bool:
+def sends_data(call: ToolCall) -> bool:
     """An address with a query, a message, an upload: what the call says leaves this machine."""
     if isinstance(call, WebCall):
         return _carries(call.url)
@@ -120,7 +124,7 @@ def _method(call: ToolCall) -> str:
     return call.tool.rpartition("__")[2].lower()
 
 
-def path_of(call: ToolCall, cwd: str, home: str) -> str:
+def read_path(call: ToolCall, cwd: str, home: str) -> str:
     """The file that a client's own tool is about."""
     return _full(call.path, cwd, home) if isinstance(call, ReadCall) and call.path else ""
 
@@ -160,30 +164,35 @@ def _is_source(key: str) -> bool:
     return key.startswith(("source", "src"))
 
 
-def _mcp(call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, own: SnellPaths) -> Judgement:
-    found = [*lines, *(Judgement(finding.verdict, (finding,)) for finding in findings_of(call))]
-    steps = [_runs(words, cwd) for words in commands_of(call)]
+def _mcp(
+    call: ToolCall, lines: list[Judgement], cwd: str, home: str, project: str, snell_paths: SnellPaths
+) -> Judgement:
+    found = [*lines, *(Judgement(finding.verdict, (finding,)) for finding in check_tool(call))]
+    steps = [_runs(words, cwd) for words in equivalent_commands(call)]
     writes = _WRITING.search(_method(call)) is not None
     for key, text in _texts(call.input):
         if key in _SQL_KEYS and _DATABASE.search(call.tool.lower()) and _STATEMENT.match(text):
             steps.append(Step("psql", (Value("psql"), Value("-c"), Value(text)), cwd, args=("-c", text)))
         elif key in ("source", "code", "cell") and _NOTEBOOK.search(call.tool):
-            shell, code = of_notebook(text)
+            shell, code = split_notebook_cell(text)
             found.extend(
-                (judge(shell, cwd, home, project, own=own), judge(_as_program(call, code), cwd, home, project, own=own))
+                (
+                    judge(shell, cwd, home, project, snell_paths=snell_paths),
+                    judge(_as_program(call, code), cwd, home, project, snell_paths=snell_paths),
+                )
             )
         elif (key in _CODE_KEYS and not only_looks(call.tool)) or (key == "script" and _BROWSER.search(call.tool)):
-            found.append(judge(_as_program(call, text), cwd, home, project, own=own))
+            found.append(judge(_as_program(call, text), cwd, home, project, snell_paths=snell_paths))
         elif key in _URL_KEYS and not text.startswith("file://"):
             steps.append(_fetches(text, cwd))
         elif _is_path(key) or key in _URL_KEYS:
             path = _full(text.removeprefix("file://"), cwd, home)
-            if removes(call) and key not in ("destination", "target"):
+            if removes_files(call) and key not in ("destination", "target"):
                 steps.append(_runs(("rm", "-rf", path), cwd))
-            elif moves(call) and _is_source(key):
+            elif moves_files(call) and _is_source(key):
                 steps.append(_runs(("mv", path, str(call.input.get("destination") or call.input.get("target"))), cwd))
             steps.append(_writes(path, cwd) if writes and not _is_source(key) else _reads(path, cwd))
-    return strictest([*found, judge_steps(tuple(steps), cwd, home, project, own)])
+    return merge_judgements([*found, judge_steps(tuple(steps), cwd, home, project, snell_paths)])
 
 
 def _as_program(call: ToolCall, code: str) -> str:

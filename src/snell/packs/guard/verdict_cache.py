@@ -6,10 +6,10 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from snell.packs.guard.file_lookups import Noted, noting
+from snell.packs.guard.file_lookups import Lookups, record_lookups
 from snell.packs.guard.judge import Judgement, judge
+from snell.packs.guard.known_values import Value
 from snell.packs.guard.rules import UNREADABLE
-from snell.packs.guard.shell.known_values import Value
 from snell.packs.guard.snell_paths import SnellPaths
 
 MOST = 256
@@ -21,7 +21,7 @@ Key = tuple[str, str, str, str, SnellPaths]
 class _Known(Struct, frozen=True):
     judgement: Judgement
     files: dict[str, Value]
-    noted: Noted
+    noted: Lookups
 
     def holds(self, files: dict[str, Value]) -> bool:
         return self.files == files and self.noted.holds()
@@ -31,15 +31,15 @@ _known: OrderedDict[Key, _Known] = OrderedDict()
 
 
 def cached_judgement(
-    line: str, cwd: str, home: str, project: str, files: dict[str, Value], own: SnellPaths
+    line: str, cwd: str, home: str, project: str, files: dict[str, Value], snell_paths: SnellPaths
 ) -> Judgement:
     """As `judge` says it; from memory while all that it looked at is as it was."""
-    key = (line, cwd, home, project, own)
+    key = (line, cwd, home, project, snell_paths)
     known = _known.get(key)
     if known and known.holds(files):
         return known.judgement
-    with noting() as noted:
-        judgement = judge(line, cwd, home, project, files, own)
+    with record_lookups() as noted:
+        judgement = judge(line, cwd, home, project, files, snell_paths)
     if noted.is_all and len(line) <= LONGEST_LINE and not _ran_out(judgement):
         _known[key] = _Known(judgement, files, noted)
         if len(_known) > MOST:

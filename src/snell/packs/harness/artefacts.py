@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
 from snell.packs.harness.expectations import Expectation, expectation_of
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 
 MOST_FILES = 1_000
 SLACK_MS = 2_000  # clocks of disks tick slowly
@@ -31,7 +31,7 @@ NEXT_STEPS = (
 
 
 @judges("SubagentStop")
-def artefacts(event: Event, context: PackContext) -> Deny | None:
+def artefacts(event: Event, context: Context) -> Deny | None:
     """Send a sub-agent back for what is missing."""
     if event.payload.get("agent_type") == "":
         return None  # one of the client's own, such as the one that compacts: nobody sent it for anything
@@ -56,7 +56,7 @@ def artefacts(event: Event, context: PackContext) -> Deny | None:
 
 
 @informs("PostToolUse", kind="agent")
-def delivered(event: Event, context: PackContext) -> Note | None:
+def delivered(event: Event, context: Context) -> Note | None:
     """Name the report, and what comes next, to the agent that sent for it."""
     errand = expectation_of(event, context)
     if not _is_expected(event.cwd, context, errand):
@@ -84,18 +84,18 @@ def _fitting(cwd: str, pattern: str) -> Iterator[str]:
         return
 
 
-def _is_asked_for(context: PackContext, errand: Expectation) -> bool:
+def _is_asked_for(context: Context, errand: Expectation) -> bool:
     """Did somebody say that files should come: the user, by patterns of their own, or who sent the sub-agent?"""
     if _texts(context.options.get("report")) != USUAL_REPORT or _texts(context.options.get("data")) != USUAL_DATA:
         return True
     return errand.is_for_files is not False
 
 
-def _named(context: PackContext, *options: str) -> str:
+def _named(context: Context, *options: str) -> str:
     return " or ".join(f"`{pattern}`" for name in options for pattern in _texts(context.options.get(name)))
 
 
-def _is_expected(cwd: str, context: PackContext, errand: Expectation) -> bool:
+def _is_expected(cwd: str, context: Context, errand: Expectation) -> bool:
     """Is one of the folders there, into which something should come? A pattern that names none speaks of this one."""
     if not _is_asked_for(context, errand):
         return False

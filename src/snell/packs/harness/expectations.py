@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from snell.model.context import Context
 from snell.model.events import Event, text_in
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.system.lazy_regex import lazy_regex
 from snell.system.wall_clock import now_ms
 
@@ -38,7 +38,7 @@ class Expectation(Struct, frozen=True):
 
 
 @informs("SessionStart")
-def begin(event: Event, context: PackContext) -> None:
+def begin(event: Event, context: Context) -> None:
     """What was there before the session is nobody's work in it."""
     scope = _scope(event)
     if context.marks.get(scope, BEGAN) is None:
@@ -46,7 +46,7 @@ def begin(event: Event, context: PackContext) -> None:
 
 
 @informs("PreToolUse", kind="agent")
-def send(event: Event, context: PackContext) -> None:
+def send(event: Event, context: Context) -> None:
     """A sub-agent is sent out."""
     asked = " ".join(text_in(event.tool_input, name) for name in ("prompt", "description", "task", "instructions"))
     names = _folders(context)
@@ -61,7 +61,7 @@ def send(event: Event, context: PackContext) -> None:
 
 
 @informs("SubagentStart")
-def start(event: Event, context: PackContext) -> None:
+def start(event: Event, context: Context) -> None:
     """The sub-agent that was sent out first, of this type, is the one that starts."""
     kind, waiting = text_in(event.payload, "agent_type"), _waiting(event, context)
     errand = next((each for each in waiting if each.get("type") == kind), waiting[0] if waiting else None)
@@ -71,7 +71,7 @@ def start(event: Event, context: PackContext) -> None:
         context.marks.put(_scope(event), ERRANDS, [each for each in waiting if each is not errand])
 
 
-def expectation_of(event: Event, context: PackContext) -> Expectation:
+def expectation_of(event: Event, context: Context) -> Expectation:
     """Of the sub-agent that this event is about."""
     known = context.marks.get(_scope(event), f"{AGENT}{event.agent_id}")
     if not isinstance(known, dict):
@@ -82,7 +82,7 @@ def expectation_of(event: Event, context: PackContext) -> Expectation:
     return Expectation(began if isinstance(began, int) else 0, asked if isinstance(asked, bool) else None)
 
 
-def _folders(context: PackContext) -> list[str]:
+def _folders(context: Context) -> list[str]:
     """The folders that the patterns name: a prompt with one of them speaks of what should come into it."""
     patterns = [
         each for name in ("report", "data") for each in context.options.get(name) or () if isinstance(each, str)
@@ -90,7 +90,7 @@ def _folders(context: PackContext) -> list[str]:
     return [first for pattern in patterns if (first := pattern.partition("/")[0]) and not set("*?[") & set(first)]
 
 
-def _waiting(event: Event, context: PackContext) -> list[dict[str, Any]]:
+def _waiting(event: Event, context: Context) -> list[dict[str, Any]]:
     found = context.marks.get(_scope(event), ERRANDS)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 

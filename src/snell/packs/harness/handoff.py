@@ -8,16 +8,16 @@ Instead  Raise `handoff_tokens`. The number comes from the client's status line,
 
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 
 TOLD, USAGE = "harness/handoff", "context_usage"
 
 
 @informs("PostToolUse", "UserPromptSubmit")
-def handoff(event: Event, context: PackContext) -> Note | None:
+def handoff(event: Event, context: Context) -> Note | None:
     """Ask for a hand-over when the context is nearly full."""
     scope = f"session:{event.session_id}"
     if not is_due(context.marks.get(scope, USAGE), context) or context.marks.get(scope, TOLD):
@@ -28,7 +28,7 @@ def handoff(event: Event, context: PackContext) -> Note | None:
     )
 
 
-def is_due(usage: Any, context: PackContext) -> bool:
+def is_due(usage: Any, context: Context) -> bool:
     tokens = usage.get("tokens") if isinstance(usage, dict) else usage
     if context.env.get("SNELL_DEBUG_HANDOFF"):
         return True

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from snell.llm.untrusted_text import RULES, fence
+from snell.model.context import Context
 from snell.model.effects import Deny, Note, Tell
 from snell.model.events import Event
 from snell.packs.harness.last_message import last_message
 from snell.packs.harness.promise_loop import MARK, Loop, end_loop, loop_of, save_loop
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Turn
 from snell.system.files import FileError, read_capped
 from snell.work.supervisor_state import SUPERVISOR, ask_for_restart, take_over
@@ -33,7 +33,7 @@ LONGEST_OBJECTIVE = 2_000
 
 
 @judges("Stop")
-def promise(turn: Turn, event: Event, context: PackContext) -> Deny | Tell | None:
+def promise(turn: Turn, event: Event, context: Context) -> Deny | Tell | None:
     """Send the agent back while its promise is not kept; say how the loop ended."""
     loop = loop_of(event.session_id, context.marks)
     said = last_message(turn, event) if loop else ""
@@ -60,7 +60,7 @@ def _ending(loop: Loop, said: str) -> str:
     return ""
 
 
-def _cap(client: str, context: PackContext) -> int:
+def _cap(client: str, context: Context) -> int:
     """How often in a row this client can be sent back; 0 where it has no cap."""
     usual = CAPS.get(client, 0)
     try:
@@ -69,7 +69,7 @@ def _cap(client: str, context: PackContext) -> int:
         return usual
 
 
-def _at_the_cap(cap: int, loop: Loop, event: Event, context: PackContext) -> str:
+def _at_the_cap(cap: int, loop: Loop, event: Event, context: Context) -> str:
     """The client would end the turn now whatever it is told; only a supervisor can start another one."""
     ended = f"this client ends a turn after {cap} held stops"
     if not context.env.get(SUPERVISOR):
@@ -81,7 +81,7 @@ def _at_the_cap(cap: int, loop: Loop, event: Event, context: PackContext) -> str
 
 
 @informs("SessionStart")
-def next_window(event: Event, context: PackContext) -> Note | None:
+def next_window(event: Event, context: Context) -> Note | None:
     """Under `snell run` the loop of a window that was replaced goes on in the next one."""
     if not take_over(event, context.marks, context.env, MARK):
         return None
@@ -91,19 +91,19 @@ def next_window(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def worked(event: Event, context: PackContext) -> None:
+def worked(event: Event, context: Context) -> None:
     """A client's own count of held stops begins anew with every tool call."""
     _count_anew(event, context)
 
 
-def _count_anew(event: Event, context: PackContext) -> None:
+def _count_anew(event: Event, context: Context) -> None:
     loop = loop_of(event.session_id, context.marks)
     if loop and loop.in_a_row:
         save_loop(event.session_id, replace(loop, in_a_row=0), context.marks)
 
 
 @informs("UserPromptSubmit")
-def begin(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
+def begin(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """`/harness OBJECTIVE` starts a loop; every prompt lets the client's own count begin anew."""
     if not prompt.text.strip().startswith(f"{COMMAND} "):
         _count_anew(event, context)
@@ -118,14 +118,14 @@ def begin(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
     )
 
 
-def _be_told(prompt: str, event: Event, context: PackContext) -> None:
+def _be_told(prompt: str, event: Event, context: Context) -> None:
     """A loop that was begun without an objective has the next prompt for one."""
     loop = loop_of(event.session_id, context.marks)
     if loop and not loop.objective and prompt:
         save_loop(event.session_id, replace(loop, objective=prompt[:LONGEST_OBJECTIVE]), context.marks)
 
 
-def continuation(loop: Loop, cwd: str, context: PackContext) -> str:
+def continuation(loop: Loop, cwd: str, context: Context) -> str:
     """What the agent is told when it is sent back."""
     objective = f"The objective: {loop.objective}" if loop.objective else "The objective is what you were asked to do."
     lines = [
@@ -137,7 +137,7 @@ def continuation(loop: Loop, cwd: str, context: PackContext) -> str:
     return "\n".join([*lines, *_mission(cwd, context)])
 
 
-def _mission(cwd: str, context: PackContext) -> list[str]:
+def _mission(cwd: str, context: Context) -> list[str]:
     """What the project's files say of the mission: only where its owner trusts it, and fenced."""
     if not context.is_trusted:
         return []

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 
-from snell.model.mark_scopes import persistent_scope
+from snell.model.events import persistent_scope
 from snell.model.protocols import Store
 
 MARK = "harness/loop"

@@ -13,11 +13,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Deny
 from snell.model.events import Event
 from snell.redact import redact_data
 from snell.sdk.decorators import judges, watches
-from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped, write_atomically
 
 PREVIEW = 4_000
@@ -25,7 +25,7 @@ LARGEST = 2_000_000
 
 
 @watches("PostToolUse", kind="agent", when={"keep_subagent_output": True}, waits=True)
-def keep(event: Event, context: PackContext) -> None:
+def keep(event: Event, context: Context) -> None:
     """Keep a sub-agent's answer, and a summary of it."""
     folder = _folder(event, context)
     if folder is None:
@@ -38,7 +38,7 @@ def keep(event: Event, context: PackContext) -> None:
 
 
 @judges("PreToolUse", kind="agent", when={"reuse_subagent_output": True})
-def reuse(event: Event, context: PackContext) -> Deny | None:
+def reuse(event: Event, context: Context) -> Deny | None:
     """Refuse to ask a sub-agent what it has answered."""
     folder = _folder(event, context)
     if folder is None:
@@ -71,7 +71,7 @@ def text_of(value: Any) -> str:
     return ""
 
 
-def _folder(event: Event, context: PackContext) -> Path | None:
+def _folder(event: Event, context: Context) -> Path | None:
     if not context.state or not event.tool_input:
         return None
     project = os.path.realpath(context.project_dir or event.cwd) if context.project_dir or event.cwd else ""

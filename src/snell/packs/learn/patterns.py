@@ -11,11 +11,11 @@ from pathlib import Path
 from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.packs.learn.report import QUESTIONS, WRITTEN
 from snell.redact import redact
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 LIMIT = 60.0  # seconds for the model; nobody waits for it
@@ -29,7 +29,7 @@ _SYSTEM = (
 
 
 @watches("PreCompact", "SessionEnd", when={"patterns": "model"}, timeout=LIMIT, waits=True)
-def patterns(event: Event, context: PackContext) -> None:
+def patterns(event: Event, context: Context) -> None:
     """Add the patterns that a model sees in the report."""
     path = context.marks.get(WRITTEN, event.session_id)
     if not isinstance(path, str):

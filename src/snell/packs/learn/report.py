@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from snell.model.context import Context
 from snell.model.effects import Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.packs.learn.session_counts import SessionCounts, count_session
 from snell.redact import redact_data
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 
 SHOWN = 12
 LONGEST = 200
@@ -37,7 +37,7 @@ WRITTEN = "learn/written"  # reports that a model has not read yet, by session
 
 
 @informs("PreCompact", "SessionEnd", timeout=10, waits=True)
-def report(event: Event, context: PackContext) -> Tell | None:
+def report(event: Event, context: Context) -> Tell | None:
     """Write a report of the session so far, and say where it is."""
     text = redact_data(report_of(event, _happened(event, context), str(context.options.get("agent") or "@learn")))
     folder = Path(os.path.expanduser(str(context.options.get("folder") or "~/.claude/flow-reports")))
@@ -76,7 +76,7 @@ def report_of(event: Event, happened: SessionCounts, agent: str) -> str:
     return "\n".join([*lines, "", f"Hand this to {agent} to make something of it.", ""])
 
 
-def _happened(event: Event, context: PackContext) -> SessionCounts:
+def _happened(event: Event, context: Context) -> SessionCounts:
     database = context.database
     if database is None:
         return SessionCounts()

@@ -10,17 +10,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.model.command_folders import folders_of
-from snell.model.events import Event, text_in
-from snell.model.mark_scopes import persistent_scope
+from snell.model.context import Context
+from snell.model.events import Event, persistent_scope, text_in
 from snell.packs.ledger.value_preview import preview
-from snell.records.call_ids import safe
-from snell.records.idempotency import Identity, args_hash, deed_of, identity_of, key_of, scope_of, sha_of
-from snell.records.ledger import LONGEST_BODY, PREVIEW
-from snell.records.side_effects import Found, Rule, classify
+from snell.records.idempotency import Identity, action_of, args_hash, identity_of, key_of, scope_of, sha_of
+from snell.records.ledger import LONGEST_BODY, PREVIEW, safe_id
+from snell.records.side_effects import Classification, Rule, classify
 from snell.redact import redact, redact_data
-from snell.sdk.pack_context import PackContext
 from snell.shell.effects import Effects, effects_of
-from snell.system.json_values import plain
+from snell.system.json_output import json_value
 from snell.system.mcp_tool_schemas import learned_tool
 from snell.system.wall_clock import now_ms
 from snell.work.runs import MARK
@@ -51,7 +49,7 @@ class NamedCall(Struct, frozen=True):
         return key_of(self.run_id, self.tool, self.hashed, self.scope, self.call_id)
 
 
-def name_call(event: Event, context: PackContext) -> NamedCall:
+def name_call(event: Event, context: Context) -> NamedCall:
     """
     Everything that finding a call again needs; nothing that is slow to find out.
 
@@ -62,11 +60,11 @@ def name_call(event: Event, context: PackContext) -> NamedCall:
     session = _known(event.session_id)
     run = context.env.get("SNELL_RUN_ID") or context.marks.get(persistent_scope(event.session_id), MARK)
     run = _known(run) if isinstance(run, str) and run else session
-    tool, begins, deed = _about(event.tool_name or event.tool)
+    tool, begins, action = _about(event.tool_name or event.tool)
     given = payload.get("tool_input")
     hashed = args_hash(given, tool.raw)
-    scope = scope_of(tool.raw, given, hashed) if deed else hashed
-    call_id = f"{session}/{safe(event.tool_use_id) or context.decision_id}"
+    scope = scope_of(tool.raw, given, hashed) if action else hashed
+    call_id = f"{session}/{safe_id(event.tool_use_id) or context.decision_id}"
     place = folders_of(given, event.cwd, os.path.expanduser("~"))[0] if event.kind == "shell" else ""
     return NamedCall(call_id, run, session, tool, hashed, sha_of(f"{run}{begins}{hashed}|{scope}"), scope, place=place)
 
@@ -75,20 +73,20 @@ def name_call(event: Event, context: PackContext) -> NamedCall:
 def _about(tool: str) -> tuple[Identity, str, str]:
     """A tool, how the key of a call of it goes on after the run, and what a call of it does."""
     found = identity_of(tool)
-    return found, f"|{found.namespace}|{found.name}|", deed_of(found.raw)
+    return found, f"|{found.namespace}|{found.name}|", action_of(found.raw)
 
 
-def name_call_fully(event: Event, context: PackContext) -> NamedCall:
+def name_call_fully(event: Event, context: Context) -> NamedCall:
     """With its effort. Before a transaction begins: it may have to be read from the same database."""
     return replace(name_call(event, context), effort=_effort(event, context))
 
 
 class CallDescription(Struct, frozen=True):
-    found: Found
+    found: Classification
     paths: tuple[str, ...] = ()
 
 
-def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: PackContext) -> CallDescription:
+def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context: Context) -> CallDescription:
     """What the call may change, as far as that can be told before it runs."""
     effects = _effects(event)
     found = classify(
@@ -102,7 +100,7 @@ def describe_call(event: Event, tool: Identity, rules: tuple[Rule, ...], context
     return CallDescription(found, effects.paths[:MOST_PATHS] if effects and is_here else _written(event))
 
 
-def _hints(event: Event, context: PackContext) -> Mapping[str, Any] | None:
+def _hints(event: Event, context: Context) -> Mapping[str, Any] | None:
     """What the server says of its tool: with the call, or when it was last asked."""
     given = event.payload.get("tool_annotations")
     if isinstance(given, Mapping) or event.kind != "mcp":
@@ -157,7 +155,7 @@ def correlation_of(response: Any) -> str:
         for name in _CORRELATION:
             value = place.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-                return safe(str(value))
+                return safe_id(str(value))
     return ""
 
 
@@ -185,17 +183,17 @@ def body_of(value: Any) -> Body:
     """What may be kept of an input or an output: redacted, and cut where it is very long."""
     if value is None:
         return Body("", 0)
-    whole = plain(value)
+    whole = json_value(value)
     size = len(whole) if isinstance(whole, str) else len(msgspec.json.encode(_encodable(whole)))
     clean = redact_data(whole, LONGEST_BODY)
     text = clean if isinstance(clean, str) else msgspec.json.encode(clean).decode()
     return Body(text if len(text) <= 2 * LONGEST_BODY else f"{text[:LONGEST_BODY]}… [cut]", size)
 
 
-_known = lru_cache(maxsize=1024)(safe)  # sessions and runs come again with every call
+_known = lru_cache(maxsize=1024)(safe_id)  # every call repeats its session and run
 
 
-def began_at(context: PackContext) -> int:
+def began_at(context: Context) -> int:
     """When the event came: the id of a decision begins with it."""
     text = context.decision_id.partition("-")[0]
     try:
@@ -204,19 +202,19 @@ def began_at(context: PackContext) -> int:
         return now_ms()
 
 
-def _effort(event: Event, context: PackContext) -> str:
+def _effort(event: Event, context: Context) -> str:
     """Which effort this belongs to, where one is known."""
     kept = context.marks.get(f"session:{event.session_id}", "effort")
     named_so = kept.get("id") if isinstance(kept, dict) else kept
-    return safe(str(named_so or context.env.get("SNELL_EFFORT") or ""))
+    return safe_id(str(named_so or context.env.get("SNELL_EFFORT") or ""))
 
 
 def who(event: Event) -> str:
-    return safe(event.agent_id or text_in(event.payload, "agent_type"))
+    return safe_id(event.agent_id or text_in(event.payload, "agent_type"))
 
 
 def _short(value: Any, longest: int) -> str:
-    clean = redact_data(plain(preview(value)), longest)
+    clean = redact_data(json_value(preview(value)), longest)
     if isinstance(clean, str):
         return clean
     text = "" if clean is None else msgspec.json.encode(clean).decode()

@@ -9,6 +9,7 @@ Instead  `snell ledger release ID` frees a call; a rule in `ledger.toml` lets a 
 
 from msgspec.structs import replace
 
+from snell.model.context import Context
 from snell.model.effects import Ask, Deny, Note, Tell
 from snell.model.errors import StoreError
 from snell.model.events import Event
@@ -16,20 +17,18 @@ from snell.model.protocols import Database, Transaction
 from snell.packs.ledger.call_description import NamedCall, describe_call, error_of, name_call, preview_of
 from snell.packs.ledger.claimed_keys import hold
 from snell.packs.ledger.policies import Rules, rules_for
-from snell.records import claims, lost_ledger, resume
+from snell.records import claims, crash_points, lost_ledger, resume
 from snell.records.claims import Claim, Receipt
-from snell.records.crash_points import reach
-from snell.records.resume import Resumed
+from snell.records.resume import ResumeResult
 from snell.records.side_effects import Rule
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 
 LONG_AGO_MS = 600_000  # no client lets a tool run for longer
 
 
 @judges("PreToolUse", when={"mode": "durable"}, on_failure="block")
-def once(event: Event, context: PackContext) -> Deny | Ask | None:
+def once(event: Event, context: Context) -> Deny | Ask | None:
     """Claim a call, or refuse it."""
     if context.database is None:
         return _closed("there is no database")
@@ -37,17 +36,17 @@ def once(event: Event, context: PackContext) -> Deny | Ask | None:
     if rules.problem:
         return _closed(rules.problem)
     which = name_call(event, context)
-    reach("before claim")
+    crash_points.notify("before claim")
     try:
         answer = _claimed(context.database, event, context, which, rules)
     except StoreError as error:
         return _closed(str(error))
-    reach("after claim")
+    crash_points.notify("after claim")
     return answer
 
 
 @informs("PostToolUse", "PostToolUseFailure", when={"mode": "durable"})
-def receipt(event: Event, context: PackContext) -> Tell | None:
+def receipt(event: Event, context: Context) -> Tell | None:
     """Keep what a call brought before anybody acts on it."""
     if context.database is None or not event.tool_use_id:
         return None
@@ -55,17 +54,17 @@ def receipt(event: Event, context: PackContext) -> Tell | None:
     failed = error_of(event)
     status, body = "succeeded" if failed is None else "failed", preview_of(event, failed)
     kept = Receipt(tool_call_id=which.call_id, run_id=which.run_id, at=now_ms(), status=status, body=body)
-    reach("before receipt")
+    crash_points.notify("before receipt")
     try:
         claims.put_receipt(context.database, kept)
     except StoreError as error:
         return Tell(f"the ledger could not keep what `{which.tool.raw}` brought: {error}")
-    reach("after receipt")
+    crash_points.notify("after receipt")
     return None
 
 
 @informs("SessionStart", matcher="startup|resume", when={"mode": "durable"})
-def resumed(event: Event, context: PackContext) -> Note | Tell | None:
+def resumed(event: Event, context: Context) -> Note | Tell | None:
     """Settle what an earlier process left open, and say what nobody knows."""
     if context.database is None:
         return None
@@ -85,16 +84,14 @@ def resumed(event: Event, context: PackContext) -> Note | Tell | None:
     )
 
 
-def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[Resumed, str]:
+def _taken_up(tx: Transaction, event: Event, which: NamedCall) -> tuple[ResumeResult, str]:
     lost = lost_ledger.lost_ledger(tx)
     if lost and event.payload.get("source") == "startup" and which.run_id == which.session_id:
-        lost_ledger.begin_since(tx, which.run_id)
+        lost_ledger.record_new_run(tx, which.run_id)
     return resume.resume(tx, which.run_id, now_ms()), lost
 
 
-def _claimed(
-    database: Database, event: Event, context: PackContext, which: NamedCall, known: Rules
-) -> Deny | Ask | None:
+def _claimed(database: Database, event: Event, context: Context, which: NamedCall, known: Rules) -> Deny | Ask | None:
     rules = known.rules
     starts_anew = event.kind == "agent" or (known.may_relaunch and _relaunches(event, which, rules, context))
     key = which.with_nonce() if starts_anew else which.key
@@ -108,9 +105,9 @@ def _claimed(
 
 
 def _contested(
-    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]
+    tx: Transaction, wanted: Claim, event: Event, which: NamedCall, context: Context, rules: tuple[Rule, ...]
 ) -> Deny | Ask | None:
-    if (lost := lost_ledger.concerns(tx, which.run_id)) and _happens_once(event, which, context, rules):
+    if (lost := lost_ledger.loss_for_run(tx, which.run_id)) and _happens_once(event, which, context, rules):
         return _forgotten(which, lost)
     wanted = _in_its_place(tx, wanted, which)
     other = claims.claim(tx, wanted)
@@ -147,7 +144,7 @@ def _on_a_repeat(
     other: Claim,
     event: Event,
     which: NamedCall,
-    context: PackContext,
+    context: Context,
     rules: tuple[Rule, ...],
 ) -> Deny | Ask | None:
     if not _happens_once(event, which, context, rules):
@@ -169,7 +166,7 @@ def _on_a_repeat(
     )
 
 
-def _happens_once(event: Event, which: NamedCall, context: PackContext, rules: tuple[Rule, ...]) -> bool:
+def _happens_once(event: Event, which: NamedCall, context: Context, rules: tuple[Rule, ...]) -> bool:
     return describe_call(event, which.tool, rules, context).found.replay == "REPLAY_EXACT"
 
 
@@ -203,7 +200,7 @@ def _closed(why: str) -> Deny:
     )
 
 
-def _claim(which: NamedCall, key: str, context: PackContext) -> Claim:
+def _claim(which: NamedCall, key: str, context: Context) -> Claim:
     return Claim(
         run_id=which.run_id,
         key=key,
@@ -215,7 +212,7 @@ def _claim(which: NamedCall, key: str, context: PackContext) -> Claim:
     )
 
 
-def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], context: PackContext) -> bool:
+def _relaunches(event: Event, which: NamedCall, rules: tuple[Rule, ...], context: Context) -> bool:
     return describe_call(event, which.tool, rules, context).found.replay == "RELAUNCH"
 
 

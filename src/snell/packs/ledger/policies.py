@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from snell.model.context import Context
 from snell.model.errors import SettingsError
 from snell.records.side_effects import Rule
-from snell.sdk.pack_context import PackContext
 from snell.system.files import FileError, read_capped
 
 BASE = Path(__file__).with_name("policy.toml")
@@ -40,7 +40,7 @@ MOST_KNOWN = 64  # sets of files
 _known: dict[tuple[str, ...], Rules] = {}
 
 
-def rules_for(context: PackContext) -> Rules:
+def rules_for(context: Context) -> Rules:
     """The rules that count here: overlays in their order, then our own."""
     paths = _paths(context)
     known, stamps = _known.get(paths), _stamps(paths[:-1])  # our own file does not change
@@ -76,7 +76,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     return rules
 
 
-def _paths(context: PackContext) -> tuple[str, ...]:
+def _paths(context: Context) -> tuple[str, ...]:
     """An overlay that is named has to be there; those beside the settings may be."""
     named = context.options.get("policies")
     chosen = [os.path.expanduser(each) for each in named if isinstance(each, str)] if named else []

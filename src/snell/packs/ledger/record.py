@@ -8,6 +8,7 @@ Instead  `snell ledger list`, `show`, `stats` and `export` tell it. `[pack.ledge
 
 import msgspec
 
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.model.protocols import Transaction
 from snell.packs.ledger import call_durations
@@ -29,12 +30,10 @@ from snell.packs.ledger.call_description import (
 )
 from snell.packs.ledger.claimed_keys import key_held
 from snell.packs.ledger.policies import rules_for
-from snell.records import claims, ledger, resume
+from snell.records import claims, crash_points, ledger, resume
 from snell.records.claims import Receipt
-from snell.records.crash_points import reach
 from snell.records.ledger import Call, End
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 from snell.work import runs
 
@@ -42,7 +41,7 @@ NOTHING = Body("", 0)
 
 
 @watches("PreToolUse", batches=True)
-def begun(event: Event, context: PackContext) -> None:
+def begun(event: Event, context: Context) -> None:
     """A call is about to run, or was refused."""
     if context.database is None:
         return
@@ -50,13 +49,13 @@ def begun(event: Event, context: PackContext) -> None:
     call_durations.start(who_what.call_id)
     about = describe_call(event, who_what.tool, rules_for(context).rules, context)
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
-    reach("before row")
+    crash_points.notify("before row")
     context.database.run(lambda tx: _begin(tx, event, context, who_what, about, request))
-    reach("after row")
+    crash_points.notify("after row")
 
 
 def _begin(
-    tx: Transaction, event: Event, context: PackContext, which: NamedCall, about: CallDescription, request: Body
+    tx: Transaction, event: Event, context: Context, which: NamedCall, about: CallDescription, request: Body
 ) -> None:
     key = key_held(which)
     call = _call(tx, event, context, which, about, request, key)
@@ -78,7 +77,7 @@ def _has_happened(tx: Transaction, which: NamedCall, key: str) -> bool:
 
 
 @watches("PostToolUse", "PostToolUseFailure", batches=True)
-def ended(event: Event, context: PackContext) -> None:
+def ended(event: Event, context: Context) -> None:
     """A call has ended."""
     if context.database is None:
         return
@@ -87,15 +86,15 @@ def ended(event: Event, context: PackContext) -> None:
     request = body_of(event.payload.get("tool_input")) if context.options.get("keep_input") else NOTHING
     answer = event.payload.get("error") if event.name == "PostToolUseFailure" else event.tool_response
     response = body_of(answer) if context.options.get("keep_output") else NOTHING
-    reach("before settling")
+    crash_points.notify("before settling")
     context.database.run(lambda tx: _end(tx, event, context, which, about, request, response))
-    reach("after settling")
+    crash_points.notify("after settling")
 
 
 def _end(
     tx: Transaction,
     event: Event,
-    context: PackContext,
+    context: Context,
     which: NamedCall,
     about: CallDescription,
     request: Body,
@@ -136,7 +135,7 @@ def _end(
 
 
 @watches("PermissionDenied", batches=True)
-def refused(event: Event, context: PackContext) -> None:
+def refused(event: Event, context: Context) -> None:
     """The client itself, or its user, said no."""
     if context.database is None or not event.tool_use_id:
         return
@@ -152,7 +151,7 @@ def refused(event: Event, context: PackContext) -> None:
 
 
 @watches("SessionStart", matcher="startup|resume", when={"mode": "audit"}, batches=True)
-def abandoned(event: Event, context: PackContext) -> None:
+def abandoned(event: Event, context: Context) -> None:
     """Calls of an earlier process that never came back are abandoned."""
     if context.database is not None:
         run_id = name_call(event, context).run_id
@@ -162,7 +161,7 @@ def abandoned(event: Event, context: PackContext) -> None:
 def _call(
     tx: Transaction,
     event: Event,
-    context: PackContext,
+    context: Context,
     which: NamedCall,
     about: CallDescription,
     request: Body,

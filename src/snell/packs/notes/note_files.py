@@ -4,25 +4,25 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.sdk.pack_context import PackContext
+from snell.model.context import Context
 from snell.system.files import FileError, read_capped
 
 LARGEST = 32_000
 LOCAL, RESTORE = "LOCAL.md", "RECLAUDE.md"
 
 
-def local_notes(cwd: str, context: PackContext) -> list[str]:
+def local_notes(cwd: str, context: Context) -> list[str]:
     """The user's LOCAL.md, then the project's, each with its source."""
     own = [f"Notes of the user ({path}):\n{text}" for path, text in _own(LOCAL, context)]
     return [*own, *_of_project(cwd, context)]
 
 
-def restore_notes(context: PackContext) -> list[str]:
+def restore_notes(context: Context) -> list[str]:
     """What the user wants the model to know again after a compaction."""
     return [f"Rules of the user ({path}):\n{text}" for path, text in _own(RESTORE, context)]
 
 
-def _own(name: str, context: PackContext) -> Iterator[tuple[str, str]]:
+def _own(name: str, context: Context) -> Iterator[tuple[str, str]]:
     home = context.env.get("HOME") or os.path.expanduser("~")
     folders = [context.config] if context.config else []
     for folder in (*folders, Path(home, ".claude")):
@@ -31,7 +31,7 @@ def _own(name: str, context: PackContext) -> Iterator[tuple[str, str]]:
             return
 
 
-def _of_project(cwd: str, context: PackContext) -> Iterator[str]:
+def _of_project(cwd: str, context: Context) -> Iterator[str]:
     """Only what its owner trusts, and fenced: it informs, it does not command."""
     if not context.trusts_notes or not cwd:
         return

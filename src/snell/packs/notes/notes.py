@@ -10,11 +10,11 @@ Instead  Empty the files, or switch off `notes`.
 
 import re
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.notes.note_files import local_notes, restore_notes
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Session
 from snell.sdk.words import tokenize
 
@@ -23,7 +23,7 @@ LONGEST = 10_000  # characters of a prompt that are listened to
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """LOCAL.md with the first prompt of a session, and when the prompt asks where we were."""
     scope = f"session:{event.session_id}"
     is_first = not context.marks.get(scope, FIRST)
@@ -45,7 +45,7 @@ _without_notes: set[_Looked] = set()  # sessions whose first call found none, an
 
 
 @informs("PreToolUse", timeout=3)
-def with_the_first_call(event: Event, context: PackContext) -> Note | None:
+def with_the_first_call(event: Event, context: Context) -> Note | None:
     """LOCAL.md with the first tool call, in a client that tells nobody of prompts."""
     scope = f"session:{event.session_id}"
     looked = (
@@ -69,7 +69,7 @@ def with_the_first_call(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("PreCompact", timeout=3)
-def before_compaction(event: Event, context: PackContext) -> Note | None:
+def before_compaction(event: Event, context: Context) -> Note | None:
     """What the summary must keep; clients that cannot take it get it with the next prompt."""
     context.marks.put(f"session:{event.session_id}", LOST, True)
     kept = restore_notes(context)
@@ -78,7 +78,7 @@ def before_compaction(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("SessionStart", matcher="compact", timeout=3)
-def after_compaction(session: Session, event: Event, context: PackContext) -> Note | None:
+def after_compaction(session: Session, event: Event, context: Context) -> Note | None:
     """The same again for the model that has just lost its context."""
     context.marks.drop(f"session:{event.session_id}", LOST)
     return _note([*local_notes(event.cwd, context), *restore_notes(context), *rules(context)])
@@ -100,7 +100,7 @@ def _plain(text: str) -> str:
     return text.lower().replace("’", "").replace("'", "")
 
 
-def rules(context: PackContext) -> list[str]:
+def rules(context: Context) -> list[str]:
     given = context.options.get("rules", ())
     lines = [f"- {each}" for each in given if isinstance(each, str) and each.strip()]
     return ["Rules:\n" + "\n".join(lines)] if lines else []

@@ -14,11 +14,11 @@ from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import outcome_of_text
+from snell.model.context import Context
 from snell.model.effects import Deny, Note, Tell
 from snell.model.errors import HookError
 from snell.model.events import Event
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Turn
 from snell.system.git_readonly import changed_files
 
@@ -32,7 +32,7 @@ _SYSTEM = (
 
 
 @judges("Stop", when={"commit_point": "script"}, waits=True)
-def commit_point(turn: Turn, event: Event, context: PackContext) -> Deny | None:
+def commit_point(turn: Turn, event: Event, context: Context) -> Deny | None:
     """Ask for a commit when a turn ends with tracked changes."""
     stat = _changes(turn, event, context)
     instead = "commit them if this is a good point, else say why not"
@@ -40,7 +40,7 @@ def commit_point(turn: Turn, event: Event, context: PackContext) -> Deny | None:
 
 
 @informs("Stop", when={"commit_point": "model"}, waits=True, timeout=MODEL_LIMIT + 5)
-def commit_point_by_model(turn: Turn, event: Event, context: PackContext) -> list[Note | Tell]:
+def commit_point_by_model(turn: Turn, event: Event, context: Context) -> list[Note | Tell]:
     """Let a model say whether it is time for a commit when a turn ends with tracked changes."""
     stat = _changes(turn, event, context)
     if not stat:
@@ -54,7 +54,7 @@ def commit_point_by_model(turn: Turn, event: Event, context: PackContext) -> lis
     return [each for each in outcome_of_text(answer, event, begins="{").effects if isinstance(each, Note | Tell)]
 
 
-def _changes(turn: Turn, event: Event, context: PackContext) -> str:
+def _changes(turn: Turn, event: Event, context: Context) -> str:
     """What changed, if it is time to speak of it; then it was spoken of."""
     if turn.is_continuation or not event.cwd:
         return ""

@@ -10,10 +10,10 @@ Instead  Say it in other words, put it in backticks, or change `[pack.nudges.rou
 from collections.abc import Mapping
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Note, Tell
 from snell.packs.nudges.routes import DOCUMENTS, asks_for_commit, is_meta, route_of
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt
 
 DOCUMENT_RULES = (
@@ -31,7 +31,7 @@ LONGEST = 10_000  # characters; whoever pastes more than that says what is wante
 
 
 @informs("UserPromptSubmit", timeout=3)
-def route(prompt: Prompt, context: PackContext) -> list[Note | Tell] | None:
+def route(prompt: Prompt, context: Context) -> list[Note | Tell] | None:
     """Name the command or agent that is made for what was asked."""
     parts = parts_for(prompt.text, context.options)
     text = "\n\n".join(parts)

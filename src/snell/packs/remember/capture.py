@@ -8,25 +8,25 @@ What     After a tool call, before a compaction and at the end of a turn, texts 
 Instead  It is off until `[pack.remember] enabled = true`; `capture = false` keeps what is remembered by hand only.
 """
 
-from snell.memory.capture import Captured, capture, hashes_in, inbox_of, pieces, source_of
+from snell.memory.capture import CaptureResult, capture, hashes_in, inbox_of, pieces, source_of
 from snell.memory.tool_extraction import content_of, is_skipped
-from snell.memory.transcript_capture import read_on, source_of_transcript
+from snell.memory.transcript_capture import capture_new, source_of_transcript
 from snell.memory.transcript_position import is_session, is_transcript
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.packs.remember._skip_while_off import skip_while_off
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 
 
 @watches("PostToolUse", timeout=30, waits=True)
-def after_a_tool(event: Event, context: PackContext) -> None:
+def after_a_tool(event: Event, context: Context) -> None:
     """Capture what a tool call says that is worth remembering."""
     if context.options.get("capture") and not is_skipped(event.tool):
         captured_from_tool(event, context)
 
 
 @watches("PreCompact", timeout=60, waits=True)
-def before_compaction(event: Event, context: PackContext) -> None:
+def before_compaction(event: Event, context: Context) -> None:
     """Capture what the agent said since the last look, before its context goes."""
     if context.options.get("capture"):
         captured_from_transcript(event, context, trigger=str(event.payload.get("trigger") or "compact"))
@@ -35,7 +35,7 @@ def before_compaction(event: Event, context: PackContext) -> None:
 
 
 @watches("Stop", "SessionEnd", timeout=60, waits=True)
-def at_the_end(event: Event, context: PackContext) -> None:
+def at_the_end(event: Event, context: Context) -> None:
     """Capture what the agent said since the last look; not in a turn that only goes on because of a hook."""
     if not context.options.get("capture"):
         skip_while_off(event, context)
@@ -43,23 +43,23 @@ def at_the_end(event: Event, context: PackContext) -> None:
         captured_from_transcript(event, context, trigger="session_end")
 
 
-def captured_from_tool(event: Event, context: PackContext) -> Captured:
+def captured_from_tool(event: Event, context: Context) -> CaptureResult:
     """One tool call, all the way; the result says what became of it."""
     text = content_of(event.tool, event.tool_input, event.tool_response)
     if not text.strip():
-        return Captured(reason="nothing to capture")
+        return CaptureResult(reason="nothing to capture")
     path = event.tool_input.get("file_path") or event.tool_input.get("notebook_path")
     detail = {"tool_name": event.tool, "session_id": event.session_id, "file_path": path}
     return capture(text, source_of(event, context, tag=event.tool, context=detail), inbox_of(context))
 
 
-def captured_from_transcript(event: Event, context: PackContext, *, trigger: str) -> list[Captured]:
+def captured_from_transcript(event: Event, context: Context, *, trigger: str) -> list[CaptureResult]:
     """What is new in the transcript, in pieces; where there is none, the last message."""
     inbox = inbox_of(context)
     if inbox is None or not is_session(event.session_id):
         return []
     if is_transcript(event.transcript_path):
-        return read_on(event, context, trigger)
+        return capture_new(event, context, trigger)
     last = event.payload.get("last_assistant_message")  # some clients have no transcript that can be read
     if not isinstance(last, str):
         return []

@@ -6,13 +6,13 @@ What     While `[pack.remember] enabled = false`, the place up to which a transc
 Instead  Leave `enabled` out: then the pack is off as well, and a transcript is read from where it was left.
 """
 
+from snell.model.context import Context
 from snell.model.events import Event
 from snell.packs.remember._skip_while_off import skip_while_off
 from snell.sdk.decorators import watches
-from snell.sdk.pack_context import PackContext
 
 
 @watches("PreCompact", "Stop", "SessionEnd", timeout=30, waits=True)
-def looks_away(event: Event, context: PackContext) -> None:
+def looks_away(event: Event, context: Context) -> None:
     """Move past what was said while memory is off."""
     skip_while_off(event, context)

@@ -15,17 +15,17 @@ from snell.llm.embeddings.stems import telling_terms
 from snell.memory import rows
 from snell.memory.corrections import is_superseded
 from snell.memory.passages import passage
-from snell.memory.project_identity import came_along, has_to_come_along, project_of
+from snell.memory.project_identity import follow_rename, needs_rename, project_of
 from snell.memory.recall import DENSE_ALPHA, Question, recall
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Found
 from snell.memory.validation import SOURCE_LENGTH, one_line
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import Database
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, Session
 
 SHOWN = "remember/shown"  # the mark with what this session was given already
@@ -37,7 +37,7 @@ FENCE = "=" * 8
 
 
 @informs("SessionStart", matcher="startup|resume", timeout=3, waits=True)
-def nudge(session: Session, event: Event, context: PackContext) -> Note | None:
+def nudge(session: Session, event: Event, context: Context) -> Note | None:
     """Suggest to recall first, and say how much there is."""
     if not context.options.get("nudge") or session.source not in ("startup", "resume"):
         return None
@@ -52,7 +52,7 @@ def nudge(session: Session, event: Event, context: PackContext) -> Note | None:
 
 
 @informs("UserPromptSubmit", timeout=3, waits=True)
-def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """The memories that fit the prompt, each once a session."""
     text = prompt.text[:LONGEST_PROMPT]
     if not context.options.get("recall") or context.database is None or len(telling_terms(text)) < FEWEST_TERMS:
@@ -85,7 +85,7 @@ def age(seconds: float) -> str:
     return "new"
 
 
-def _fitting(text: str, event: Event, context: PackContext) -> list[Found]:
+def _fitting(text: str, event: Event, context: Context) -> list[Found]:
     database = context.database
     assert database
     question = Question(
@@ -137,7 +137,7 @@ def _within(found: list[Found], prompt: str, budget: int, now: float) -> dict[st
     return chosen
 
 
-def _count(event: Event, context: PackContext) -> int:
+def _count(event: Event, context: Context) -> int:
     database = context.database
     if database is None:
         return 0
@@ -150,5 +150,5 @@ def _count(event: Event, context: PackContext) -> int:
 
 
 def _come_along(database: Database, folder: str) -> None:
-    if database.run(lambda tx: has_to_come_along(tx, folder), only_reads=True):
-        database.run(lambda tx: came_along(tx, folder))
+    if database.run(lambda tx: needs_rename(tx, folder), only_reads=True):
+        database.run(lambda tx: follow_rename(tx, folder))

@@ -10,6 +10,7 @@ Instead  `snell runs approve` lets a waiting run go on, `snell runs cancel` ends
 
 from contextlib import suppress
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.errors import StoreError
 from snell.model.events import Event
@@ -18,7 +19,6 @@ from snell.records import replays
 from snell.records.idempotency import args_hash
 from snell.records.replays import Replay
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.system.wall_clock import now_ms
 from snell.work import runs
 from snell.work.runs import Run
@@ -30,7 +30,7 @@ _RESULTS = ("TaskOutput", "TaskResult")
 
 
 @judges("PreToolUse")
-def control(event: Event, context: PackContext) -> Deny | None:
+def control(event: Event, context: Context) -> Deny | None:
     """Let a run's tools run while it may go on."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is None or not run_id or run_id == event.session_id:
@@ -45,7 +45,7 @@ def control(event: Event, context: PackContext) -> Deny | None:
 
 
 @informs("SessionStart")
-def next_window(event: Event, context: PackContext) -> None:
+def next_window(event: Event, context: Context) -> None:
     """Under `snell run` the next window of an agent works for the run of the one before, within the same bounds."""
     if not take_over(event, context.marks, context.env, runs.MARK) or context.database is None:
         return
@@ -54,7 +54,7 @@ def next_window(event: Event, context: PackContext) -> None:
 
 
 @informs("Stop", "SessionEnd")
-def turn_ended(event: Event, context: PackContext) -> None:
+def turn_ended(event: Event, context: Context) -> None:
     """Whoever waits for the run may have it."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is not None and run_id and run_id != event.session_id:
@@ -63,7 +63,7 @@ def turn_ended(event: Event, context: PackContext) -> None:
 
 
 @informs("UserPromptSubmit")
-def step(event: Event, context: PackContext) -> Note | None:
+def step(event: Event, context: Context) -> Note | None:
     """Each prompt of a run is a step."""
     run_id = runs.run_of(event.session_id, context.marks, context.env)
     if context.database is None or not run_id or run_id == event.session_id:

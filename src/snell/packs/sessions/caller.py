@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.errors import StoreError
 from snell.model.events import Event
 from snell.model.protocols import T, Transaction
-from snell.sdk.pack_context import PackContext
 from snell.work.errors import WorkError
 from snell.work.hook_arguments import Caller, Limits
 
@@ -16,7 +16,7 @@ _LIMITS = frozenset(Limits.__struct_fields__)
 _known: dict[int, tuple[Mapping[str, Any], Limits]] = {}
 
 
-def is_idle(context: PackContext, event: Event) -> bool:
+def is_idle(context: Context, event: Event) -> bool:
     """
     Is there nothing to do? No task was ever begun on this machine, or the caller was answered already.
 
@@ -25,7 +25,7 @@ def is_idle(context: PackContext, event: Event) -> bool:
     return context.database is None or not context.marks.get(*IN_USE) or ANSWERED in event.flags
 
 
-def in_transaction(context: PackContext, work: Callable[[Transaction], T]) -> T | None:
+def in_transaction(context: Context, work: Callable[[Transaction], T]) -> T | None:
     """This work in a transaction; None when the store cannot be used: an agent goes on working without us."""
     try:
         return context.database.run(work) if context.database else None
@@ -33,7 +33,7 @@ def in_transaction(context: PackContext, work: Callable[[Transaction], T]) -> T 
         return None
 
 
-def caller_of(event: Event, context: PackContext) -> Caller:
+def caller_of(event: Event, context: Context) -> Caller:
     usage = usage_of(
         context.marks.get(f"session:{event.session_id}", USAGE), context.options.get("context_window", 200_000)
     )

@@ -6,16 +6,16 @@ What     Under a hundred tokens, only where an effort is active.
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.work import hook_arguments, session_events
 
 
 @informs("UserPromptSubmit")
-def context(event: Event, context: PackContext) -> Note | None:
+def context(event: Event, context: Context) -> Note | None:
     """Say where the work stands."""
     if is_idle(context, event):
         return None

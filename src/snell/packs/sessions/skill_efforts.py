@@ -4,12 +4,12 @@ import json
 import re
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import IN_USE
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import SkillCall, call_of
 from snell.system.lazy_regex import lazy_regex
 from snell.work import artefacts, effort_commands, phases, projects, skills
@@ -21,7 +21,7 @@ _PHASE = lazy_regex(
 )
 
 
-def run_effort_skill(event: Event, context: PackContext) -> Deny | list[Note] | None:
+def run_effort_skill(event: Event, context: Context) -> Deny | list[Note] | None:
     """The skill `effort` is done here and now; a mistake in it is refused with its usage."""
     call = call_of(event)
     if not isinstance(call, SkillCall) or not (call.skill == "effort" or call.skill.endswith(":effort")):
@@ -34,7 +34,7 @@ def run_effort_skill(event: Event, context: PackContext) -> Deny | list[Note] | 
     return [Note(text)] if text else Deny(f"the skill `effort` cannot `{verb[:40]}`", instead=USAGE)
 
 
-def create_by_phase(event: Event, context: PackContext) -> None:
+def create_by_phase(event: Event, context: Context) -> None:
     """A phase command whose proof names a task begins the effort for it, with the skill that has such a phase."""
     found = _PHASE.fullmatch(str(event.tool_input.get("command") or ""))
     if found is None or context.database is None:
@@ -48,8 +48,8 @@ def create_by_phase(event: Event, context: PackContext) -> None:
         return
 
 
-def _from_proof(tx: Transaction, event: Event, context: PackContext, label: str, proof: dict[str, Any]) -> Record:
-    project = projects.find_around(tx, event.cwd)
+def _from_proof(tx: Transaction, event: Event, context: Context, label: str, proof: dict[str, Any]) -> Record:
+    project = projects.find_enclosing(tx, event.cwd)
     named = proof.get("skill")
     skill = named if isinstance(named, str) and named else _skill_with(tx, project, label) or "work"
     agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
@@ -64,7 +64,7 @@ def _skill_with(tx: Transaction, project: Record | None, label: str) -> str:
     return str(next(having, ""))
 
 
-def _start(event: Event, context: PackContext, rest: str) -> str:
+def _start(event: Event, context: Context, rest: str) -> str:
     words = rest.split()
     if not 2 <= len(words) <= 3:
         raise SnellError("a task and a skill are needed")
@@ -80,7 +80,7 @@ def _start(event: Event, context: PackContext, rest: str) -> str:
     return _shown(made, "goes on" if made["resumed"] else "begins")
 
 
-def _resume(event: Event, context: PackContext, rest: str) -> str:
+def _resume(event: Event, context: Context, rest: str) -> str:
     agent, window = context.env.get("AGENT_ID", ""), event.session_id or None
     if rest and not rest.isdecimal():
         raise SnellError(f"`{rest[:40]}` is not the number of an effort")
@@ -89,17 +89,19 @@ def _resume(event: Event, context: PackContext, rest: str) -> str:
     return _shown(made, "goes on")
 
 
-def _log(event: Event, context: PackContext, rest: str) -> str:
+def _log(event: Event, context: Context, rest: str) -> str:
     if not rest:
         raise SnellError("there is nothing to log")
-    place = _begun(context, event, lambda tx: effort_commands.log_place(tx, event.cwd, context.env.get("AGENT_ID", "")))
+    place = _begun(
+        context, event, lambda tx: effort_commands.locate_log(tx, event.cwd, context.env.get("AGENT_ID", ""))
+    )
     artefacts.append(place["path"], artefacts.stamp_heading(rest))
     assert context.database is not None  # it was there a moment ago
-    context.database.run(lambda tx: effort_commands.touch(tx, place["effortId"]))
+    context.database.run(lambda tx: effort_commands.reset_heartbeat(tx, place["effortId"]))
     return f"Logged in `{place['path']}`."
 
 
-def _begun(context: PackContext, event: Event, work: Any) -> Record:
+def _begun(context: Context, event: Event, work: Any) -> Record:
     assert context.database is not None  # looked at before
     made: Record = context.database.run(work)
     context.marks.put(*IN_USE, True)

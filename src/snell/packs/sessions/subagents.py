@@ -6,17 +6,17 @@ What     Each has a session of its own on the parent's effort; what it read is k
 Instead  `enabled = false` in `[pack.sessions]`.
 """
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import AgentRun
 from snell.work import agent_events, hook_arguments
 
 
 @informs("SubagentStart")
-def begin(event: Event, agent: AgentRun, context: PackContext) -> Note | None:
+def begin(event: Event, agent: AgentRun, context: Context) -> Note | None:
     """Begin a session for the sub-agent, and say where it may write its log."""
     if is_idle(context, event) or not agent.id:
         return None
@@ -29,7 +29,7 @@ def begin(event: Event, agent: AgentRun, context: PackContext) -> Note | None:
 
 
 @informs("SubagentStop")
-def end(event: Event, agent: AgentRun, context: PackContext) -> None:
+def end(event: Event, agent: AgentRun, context: Context) -> None:
     """End its session; the effort knows what it read."""
     if not is_idle(context, event) and agent.id:
         call = hook_arguments.SubagentStop(**common(event), agent_id=agent.id, agent_type=agent.type)
@@ -37,7 +37,7 @@ def end(event: Event, agent: AgentRun, context: PackContext) -> None:
 
 
 @informs("TaskCompleted")
-def task_completed(event: Event, context: PackContext) -> None:
+def task_completed(event: Event, context: Context) -> None:
     """Keep it as a message; it finishes the effort only where the effort says so."""
     if is_idle(context, event):
         return
@@ -51,7 +51,7 @@ def task_completed(event: Event, context: PackContext) -> None:
 
 
 @informs("ConfigChange")
-def config_changed(event: Event, context: PackContext) -> None:
+def config_changed(event: Event, context: Context) -> None:
     """Forget what was read of skill files when one of them changed."""
     if is_idle(context, event):
         return

@@ -10,6 +10,7 @@ Instead  `heartbeat`, `notice`, `warn`, `block`, `read_throttle` in `[pack.sessi
 
 from threading import Thread
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event
 from snell.packs.sessions.caller import USAGE, caller_of, common, in_transaction, is_idle
@@ -17,16 +18,15 @@ from snell.packs.sessions.hook_output import found_directives, injection_texts
 from snell.packs.sessions.skill_efforts import create_by_phase, run_effort_skill
 from snell.redact import redact_data
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.system.transcripts import tail_of
 from snell.work import after_tool_call, before_tool_call, hook_arguments, transcript_import
-from snell.work.transcript_end import tokens_in, window_in
+from snell.work.transcript_end import find_context_size, find_token_count
 
 LOOK_EVERY = 5  # calls between two looks at a transcript whose client has no status line
 
 
 @judges("PreToolUse")
-def heartbeat(event: Event, context: PackContext) -> Deny | list[Note] | None:
+def heartbeat(event: Event, context: Context) -> Deny | list[Note] | None:
     """Count the call; refuse it when it is time to write something down."""
     if event.kind == "skill" and context.database is not None and (answer := run_effort_skill(event, context)):
         return answer
@@ -53,7 +53,7 @@ def heartbeat(event: Event, context: PackContext) -> Deny | list[Note] | None:
 
 
 @informs("PostToolUse")
-def deliver(event: Event, context: PackContext) -> list[Note] | None:
+def deliver(event: Event, context: Context) -> list[Note] | None:
     """Deliver what waits; keep questions and answers; notice rules of directories that are new."""
     if is_idle(context, event):
         return None
@@ -76,7 +76,7 @@ def deliver(event: Event, context: PackContext) -> list[Note] | None:
 
 
 @informs("PostToolUseFailure")
-def failed(event: Event, context: PackContext) -> None:
+def failed(event: Event, context: Context) -> None:
     """Keep a failed call as a message of the session."""
     if is_idle(context, event):
         return
@@ -93,13 +93,13 @@ def failed(event: Event, context: PackContext) -> None:
     in_transaction(context, lambda tx: after_tool_call.post_tool_use_failure(tx, call, caller_of(event, context)))
 
 
-def look_at_transcript(event: Event, context: PackContext) -> None:
+def look_at_transcript(event: Event, context: Context) -> None:
     """How full the context is, for clients without a status line; and the messages, where they are wanted."""
     scope = f"session:{event.session_id}"
     known = context.marks.get(scope, USAGE)
     if not isinstance(known, dict) or known.get("from") == "transcript":
         lines = tail_of(event.transcript_path)
-        tokens, window = tokens_in(lines), window_in(lines)
+        tokens, window = find_token_count(lines), find_context_size(lines)
         if tokens is not None:
             size = {"window": window} if window else {}
             context.marks.put(scope, USAGE, {"tokens": tokens, "from": "transcript", **size})

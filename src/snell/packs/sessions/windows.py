@@ -10,12 +10,12 @@ Instead  `enabled = false` in `[pack.sessions]`. Where no task was begun nothing
 
 import os
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note
 from snell.model.events import Event, text_in
 from snell.packs.sessions.caller import caller_of, common, in_transaction, is_idle
 from snell.packs.sessions.hook_output import session_start_text
 from snell.sdk.decorators import informs, judges
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Compaction, Session
 from snell.work import artefacts, hook_arguments, session_events, shared_names
 from snell.work.rows import Record
@@ -25,7 +25,7 @@ FILE_BUDGET = 4_000  # characters of files that come with the note; the rest is 
 
 
 @informs("SessionStart", waits=True)
-def restore(event: Event, session: Session, context: PackContext) -> Note | None:
+def restore(event: Event, session: Session, context: Context) -> Note | None:
     """Begin a session for the effort that is active here, and say where it stands."""
     run = context.env.get(SUPERVISOR)
     if run:
@@ -34,7 +34,7 @@ def restore(event: Event, session: Session, context: PackContext) -> Note | None
         return None
     from snell.memory.project_identity import shared_name  # slow to import, and most projects have no effort
 
-    in_transaction(context, lambda tx: shared_names.adopt(tx, event.cwd, shared_name))
+    in_transaction(context, lambda tx: shared_names.adopt_checkout(tx, event.cwd, shared_name))
     call = hook_arguments.SessionStart(**common(event), source=session.source)
     said = in_transaction(context, lambda tx: session_events.session_start(tx, call, caller_of(event, context)))
     if not said or not said["found"]:
@@ -43,7 +43,7 @@ def restore(event: Event, session: Session, context: PackContext) -> Note | None
 
 
 @informs("SessionEnd")
-def end(event: Event, session: Session, context: PackContext) -> None:
+def end(event: Event, session: Session, context: Context) -> None:
     """End the session."""
     if not is_idle(context, event):
         call = hook_arguments.SessionEnd(**common(event), reason=session.reason)
@@ -51,7 +51,7 @@ def end(event: Event, session: Session, context: PackContext) -> None:
 
 
 @judges("PreCompact", matcher="auto")
-def overflow(event: Event, compaction: Compaction, context: PackContext) -> Deny | None:
+def overflow(event: Event, compaction: Compaction, context: Context) -> Deny | None:
     """End a window that is full; with a supervisor, have it start the next one instead of compacting this one."""
     run = context.env.get(SUPERVISOR)
     if is_idle(context, event) and not run:
@@ -65,7 +65,7 @@ def overflow(event: Event, compaction: Compaction, context: PackContext) -> Deny
     return Deny("the context is full; a new window takes over")
 
 
-def _contents(said: Record, cwd: str, context: PackContext) -> str:
+def _contents(said: Record, cwd: str, context: Context) -> str:
     """The files themselves, as far as they fit; only where the project may speak to the model."""
     if not context.is_trusted:
         return ""
@@ -81,4 +81,4 @@ def _contents(said: Record, cwd: str, context: PackContext) -> str:
 def _text_at(path: str, folders: tuple[str, ...], most: int) -> str:
     """A path that is not whole is meant from where the agent works, or from its task."""
     places = (os.path.join(folder, path) for folder in folders)
-    return next((text for place in places if (text := artefacts.text_of(place, most))), "")
+    return next((text for place in places if (text := artefacts.read_text(place, most))), "")

@@ -10,13 +10,13 @@ Instead  Call the skill by name, or set your own words in `[pack.skills.triggers
 import os
 import re
 
+from snell.model.context import Context
 from snell.model.effects import Note
 from snell.model.events import Event
 from snell.packs.skills.ranking import Ranked, rank_skills, select_skills
 from snell.packs.skills.skill_files import Skill, skills_in
 from snell.packs.skills.skill_folders import folders_for
 from snell.sdk.decorators import informs
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import Prompt, ShellCall
 from snell.system.lazy_regex import lazy_regex
 
@@ -41,7 +41,7 @@ LONGEST_COMMAND = 20_000
 
 
 @informs("UserPromptSubmit", timeout=3)
-def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | None:
+def with_a_prompt(prompt: Prompt, event: Event, context: Context) -> Note | None:
     """The skills that a prompt asks for, each once a session."""
     if not prompt.text.strip():
         return None
@@ -58,7 +58,7 @@ def with_a_prompt(prompt: Prompt, event: Event, context: PackContext) -> Note | 
 
 
 @informs("SubagentStart", timeout=3)
-def with_a_subagent(event: Event, context: PackContext) -> Note | None:
+def with_a_subagent(event: Event, context: Context) -> Note | None:
     """What a sub-agent could use."""
     skills = [each for each in known_skills(context, event) if not each.is_by_name][:MOST_LISTED]
     lines = [f"- {each.name}: {_cut(each.description, LONGEST_LISTED)} ({each.path})" for each in skills]
@@ -66,7 +66,7 @@ def with_a_subagent(event: Event, context: PackContext) -> Note | None:
 
 
 @informs("PreToolUse", kind="shell", when={"document_formats": True})
-def with_a_document(call: ShellCall, event: Event, context: PackContext) -> Note | None:
+def with_a_document(call: ShellCall, event: Event, context: Context) -> Note | None:
     """A reminder that there is a skill for this kind of document."""
     if not _ANY_FORMAT.search(call.command, 0, LONGEST_COMMAND):
         return None
@@ -93,7 +93,7 @@ def _skill_for(name: str, skills: list[Skill]) -> Skill | None:
     return next((skill for skill in named if skill.name.lower() == name), named[0] if named else None)
 
 
-def known_skills(context: PackContext, event: Event) -> list[Skill]:
+def known_skills(context: Context, event: Event) -> list[Skill]:
     """The user's skills, and the project's where it is trusted."""
     home = context.env.get("HOME") or os.path.expanduser("~")
     project = context.project_dir if context.is_trusted else ""

@@ -10,12 +10,12 @@ Instead  `[pack.tool_inputs] mode = "off"`, or an entry of your own for the tool
 import re
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Deny, Note, Rewrite
 from snell.model.events import Event
 from snell.packs.tool_inputs.input_check import Faults, example_text, find_faults, repair_input
 from snell.packs.tool_inputs.tool_schemas import Entry, entry_for
 from snell.sdk.decorators import informs, judges, rewrites
-from snell.sdk.pack_context import PackContext
 from snell.system.lazy_regex import lazy_regex
 from snell.system.mcp_tool_schemas import LearnedTool, learned_tool
 
@@ -32,7 +32,7 @@ _UNKNOWN = lazy_regex(r"no such tool|unknown tool|tool [`'\"]?[\w.-]+[`'\"]? (?:
 
 
 @rewrites("PreToolUse")
-def repair(event: Event, context: PackContext) -> Rewrite | None:
+def repair(event: Event, context: Context) -> Rewrite | None:
     """Make JSON that came as text into what it says."""
     if context.options.get("mode") == "off":
         return None
@@ -42,7 +42,7 @@ def repair(event: Event, context: PackContext) -> Rewrite | None:
 
 
 @judges("PreToolUse")
-def check(event: Event, context: PackContext) -> Deny | None:
+def check(event: Event, context: Context) -> Deny | None:
     """Refuse a call that lacks what its tool needs."""
     mode = context.options.get("mode")
     if mode == "off" or context.marks.get(f"session:{event.session_id}", REPLAYING):
@@ -56,7 +56,7 @@ def check(event: Event, context: PackContext) -> Deny | None:
 
 
 @informs("PreToolUse", when={"mode": "guide"})
-def mention(event: Event, context: PackContext) -> Note | None:
+def mention(event: Event, context: Context) -> Note | None:
     """Say what looks incomplete about a call that may still work."""
     entry = _entry(event, context)
     if entry is None or entry.schema is not None:
@@ -80,7 +80,7 @@ def _length(value: Any) -> int | None:
 
 
 @informs("PostToolUse", "PostToolUseFailure")
-def hint(event: Event, context: PackContext) -> Note | None:
+def hint(event: Event, context: Context) -> Note | None:
     """After a failure that speaks of validation or of an unknown tool: what a good call looks like."""
     text = error_text(event)
     if context.options.get("mode") == "off" or not text:
@@ -113,12 +113,12 @@ def error_text(event: Event) -> str:
     return str(response)[:20_000]
 
 
-def _entry(event: Event, context: PackContext) -> Entry | None:
+def _entry(event: Event, context: Context) -> Entry | None:
     # By the client's own name alone: another client's tool of the same kind may call its fields otherwise.
     return entry_for(_tool(event), context.options, _learned(event, context))
 
 
-def _learned(event: Event, context: PackContext) -> LearnedTool | None:
+def _learned(event: Event, context: Context) -> LearnedTool | None:
     if event.kind != "mcp":
         return None
     days = context.options.get("learned_days")
@@ -141,7 +141,7 @@ def _refusal(event: Event, entry: Entry, missing: tuple[str, ...]) -> Deny:
     )
 
 
-def _faults(event: Event, context: PackContext) -> Faults:
+def _faults(event: Event, context: Context) -> Faults:
     entry = _entry(event, context)
     if entry is None or "tool_input" not in event.payload:
         return Faults()  # a client that does not send inputs cannot have them judged
@@ -163,7 +163,7 @@ def _odd_name(name: str) -> Deny | None:
     return Deny(f"Invalid tool call: {why}.", instead=f"call `{bare}` and put the arguments into its input")
 
 
-def _inner(event: Event, context: PackContext) -> Faults:
+def _inner(event: Event, context: Context) -> Faults:
     """The calls inside a batch, one by one."""
     tools: Any = event.tool_input.get("tools")
     hard: list[str] = []

@@ -10,16 +10,16 @@ Instead  Begin the command with `!` to have it run as typed, or switch off `tool
 import os
 from typing import Any
 
+from snell.model.context import Context
 from snell.model.effects import Allow, Rewrite
 from snell.model.events import Event
 from snell.packs.toolchain.rewrite_line import redirect_command
 from snell.sdk.decorators import judges, rewrites
-from snell.sdk.pack_context import PackContext
 from snell.sdk.subjects import ShellCall
 
 
 @rewrites("PreToolUse", kind="shell")
-def redirect(call: ShellCall, event: Event, context: PackContext) -> Rewrite | None:
+def redirect(call: ShellCall, event: Event, context: Context) -> Rewrite | None:
     """Run the project's own test, build and lint commands."""
     # A list stays as it is, and what the tool of an MCP server runs may run on another machine.
     if not call.command or event.kind != "shell" or call.command not in call.input.values():
@@ -33,7 +33,7 @@ def redirect(call: ShellCall, event: Event, context: PackContext) -> Rewrite | N
 
 
 @judges("PreToolUse", kind="shell", when={"mode": "seed"})
-def approve_redirected(call: ShellCall, event: Event, context: PackContext) -> Allow | None:
+def approve_redirected(call: ShellCall, event: Event, context: Context) -> Allow | None:
     """In `seed` mode, which drops arguments and knows no languages: approve what was redirected."""
     scope = f"session:{event.session_id}"
     made: Any = context.marks.get(scope, _mark(event))

@@ -48,7 +48,7 @@ def redirect_command(options: Mapping[str, Any], line: str, cwd: str, ceiling: s
 
 def redirect_line(line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = ()) -> Redirected:
     """The line as this project would have it run."""
-    if is_escaped(line):
+    if "!" in line and is_escaped(line):
         return Redirected(without_escape(line), "`!` asks to run it as typed")
     if not line.strip():
         return Redirected(None, "there is nothing to run")

@@ -16,13 +16,14 @@ from snell.packs.guard.path_classes import (
     SOURCES,
     TEMP,
     TEMP_ROOT,
-    Ground,
-    is_leftover,
-    is_remade,
-    place_of,
+    Workspace,
+    classify_path,
+    is_leftover_name,
+    is_rebuilt_name,
 )
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import SWEEPS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -44,19 +45,20 @@ _REMOVERS = frozenset(("rm", "shred", "unlink", "rmdir", "srm", "truncate"))
 _NAMES = lazy_regex(r"^-(?:i?name|i?path|i?wholename|i?regex)$")
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if not step.sweeps:
-        return
+TRIGGER = Trigger(traits=SWEEPS)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     names = names_deleted(step)
-    if names is None or (names and all(is_remade(name) for name in names)):
+    if names is None or (names and all(is_rebuilt_name(name) for name in names)):
         return
     for root in step.sweeps:
-        place = place_of(root, ground)
+        place = classify_path(root, workspace)
         if place in (TEMP, BUILD) or (place == TEMP_ROOT and step.filtered):
             continue
         if place in (PROJECT, SOURCES, PROJECT_ROOT) and step.filtered and step.program not in ("rm", "find"):
             continue
-        if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover, names)):
+        if place in (PROJECT, SOURCES, PROJECT_ROOT) and names and all(map(is_leftover_name, names)):
             continue
         verdict = RULE.ask if step.filtered and place not in (ROOT, HOME) else RULE.deny
         yield verdict(f"it deletes whatever is found in {place}")

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -66,9 +67,10 @@ _STOPS = lazy_regex(
 _DRY = lazy_regex(r"--dry-?run|--help|--generate-cli-skeleton|--check(?=\s|$)")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.program not in _PROGRAMS:
-        return
+TRIGGER = Trigger(programs=_PROGRAMS)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     text = " ".join((step.program, *step.args))[:2000]
     if _DRY.search(text):
         return

@@ -7,10 +7,11 @@ Throwing away uncommitted work.
 import itertools
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_arguments import git_words
+from snell.packs.guard.arguments import git_command, parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -46,8 +47,11 @@ RULE = Rule(
 _PATHS = lazy_regex(r"\.(?!x$)[a-z]{1,5}$|^\.{1,2}/?$|^\./|\*|^:/|/$")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    command, words = git_words(step)
+TRIGGER = Trigger(programs=frozenset(("git", "hub")))
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+    command, words = git_command(step)
     finder = _FINDERS.get(command)
     why = finder(words) if finder and "--help" not in words[-1:] else ""
     if why:
@@ -62,14 +66,14 @@ def _reset(words: list[str]) -> str:
 
 
 def _clean(words: list[str]) -> str:
-    given = arguments(words, "-e --exclude")
+    given = parse_arguments(words, "-e --exclude")
     if given.has("-n", "--dry-run", "-i", "--interactive"):
         return ""
     return "`git clean` deletes files that git does not know, for good" if given.has("-f", "--force") else ""
 
 
 def _checkout(words: list[str]) -> str:
-    given = arguments(words, "-b -B --orphan --conflict")
+    given = parse_arguments(words, "-b -B --orphan --conflict")
     if given.has("-p", "--patch"):
         return ""
     if given.has("-f", "--force"):
@@ -90,7 +94,7 @@ def _checkout(words: list[str]) -> str:
 
 
 def _restore(words: list[str]) -> str:
-    given = arguments(words, "-s --source --pathspec-from-file")
+    given = parse_arguments(words, "-s --source --pathspec-from-file")
     staged = given.has("--staged", "-S") and not given.has("--worktree", "-W")
     if staged or given.has("-p", "--patch"):
         return ""
@@ -100,7 +104,7 @@ def _restore(words: list[str]) -> str:
 
 
 def _switch(words: list[str]) -> str:
-    given = arguments(words, "-c -C --create --force-create --orphan --conflict")
+    given = parse_arguments(words, "-c -C --create --force-create --orphan --conflict")
     if given.has("-f", "--force", "--discard-changes"):
         return "`git switch --force` throws uncommitted changes away"
     return ""
@@ -113,19 +117,19 @@ def _stash(words: list[str]) -> str:
 
 
 def _worktree(words: list[str]) -> str:
-    if words[:1] == ["remove"] and arguments(words[1:]).has("-f", "--force"):
+    if words[:1] == ["remove"] and parse_arguments(words[1:]).has("-f", "--force"):
         return "`git worktree remove --force` deletes a work tree with its uncommitted changes"
     return ""
 
 
 def _submodule(words: list[str]) -> str:
-    if words[:1] in (["deinit"], ["update"]) and arguments(words[1:]).has("-f", "--force"):
+    if words[:1] in (["deinit"], ["update"]) and parse_arguments(words[1:]).has("-f", "--force"):
         return "`git submodule` with `--force` throws changes in the submodule away"
     return ""
 
 
 def _index(words: list[str]) -> str:
-    given = arguments(words)
+    given = parse_arguments(words)
     return "`git checkout-index -f` replaces uncommitted changes" if given.has("-f", "--force") else ""
 
 
@@ -134,7 +138,7 @@ def _read_tree(words: list[str]) -> str:
 
 
 def _rm(words: list[str]) -> str:
-    given = arguments(words)
+    given = parse_arguments(words)
     if given.has("--cached", "-n", "--dry-run"):
         return ""
     whole = [word for word in given.operands if word in (".", "*", "./", "/", ":/")]

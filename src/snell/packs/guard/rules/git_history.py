@@ -7,10 +7,11 @@ Forced pushes, deleted branches and tags, `filter-branch`, an emptied reflog. `-
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_arguments import git_words
+from snell.packs.guard.arguments import git_command, parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -64,13 +65,16 @@ _OTHERS = {
 }
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=frozenset(_OTHERS) | {"git", "hub"}, traits=WRITES)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.program in _OTHERS and _OTHERS[step.program].match(" ".join(step.args)):
         yield RULE.deny(f"`{step.text}` throws history or uncommitted work away")
     for path in step.writes:
         if _REPOSITORY.search(path):
             yield RULE.ask(f"it writes over a file of the repository itself: `{path}`")
-    command, words = git_words(step)
+    command, words = git_command(step)
     finder = _FINDERS.get(command)
     why = finder(words) if finder and words[-1:] != ["--help"] else ""
     if why:
@@ -86,7 +90,7 @@ _SHARED = lazy_regex(r"^\+?(?:.*:)?(?:refs/heads/)?(?:main|master|trunk|develop|
 
 
 def _push(words: list[str]) -> str:
-    given = arguments(words, "-o --push-option --repo --receive-pack --exec")
+    given = parse_arguments(words, "-o --push-option --repo --receive-pack --exec")
     if given.has("-n", "--dry-run"):
         return ""
     is_generated = given.operands[1:] and all(map(_GENERATED.search, given.operands[1:]))
@@ -98,16 +102,21 @@ def _push(words: list[str]) -> str:
         return "this push deletes branches on the other side"
     if given.has("-d", "--delete"):
         return "it deletes a branch or tag on the other side"
-    for operand in given.operands:
+    return _push_refs(given.operands)
+
+
+def _push_refs(operands: tuple[str, ...]) -> str:
+    """`+main` and `:main` mean what `--force` and `--delete` do."""
+    for operand in operands:
         if operand.startswith("+"):
             return f"`{operand}` is a forced push; it replaces what others have"
-        if operand.startswith(":") and len(operand) > 1 and operand is not given.operands[0]:
+        if operand.startswith(":") and len(operand) > 1 and operand is not operands[0]:
             return f"`{operand}` deletes a branch on the other side"
     return ""
 
 
 def _branch(words: list[str]) -> str:
-    given = arguments(words, "-u --set-upstream-to --contains --merged --sort --format")
+    given = parse_arguments(words, "-u --set-upstream-to --contains --merged --sort --format")
     deletes = given.has("-d", "--delete")
     if given.has("-D") or (deletes and given.has("-f", "--force")):
         return "it deletes a branch, merged or not"
@@ -122,14 +131,14 @@ _PASSING = lazy_regex(
 
 
 def _tag(words: list[str]) -> str:
-    given = arguments(words, "-m -F -u")
+    given = parse_arguments(words, "-m -F -u")
     if given.has("-d", "--delete"):
         return "" if given.operands and all(map(_PASSING.search, given.operands)) else "it deletes a tag"
     return "it moves a tag that others may have" if given.has("-f", "--force") else ""
 
 
 def _reflog(words: list[str]) -> str:
-    if words[:1] in (["expire"], ["delete"]) and not arguments(words).has("-n", "--dry-run"):
+    if words[:1] in (["expire"], ["delete"]) and not parse_arguments(words).has("-n", "--dry-run"):
         return f"`git reflog {words[0]}` deletes the last way back to lost commits"
     return ""
 
@@ -143,7 +152,7 @@ def _gc(words: list[str]) -> str:
 
 
 def _prune(words: list[str]) -> str:
-    given = arguments(words)
+    given = parse_arguments(words)
     return "" if given.has("-n", "--dry-run") else "it deletes objects that nothing points to any more"
 
 
@@ -152,14 +161,14 @@ def _rewrites(_words: list[str]) -> str:
 
 
 def _update_ref(words: list[str]) -> str:
-    given = arguments(words, "-m")
+    given = parse_arguments(words, "-m")
     if given.has("-d", "--delete", "--stdin"):
         return "it deletes a reference"
     return "it moves a branch by force" if given.operands[1:] and given.operands[0].startswith("refs/heads/") else ""
 
 
 def _symbolic_ref(words: list[str]) -> str:
-    return "it deletes a reference" if arguments(words).has("-d", "--delete") else ""
+    return "it deletes a reference" if parse_arguments(words).has("-d", "--delete") else ""
 
 
 def _remote(words: list[str]) -> str:
@@ -168,7 +177,7 @@ def _remote(words: list[str]) -> str:
 
 def _checkout(words: list[str]) -> str:
     """`checkout -B main START` puts a branch that others work from somewhere else."""
-    given = arguments(words, "-B -C --force-create -b -c")
+    given = parse_arguments(words, "-B -C --force-create -b -c")
     name = given.values.get("-B") or given.values.get("-C") or given.values.get("--force-create", "")
     moves = _SHARED.search(name) and given.operands and given.operands[0] not in (f"origin/{name}", "FETCH_HEAD")
     return "it moves a branch by force, and what only that branch held is lost" if moves else ""

@@ -8,11 +8,11 @@ nobody encodes what they want others to read. Code that cannot be known is asked
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value, is_unset_variable
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.known_values import DECODED, FED, INIT, NETWORK, UNKNOWN, Value
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.shell.unknown_parts import is_unset
+from snell.packs.guard.triggers import CODE, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -51,7 +51,10 @@ RULE = Rule(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(prefixes=(UNKNOWN,), traits=CODE)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     code = step.code
     if code is None:
         yield from _unknown_program(step)
@@ -74,7 +77,7 @@ def _is_opaque(step: Step, code: Value) -> bool:
     if UNKNOWN not in text or code.has(NETWORK):
         return False
     if step.where != HERE:
-        return is_unset(code)
+        return is_unset_variable(code)
     return not text.strip().replace(UNKNOWN, "").strip("\n;&| \t'\"") or text.lstrip().startswith(UNKNOWN)
 
 

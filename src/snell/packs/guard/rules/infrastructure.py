@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -181,10 +183,6 @@ _DENIED = (
         r"decommission|removenode|assassinate)(?=\s|$)|es_\w+ delete|elasticdump .*delete|curator .*delete"
     ),
 )
-_RULES = dict[str, list[re.Pattern[str]]]()  # by the words in them: most programs are in none
-for _pattern in _DENIED:
-    for _word in set(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
-        _RULES.setdefault(_word, []).append(lazy_regex(rf"^(?:{_pattern})", re.IGNORECASE))
 # Programs that manage what runs or is kept elsewhere. Whatever the noun, these verbs take it away.
 _MANAGERS = names(
     "aws gcloud gsutil az oci ibmcloud aliyun tccli doctl linode-cli hcloud vultr-cli scw civo exo upctl openstack "
@@ -209,6 +207,14 @@ _MANAGERS = names(
     "zerotier-cli "
     "bq cbt datastore dataproc kafka-delete-records nsupdate route53 haproxy nginx-ingress databricks snow snowsql dbt"
 )
+_PROGRAMS = _MANAGERS | names(
+    "ansible-playbook cassandra chef-client curator curl elasticdump gitlab-runner gopass http https influx java k "
+    "nodetool pass podman-compose proxmox pypi-cleanup twine wasp waypoint wget xh"
+)
+_PATTERNS = dict[str, list[re.Pattern[str]]]()  # by program
+for _pattern in _DENIED:
+    for _word in _PROGRAMS.intersection(re.findall(r"[a-z0-9_]+(?:-[a-z]+)*", _pattern)):
+        _PATTERNS.setdefault(_word, []).append(lazy_regex(rf"^(?:{_pattern})", re.IGNORECASE))
 _VERB = lazy_regex(
     r"(?:\w+:reset|(?:--)?(?:[\w]+[:.])*(?:batch-|force-|bulk-)?(?:delete|destroy|terminate|deregister|purge|"
     r"unpublish|teardown|"
@@ -252,20 +258,19 @@ def _verb(args: tuple[str, ...]) -> str:
     return ""
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=_PROGRAMS | {f"{name}.sh" for name in _PROGRAMS})
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program.removesuffix(".sh")
-    if program not in _RULES and program not in _MANAGERS:
-        return
     text = " ".join((program, *step.args))[:2000]
-    if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
-        return
-    if program in ("kubectl", "oc", "k") and _is_one_pod(step.args):
+    if _only_looks(program, step.args, text):
         return
     verb = _verb(step.args) if program in _MANAGERS else ""
     if verb and not _is_local_thing(program, step.args):
         yield RULE.deny(f"`{program} ... {verb}` takes down or deletes something that runs or is kept elsewhere")
         return
-    for pattern in _RULES.get(program, ()):
+    for pattern in _PATTERNS.get(program, ()):
         found = pattern.match(text)
         if found and not _is_own_service(text):
             verdict = RULE.ask if _is_small(text) else RULE.deny
@@ -273,6 +278,12 @@ def find(step: Step, _ground: Ground) -> Iterator[Finding]:
             return
     if program in ("docker", "podman", "nerdctl") and _is_every_one(step):
         yield RULE.deny(f"`{program} {step.args[0]}` is given everything that it lists, of this project or not")
+
+
+def _only_looks(program: str, args: tuple[str, ...], text: str) -> bool:
+    if _DRY.search(text) or (program in _LOOKERS and _LOOKS.match(text)):
+        return True
+    return program in ("kubectl", "oc", "k") and _is_one_pod(args)
 
 
 def _is_every_one(step: Step) -> bool:
@@ -293,7 +304,7 @@ def _is_local_thing(program: str, args: tuple[str, ...]) -> bool:
 
 def _is_one_pod(args: tuple[str, ...]) -> bool:
     """`kubectl delete pod web-1`: whatever keeps it running starts another."""
-    given = arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
+    given = parse_arguments(args, "-n --namespace --context -l --selector --field-selector --grace-period")
     where = " ".join(given.values.values())
     return (
         given.operands[:2] in (("delete", "pod"), ("delete", "po"), ("delete", "pods"))

@@ -8,6 +8,9 @@ whole folder away.
 import re
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.path_classes import (
     ABOVE,
     BUILD,
@@ -21,13 +24,13 @@ from snell.packs.guard.path_classes import (
     SOURCES,
     SYSTEM,
     TEMP,
-    Ground,
-    is_artefact,
-    place_of,
+    Workspace,
+    classify_path,
+    is_build_output,
 )
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.rule import DENY, Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -71,28 +74,45 @@ _FINE = lazy_regex(
 )
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(
+    programs=names("mv gmv tar gtar bsdtar unzip cpio pax zip 7z 7za 7zz rar rsync"),
+    traits=WRITES,
+)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
+    findings = list(_system_files(step))
+    yield from findings
+    if not any(finding.verdict == DENY for finding in findings):
+        yield from _emptied_files(step, workspace)
+        yield from _taken_away(step, workspace)
+
+
+def _system_files(step: Step) -> Iterator[Finding]:
     for path in (*step.writes, *step.appends):
         if path == "/etc/hosts" and (path in step.appends or "-a" in step.args):
-            if _PUBLIC_NAME.search(_added(step)):
+            if _PUBLIC_NAME.search(_added_text(step)):
                 yield RULE.ask("a name that others own then leads somewhere else")
             continue  # another name for an address, which is easy to see and to take back
         if _SYSTEM.match(path) and not _FINE.match(path) and UNKNOWN not in path:
             yield RULE.deny(f"it changes a file of the system: `{path}`")
             return
-    yield from _emptied(step, ground)
+
+
+def _taken_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    """Moving, packing and synchronising delete the source, or what the target had."""
     if step.program in ("mv", "gmv"):
-        yield from _moved(step, ground)
+        yield from _moved_folders(step, workspace)
     elif (step.program in ("tar", "gtar") and "--remove-files" in step.args) or _packs_away(step):
-        yield from _packed_away(step, ground)
+        yield from _packed_away(step, workspace)
     elif step.program in ("tar", "bsdtar", "unzip", "cpio", "pax") and "/" in step.writes:
         yield RULE.deny("it unpacks over the whole disk")
-    elif step.program == "rsync" and "--remove-source-files" in step.args and not arguments(step.args).has("-n"):
+    elif step.program == "rsync" and "--remove-source-files" in step.args and not parse_arguments(step.args).has("-n"):
         yield RULE.ask("it deletes the source after copying it")
     elif step.program == "rsync" and any(arg.startswith("--delete") or arg == "--del" for arg in step.args):
-        yield from _synced(step, ground)
+        yield from _synced_folder(step, workspace)
 
 
 # Names from which programs, updates and answers come.
@@ -103,7 +123,7 @@ _PUBLIC_NAME = lazy_regex(
 )
 
 
-def _added(step: Step) -> str:
+def _added_text(step: Step) -> str:
     return step.stdin.text if step.program in ("tee", "sponge") and step.stdin is not None else step.output.text
 
 
@@ -118,7 +138,7 @@ def _says_nothing(step: Step) -> bool:
     )
 
 
-def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
+def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """Writing nothing, or noise, over what is there; writing it without end."""
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     endless = step.program == "yes" or (
@@ -130,25 +150,25 @@ def _emptied(step: Step, ground: Ground) -> Iterator[Finding]:
             continue
         if endless:
             yield RULE.ask(f"it writes to `{path.replace(UNKNOWN, '?')}` until the disk is full")
-        place, name = place_of(path, ground), path.rpartition("/")[2]
+        place, name = classify_path(path, workspace), path.rpartition("/")[2]
         if place in (ROOT, HOME) and name == UNKNOWN and path.count(UNKNOWN) == 1:
             yield RULE.deny(f"it writes over whatever is found in {place}")
             return
         empties = noise or step.program in ("truncate", "fallocate") or _says_nothing(step)
-        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_artefact(path):
+        if empties and "*" in name and place in (PROJECT, SOURCES) and not is_build_output(path):
             yield RULE.ask(f"it empties files of {place}: `{path}`")
             continue
         if empties and place == HOME_PART and UNKNOWN not in path:
             yield RULE.ask(f"it empties a file of {place}: `{path}`")
 
 
-def _moved(step: Step, ground: Ground) -> Iterator[Finding]:
-    given = arguments(step.args, "-t --target-directory")
+def _moved_folders(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    given = parse_arguments(step.args, "-t --target-directory")
     if given.operands[-1:] == ("/dev/null",):
         yield RULE.deny("what is moved to `/dev/null` is gone")
     sources = given.operands if given.has("-t", "--target-directory") else given.operands[:-1]
     for source in sources:
-        place = place_of(ground.absolute(source), ground)
+        place = classify_path(workspace.absolute(source), workspace)
         if place in (ROOT, HOME, ABOVE, GIT, PROJECT_ROOT) and not (place == GIT and UNKNOWN in source):
             if place == PROJECT_ROOT and "*" in source:
                 continue
@@ -160,24 +180,24 @@ def _moved(step: Step, ground: Ground) -> Iterator[Finding]:
 
 
 def _packs_away(step: Step) -> bool:
-    return (step.program == "zip" and arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
+    return (step.program == "zip" and parse_arguments(step.args, "-x -i -b -P").has("-m", "--move")) or (
         step.program in ("7z", "7za", "7zz", "rar") and bool({"-sdel", "-df", "-dw", "m"} & set(step.args))
     )
 
 
-def _packed_away(step: Step, ground: Ground) -> Iterator[Finding]:
-    places = [place_of(ground.absolute(arg), ground) for arg in step.args if not arg.startswith("-")]
+def _packed_away(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    places = [classify_path(workspace.absolute(arg), workspace) for arg in step.args if not arg.startswith("-")]
     gone = next((place for place in places if place in (ROOT, HOME, HOME_PART, ABOVE, GIT, PROJECT_ROOT, SYSTEM)), "")
     if gone or "/dev/null" in step.args:
         yield RULE.deny(f"it deletes {gone or 'what it has packed'} after packing it")
 
 
-def _synced(step: Step, ground: Ground) -> Iterator[Finding]:
-    operands = arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
-    dry = arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
+def _synced_folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    operands = parse_arguments(step.args, "-e --rsh --exclude --include --filter -f --files-from").operands
+    dry = parse_arguments(step.args, "-e --rsh --exclude --include").has("-n", "--dry-run", "--list-only")
     if len(operands) < 2 or dry:
         return
-    place = OUTSIDE if ":" in operands[-1] else place_of(ground.absolute(operands[-1]), ground)
+    place = OUTSIDE if ":" in operands[-1] else classify_path(workspace.absolute(operands[-1]), workspace)
     if place not in (PROJECT, BUILD, TEMP, SOURCES):
         verdict = RULE.deny if place in (ROOT, HOME, SYSTEM, PROJECT_ROOT, ABOVE) else RULE.ask
         yield verdict(f"it deletes what is in `{operands[-1]}` and not in the source")

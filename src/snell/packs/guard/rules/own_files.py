@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.reading_programs import only_reads, written_by_words
-from snell.packs.guard.rule import Finding, Rule, arguments
-from snell.packs.guard.rules.git_arguments import CHANGE_FILES, git_words
-from snell.packs.guard.sensitive_files import is_client_hook, is_own
+from snell.packs.guard.arguments import GIT_CHANGES_FILES, git_command, parse_arguments
+from snell.packs.guard.path_classes import Workspace, is_snell_folder
+from snell.packs.guard.reading_programs import TOLD_TO_WRITE, only_reads, written_by_arguments
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import is_client_hook_file, is_snell_file
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import IN_SNELL_FOLDER, MAY_CHANGE_PATH, MAY_CHANGE_SNELL, SWEEPS, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -98,49 +99,61 @@ _TAKERS = names("rm mv shred trash cp rsync ditto tar bsdtar unzip")
 _UNASKED = lazy_regex(r"--(?:dangerously-\S+|yolo|allow-all-tools|full-auto)|bypassPermissions|danger-full-access")
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(
+    programs=TOLD_TO_WRITE | _CLIENTS | _TAKERS | {"export", "unset", "declare"},
+    prefixes=("python",),
+    traits=WRITES | SWEEPS | MAY_CHANGE_PATH | MAY_CHANGE_SNELL | IN_SNELL_FOLDER,
+)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    for path in (*step.writes, *step.appends, *map(ground.absolute, written_by_words(step))):
-        if _is_guarded(path, ground):
+    for path in (*step.writes, *step.appends, *map(workspace.absolute, written_by_arguments(step))):
+        if _is_guarded(path, workspace):
             yield RULE.deny(f"it changes `{path}`, on which the guard stands")
             return
     yield from _command(step)
     yield from _client(step)
     if step.program in _TAKERS:
-        yield from _folder(step, ground)
-    if any("disableAllHooks" in arg for arg in step.args) and not only_reads(step):
+        yield from _folder(step, workspace)
+    if not only_reads(step):
+        yield from _named_paths(step, workspace)
+
+
+def _named_paths(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if any("disableAllHooks" in arg for arg in step.args):
         yield RULE.deny("it starts a client or leaves a setting without any hooks")
-    if only_reads(step) or (step.program in ("rsync", "cp", "ln", "git") and not _touches(step, ground)):
+    if step.program in ("rsync", "cp", "ln", "git") and not _touches(step, workspace):
         return
-    for path in _paths(step, ground):
-        if _is_guarded(path, ground):
+    for path in _paths(step, workspace):
+        if _is_guarded(path, workspace):
             yield RULE.deny(f"`{step.program}` changes `{path}`, on which the guard stands")
             return
 
 
-def _is_guarded(path: str, ground: Ground) -> bool:
-    return is_own(path) or is_client_hook(path) or ground.own.holds(path)
+def _is_guarded(path: str, workspace: Workspace) -> bool:
+    return is_snell_file(path) or is_client_hook_file(path) or workspace.snell_paths.holds(path)
 
 
-def _touches(step: Step, ground: Ground) -> bool:
+def _touches(step: Step, workspace: Workspace) -> bool:
     if step.program == "git":
-        command, _words = git_words(step)
-        return command in CHANGE_FILES
-    operands = arguments(step.args).operands
-    return bool(operands) and _is_guarded(ground.absolute(operands[-1]), ground)
+        command, _words = git_command(step)
+        return command in GIT_CHANGES_FILES
+    operands = parse_arguments(step.args).operands
+    return bool(operands) and _is_guarded(workspace.absolute(operands[-1]), workspace)
 
 
-def _paths(step: Step, ground: Ground) -> Iterator[str]:
-    at_home = is_own(ground.cwd + "/") or ground.own.holds(f"{ground.cwd}/x")
+def _paths(step: Step, workspace: Workspace) -> Iterator[str]:
+    at_home = is_snell_folder(workspace)
     for arg in step.args:
         for text in (arg, arg.partition("=")[2]):
             named = "snell" in text or "/" in text or text.startswith(".") or at_home
             if text and named and len(text) < 4000 and not re.search(r"[ (]", text) and not text.startswith("-"):
-                yield ground.absolute(text) + ("/" if text.endswith("/") else "")
+                yield workspace.absolute(text) + ("/" if text.endswith("/") else "")
     yield from step.sweeps
     if at_home and step.program in ("git", "tar", "unzip", "make", "touch", "patch", "bash", "sh"):
-        yield ground.cwd + "/"
+        yield workspace.cwd + "/"
 
 
 def _command(step: Step) -> Iterator[Finding]:
@@ -171,9 +184,9 @@ def _client(step: Step) -> Iterator[Finding]:
         yield RULE.ask(f"it starts `{step.program}` so that it asks nobody before it acts")
 
 
-def _folder(step: Step, ground: Ground) -> Iterator[Finding]:
+def _folder(step: Step, workspace: Workspace) -> Iterator[Finding]:
     """A client's whole folder, hooks and all, taken away or written over."""
-    operands = arguments(step.args).operands
+    operands = parse_arguments(step.args).operands
     if step.program in ("rm", "mv", "shred", "trash"):
         gone = operands[:-1] if step.program == "mv" else operands
     elif step.program in ("cp", "rsync", "ditto") and any(name.endswith(("/.", "/*", "/")) for name in operands[:-1]):
@@ -181,6 +194,6 @@ def _folder(step: Step, ground: Ground) -> Iterator[Finding]:
     else:
         gone = tuple(step.writes) if step.program in ("tar", "bsdtar", "unzip") else ()
     for name in gone:
-        if _CLIENT_FOLDER.search(ground.absolute(name)):
+        if _CLIENT_FOLDER.search(workspace.absolute(name)):
             yield RULE.deny(f"it takes away or replaces `{name}`, in which the client's hooks are")
             return

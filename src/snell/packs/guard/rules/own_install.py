@@ -12,14 +12,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from snell.model.tool_names import names
-from snell.packs.guard.file_lookups import asks_more
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Arguments, Finding, Rule, arguments
-from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_own_code
-from snell.packs.guard.shell.known_values import UNKNOWN, Value
+from snell.packs.guard.arguments import Arguments, parse_arguments
+from snell.packs.guard.file_lookups import mark_unrepeatable
+from snell.packs.guard.known_values import UNKNOWN, Value
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
+from snell.packs.guard.sensitive_files import PIPX_FOLDER, is_snell_code
 from snell.packs.guard.shell.loaded_modules import module_run
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_in
+from snell.packs.guard.snell_requirements import CHANGES, effect_of, needed_package
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -71,7 +73,6 @@ _OTHERS = names(
 _OTHERS_VERBS = lazy_regex(
     r"(?:uninstall|remove|purge|stop|disable|mask|unload|bootout|kill|restart|reinstall|upgrade|update)$"
 )
-_FIRST = ("pip", "py", "uv", "virtualenv", *_OTHERS)
 _REPLACES = ("-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--force", "-f", "--reinstall")
 _VALUED = (
     "-i --index-url --extra-index-url -f --find-links -r --requirement --requirements -c --constraint -t --target "
@@ -96,8 +97,14 @@ class _Call(Struct, frozen=True):
     active: str = ""  # the environment that a variable names; `pip` itself does not read it
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
-    if step.where != HERE or not step.program.startswith(_FIRST):
+TRIGGER = Trigger(
+    programs=_OTHERS | {"uv", "virtualenv", "py"},
+    prefixes=("pip", "python", "pypy", "py2", "py3"),
+)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
+    if step.where != HERE:
         return
     if step.program in _OTHERS:
         if any(map(_OTHERS_VERBS.match, step.args)) and any(map(_NAMED.search, step.args)):
@@ -107,11 +114,11 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     if call is None or call.given.has("--dry-run", "--help", "-h"):
         return
     if call.tool == "venv":
-        yield from _made_anew(call, ground)
+        yield from _made_anew(call, workspace)
     elif call.tool in ("pipx", "uv tool"):
-        yield from _as_tool(call, ground)
-    elif not _is_elsewhere(call, ground):
-        yield from _as_package(call, ground, takes_all=any(map(_is_of_pip, step.words)))
+        yield from _as_tool(call, workspace)
+    elif not _is_elsewhere(call, workspace):
+        yield from _as_package(call, workspace, takes_all=any(map(_is_of_pip, step.words)))
 
 
 def _call(step: Step) -> _Call | None:
@@ -121,19 +128,19 @@ def _call(step: Step) -> _Call | None:
     if _PYTHON.match(program):
         program, words = _run_by_python(step)
     if program in ("venv", "virtualenv"):
-        return _Call("venv", "", arguments(words, "-p --python"))
+        return _Call("venv", "", parse_arguments(words, "-p --python"))
     if program == "uv":
         return _of_uv(words, active)
     if program == "pip-sync":
-        given = arguments(words, f"{_VALUED} --python-executable")
+        given = parse_arguments(words, f"{_VALUED} --python-executable")
         return _Call("pip", "sync", given, given.values.get("--python-executable") or python, active)
     if program != "pipx" and not _PIP.match(program):
         return None
     verb, rest = _verb(words)
     if program == "pipx" and verb == "runpip":
         verb, rest = _verb(rest[1:]) if rest[:1] == ["snell"] else ("", [])
-        return _Call("pip", verb, arguments(rest, _VALUED), PIPX_FOLDER)
-    given = arguments(rest, _VALUED)
+        return _Call("pip", verb, parse_arguments(rest, _VALUED), PIPX_FOLDER)
+    given = parse_arguments(rest, _VALUED)
     return _Call("pipx" if program == "pipx" else "pip", verb, given, given.values.get("--python") or python, active)
 
 
@@ -154,13 +161,13 @@ def _run_by_python(step: Step) -> tuple[str, list[str]]:
 def _of_uv(words: list[str], environment: str) -> _Call | None:
     verb, rest = _verb(words)
     if verb == "venv":
-        return _Call("venv", "", arguments(rest, "-p --python"))
+        return _Call("venv", "", parse_arguments(rest, "-p --python"))
     if verb in ("remove", "add"):
-        return _Call("pip", "uninstall" if verb == "remove" else "", arguments(rest, _VALUED), environment)
+        return _Call("pip", "uninstall" if verb == "remove" else "", parse_arguments(rest, _VALUED), environment)
     if verb not in ("pip", "tool"):
         return None
     verb_below, rest = _verb(rest)
-    given = arguments(rest, _VALUED)
+    given = parse_arguments(rest, _VALUED)
     named = given.values.get("--python") or given.values.get("-p") or environment
     return _Call("pip" if verb == "pip" else "uv tool", verb_below, given, named)
 
@@ -179,23 +186,23 @@ def _named_environment(call: _Call) -> str:
     return next((values[name] for name in _TARGETS if name in values), "") or call.python
 
 
-def _is_elsewhere(call: _Call, ground: Ground) -> bool:
+def _is_elsewhere(call: _Call, workspace: Workspace) -> bool:
     """The environment is named, by its interpreter or its folder, and is not the one that runs Snell."""
     named = _named_environment(call)
-    return named != PIPX_FOLDER and "/" in named and not _is_own_environment(named, ground)
+    return named != PIPX_FOLDER and "/" in named and not _is_own_environment(named, workspace)
 
 
-def _is_own_environment(named: str, ground: Ground) -> bool:
-    path, program = ground.absolute(named), ground.own.program
-    return is_own_code(path) or program.holds(path) or program.is_environment(path)
+def _is_own_environment(named: str, workspace: Workspace) -> bool:
+    path, program = workspace.absolute(named), workspace.snell_paths.program
+    return is_snell_code(path) or program.holds(path) or program.is_environment(path)
 
 
-def _is_here(call: _Call, ground: Ground) -> bool:
+def _is_here(call: _Call, workspace: Workspace) -> bool:
     """The environment is the one that runs Snell: named, active, or the project's own where none is named."""
     named = _named_environment(call) or call.active
     if named == PIPX_FOLDER or "/" in named:
-        return named == PIPX_FOLDER or _is_own_environment(named, ground)
-    return any(folder.startswith(f"{ground.project}/") for folder in ground.own.program.environment)
+        return named == PIPX_FOLDER or _is_own_environment(named, workspace)
+    return any(folder.startswith(f"{workspace.project}/") for folder in workspace.snell_paths.program.environment)
 
 
 def _is_of_pip(word: Value) -> bool:
@@ -204,30 +211,30 @@ def _is_of_pip(word: Value) -> bool:
     return program == "uv" or _PIP.match(program) is not None
 
 
-def _as_package(call: _Call, ground: Ground, *, takes_all: bool) -> Iterator[Finding]:
+def _as_package(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
     if call.verb in ("uninstall", "remove"):
-        yield from _removed(call, ground, takes_all=takes_all)
-    elif call.verb == "sync" and _is_here(call, ground) and not _is_developed(ground):
+        yield from _removed(call, workspace, takes_all=takes_all)
+    elif call.verb == "sync" and _is_here(call, workspace) and not _is_developed(workspace):
         yield RULE.deny("it removes every package that its list does not name, from the program that guards")
     elif call.verb == "install":
         edited = [call.given.values[name] for name in ("-e", "--editable") if name in call.given.values]
-        named = [each for each in (*call.given.operands, *edited) if _is_snell(each, ground)]
+        named = [each for each in (*call.given.operands, *edited) if _is_snell(each, workspace)]
         if named and (call.given.has(*_REPLACES) or not all(map(_is_plain, named))):
-            yield from _replaced(named[0], ground)
-        elif _is_here(call, ground) and not _is_developed(ground):
+            yield from _replaced(named[0], workspace)
+        elif _is_here(call, workspace) and not _is_developed(workspace):
             yield from _needs_changed(call)
 
 
-def _removed(call: _Call, ground: Ground, *, takes_all: bool) -> Iterator[Finding]:
+def _removed(call: _Call, workspace: Workspace, *, takes_all: bool) -> Iterator[Finding]:
     """Snell itself, or in the environment that runs it what it needs; a list of packages may name all of that."""
     operands = call.given.operands
     if call.python == PIPX_FOLDER or any(map(_REQUIREMENT.match, operands)):
         yield RULE.deny("it removes the program that guards, or what that needs")
         return
-    is_here, is_listed = _is_here(call, ground), not _LISTS.isdisjoint(call.given.values)
-    if _is_developed(ground):
+    is_here, is_listed = _is_here(call, workspace), not _LISTS.isdisjoint(call.given.values)
+    if _is_developed(workspace):
         return
-    if takes_all or any(map(needed_in, operands)) or (is_here and is_listed):
+    if takes_all or any(map(needed_package, operands)) or (is_here and is_listed):
         yield (RULE.deny if is_here else RULE.ask)("it may remove what the program that guards needs")
     elif is_here and any(UNKNOWN in each for each in operands):
         yield RULE.ask("it removes packages that cannot be told, and may take what the program that guards needs")
@@ -237,31 +244,33 @@ def _needs_changed(call: _Call) -> Iterator[Finding]:
     if not frozenset(_TARGETS).isdisjoint(call.given.values):
         yield RULE.deny("it puts packages over those of the program that guards")
         return
-    needed = list(filter(needed_in, call.given.operands))
+    needed = list(filter(needed_package, call.given.operands))
     if any(effect_of(each) == CHANGES for each in needed):
         yield RULE.deny("it puts another version in the place of a package that the program that guards needs")
     elif needed and call.given.has(*_REPLACES):
         yield RULE.ask("it replaces a package that the program that guards needs")
 
 
-def _is_developed(ground: Ground) -> bool:
-    folders = ground.own.program.environment
-    return any(ground.own.program.is_developed(folder.rstrip("/"), ground.project) for folder in folders)
+def _is_developed(workspace: Workspace) -> bool:
+    folders = workspace.snell_paths.program.environment
+    return any(
+        workspace.snell_paths.program.is_in_own_clone(folder.rstrip("/"), workspace.project) for folder in folders
+    )
 
 
-def _replaced(named: str, ground: Ground) -> Iterator[Finding]:
+def _replaced(named: str, workspace: Workspace) -> Iterator[Finding]:
     """A clone of Snell is installed by the people who work on it: asked about, unless it is what runs already."""
-    path = ground.absolute(named.partition("[")[0])
-    if ground.own.program.is_developed(path, ground.project):
+    path = workspace.absolute(named.partition("[")[0])
+    if workspace.snell_paths.program.is_in_own_clone(path, workspace.project):
         return
-    works_on_it = f"{path}/".startswith(f"{ground.project}/") and _is_clone(ground.project)
+    works_on_it = f"{path}/".startswith(f"{workspace.project}/") and _is_clone(workspace.project)
     verdict = RULE.ask if works_on_it else RULE.deny
     yield verdict(f"it puts `{named}` in the place of the program that guards")
 
 
-def _as_tool(call: _Call, ground: Ground) -> Iterator[Finding]:
+def _as_tool(call: _Call, workspace: Workspace) -> Iterator[Finding]:
     given, verb = call.given, call.verb
-    named = [each for each in given.operands if _is_snell(each, ground)]
+    named = [each for each in given.operands if _is_snell(each, workspace)]
     everything = verb in ("uninstall-all", "reinstall-all") or (verb == "uninstall" and given.has("--all"))
     replaces = verb == "install" and (given.has(*_REPLACES, "--from") or not all(map(_is_plain, named)))
     changes = verb in ("uninstall", "reinstall", "upgrade", "uninject") or replaces
@@ -271,10 +280,10 @@ def _as_tool(call: _Call, ground: Ground) -> Iterator[Finding]:
         yield RULE.ask(f"`{call.tool} {verb}` may change the program that guards")
 
 
-def _made_anew(call: _Call, ground: Ground) -> Iterator[Finding]:
-    folder = ground.absolute(next(iter(call.given.operands), ".venv"))
-    program = ground.own.program
-    is_ours = program.is_environment(folder) and not program.is_developed(folder, ground.project)
+def _made_anew(call: _Call, workspace: Workspace) -> Iterator[Finding]:
+    folder = workspace.absolute(next(iter(call.given.operands), ".venv"))
+    program = workspace.snell_paths.program
+    is_ours = program.is_environment(folder) and not program.is_in_own_clone(folder, workspace.project)
     if is_ours and call.given.has("--clear", "-c"):
         yield RULE.deny(f"it empties `{folder}`, the environment of the program that guards")
 
@@ -285,18 +294,18 @@ def _is_plain(requirement: str) -> bool:
     return found is not None and not found[1]
 
 
-def _is_snell(text: str, ground: Ground) -> bool:
+def _is_snell(text: str, workspace: Workspace) -> bool:
     if _REQUIREMENT.match(text):
         return True
     if not ("/" in text or text.startswith(".") or text.endswith((".whl", ".gz", ".zip"))):
         return False
     bare = text.partition("[")[0].partition("#")[0]
     bare = re.sub(r"(?<=\w)@[\w.-]+$", "", bare).removesuffix(".git")
-    return _PLACE.search(bare) is not None or ("://" not in bare and _is_clone(ground.absolute(bare)))
+    return _PLACE.search(bare) is not None or ("://" not in bare and _is_clone(workspace.absolute(bare)))
 
 
 def _is_clone(folder: str) -> bool:
-    asks_more()
+    mark_unrepeatable()
     try:
         file = Path(folder, "pyproject.toml")
         return file.stat().st_size <= _LARGEST and _NAMED_SO.search(file.read_text("utf-8")) is not None

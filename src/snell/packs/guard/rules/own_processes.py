@@ -8,13 +8,14 @@ says their number is. Looking at processes is free, and so are signals to all ot
 import re
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import PROCESS
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.sensitive_files import is_own
-from snell.packs.guard.shell.known_values import PROCESS
+from snell.packs.guard.sensitive_files import is_snell_file
 from snell.packs.guard.shell.process_signals import WITH_OTHERS, finds_snell
 from snell.packs.guard.shell.shell_state import HERE, Step
-from snell.packs.guard.snell_processes import is_own_process
+from snell.packs.guard.snell_processes import is_snell_process
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -52,12 +53,15 @@ _WHOLE = lazy_regex(r"-\w*f\w*|--full")
 _HARMLESS = lazy_regex(r"-(?:s\s*)?(?:0|CONT|SIGCONT|18|WINCH|SIGWINCH|l|L)|--list|--table|--help")
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=_ENDERS)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     program, args = step.program, step.args
-    if program not in _ENDERS or step.where != HERE or _is_harmless(args):
+    if step.where != HERE or _is_harmless(args):
         return
     if any(word.has(PROCESS) for word in step.words) or any(
-        is_own_process(each, ground.own) for each in _numbers(args)
+        is_snell_process(each, workspace.snell_paths) for each in _numbers(args)
     ):
         yield RULE.deny("it ends or stops a process of the program that guards")
     elif program in _BY_NAME:
@@ -66,8 +70,11 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
             verdict = RULE.ask if named == WITH_OTHERS else RULE.deny
             yield verdict(f"`{step.text}` ends or stops a process of the program that guards")
     elif program == "fuser" and any(re.match(r"-\w*k|--kill", arg) for arg in args):
-        paths = [ground.absolute(arg) for arg in args if not arg.startswith("-")]
-        if any(is_own(path) or ground.own.holds(path) or ground.own.program.holds(path) for path in paths):
+        paths = [workspace.absolute(arg) for arg in args if not arg.startswith("-")]
+        if any(
+            is_snell_file(path) or workspace.snell_paths.holds(path) or workspace.snell_paths.program.holds(path)
+            for path in paths
+        ):
             yield RULE.deny("it ends whatever uses a file of the program that guards")
 
 

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import NETWORK, Value
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.shell.known_values import NETWORK, Value
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge, is_local
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import ADDRESS, CODE, FETCHED, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -76,47 +77,7 @@ _PUBLISHER = lazy_regex(
     r"golangci/golangci-lint|helm/helm|aquasecurity/trivy|anchore/(?:syft|grype)|leanprover/elan|reviewdog/reviewdog)/)"
     r"[^@]*$"
 )
-_SHELL = lazy_regex(r"(?:^|/|[:,\s])(?:ba|da|z|k|a)?sh(?:$|[,\s])", re.IGNORECASE)
 _DEV_TCP = lazy_regex(r"^/dev/(?:tcp|udp)/")
-
-
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.code is not None and step.code.has(NETWORK):
-        source = step.code.detail(NETWORK)
-        if _PUBLISHER.match(source) and not step.elevated and step.where == HERE:
-            return
-        verdict = RULE.ask if source.startswith(CLONE) else RULE.deny
-        yield verdict(f"`{step.program}` runs what comes from {f'`{source}`' if source else 'the network'}, unseen")
-    elif step.words[0].has(NETWORK):
-        yield RULE.deny("the command itself comes from the network")
-    elif step.words[0].text.startswith(("http://", "git+http://")):
-        yield RULE.deny("it runs a package straight from an unprotected address")
-    elif "://" in step.words[0].text and _STRAIGHT.match(step.words[0].text) and not is_forge(step.words[0].text):
-        yield RULE.ask("it runs a package straight from an address")
-    elif step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
-        yield RULE.ask("it runs a program straight from an address")
-    elif step.program == "go" and step.args[:1] in (("run",), ("install",)) and any(map(_STRANGE.match, step.args[1:])):
-        yield RULE.ask("it fetches and runs a program from an address that few know")
-    elif step.program in ("ssh", "autossh") and any(re.match(r"-\w*R", arg) for arg in step.args):
-        yield RULE.ask("it opens a way from another machine into this one")
-    elif step.program in _TUNNELS:
-        yield RULE.ask(f"`{step.program}` opens a way from outside into this machine")
-    elif step.program in _ATTACKS or any("stratum+" in arg for arg in step.args):
-        yield RULE.deny(f"`{step.program}` is a tool of attackers or a coin miner")
-    elif step.program in _SCANNERS and not any(map(is_local, step.args)):
-        yield RULE.ask(f"`{step.program}` looks for ways into other machines")
-    elif step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not _is_own(step.stdin):
-        yield RULE.ask(f"`{step.program}` does what comes from the network says, unseen")
-    elif _is_straight(step):
-        yield RULE.ask("it installs or runs a package straight from an address that nobody keeps packages at")
-    elif step.program in ("nc", "ncat", "netcat", "socat"):
-        yield from _socket(step)
-    elif any(_DEV_TCP.match(path) for path in (*step.reads, *step.writes)) and _SHELL.search(step.program):
-        yield RULE.deny("it gives a shell to another machine")
-    elif any(_PROGRAMS.search(path) for path in step.writes) and any(map(_UNPROTECTED.match, step.args)):
-        yield RULE.ask("it puts a program in place that came over an unprotected connection")
-    elif _is_installer(step) and any(map(_UNPROTECTED.match, step.args)):
-        yield RULE.ask("it installs or runs a package over an unprotected connection")
 
 
 # `go run host/path@version`, where the host is none from which everybody's tools come.
@@ -136,6 +97,77 @@ _ATTACKS = names(
 )
 _SCANNERS = names("nmap masscan zmap nikto gobuster dirb ffuf wfuzz enum4linux wpscan rustscan amass")
 _INPUT_IS_RUN = names("psql mysql mariadb sqlite3 mongosh mongo redis-cli ed make gdb at batch crontab")
+_SOCKETS = frozenset(("nc", "ncat", "netcat", "socat"))
+_SHELLS = names("sh bash dash zsh ksh ash")
+TRIGGER = Trigger(
+    programs=_TUNNELS | _ATTACKS | _SCANNERS | _SOCKETS | _SHELLS | {"deno", "go", "ssh", "autossh"},
+    traits=CODE | ADDRESS | FETCHED,
+)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+    if step.code is not None and step.code.has(NETWORK):
+        yield from _fetched_code(step, step.code.detail(NETWORK))
+        return
+    for check in (_fetched_program, _packages_by_address, _attacks, _input_and_packages, _connections):
+        findings = list(check(step))
+        if findings:
+            yield from findings
+            return
+
+
+def _fetched_code(step: Step, source: str) -> Iterator[Finding]:
+    if _PUBLISHER.match(source) and not step.elevated and step.where == HERE:
+        return
+    verdict = RULE.ask if source.startswith(CLONE) else RULE.deny
+    yield verdict(f"`{step.program}` runs what comes from {f'`{source}`' if source else 'the network'}, unseen")
+
+
+def _fetched_program(step: Step) -> Iterator[Finding]:
+    name = step.words[0]
+    if name.has(NETWORK):
+        yield RULE.deny("the command itself comes from the network")
+    elif name.text.startswith(("http://", "git+http://")):
+        yield RULE.deny("it runs a package straight from an unprotected address")
+    elif "://" in name.text and _STRAIGHT.match(name.text) and not is_forge(name.text):
+        yield RULE.ask("it runs a package straight from an address")
+
+
+def _packages_by_address(step: Step) -> Iterator[Finding]:
+    if step.program == "deno" and step.args[:1] == ("run",) and any(arg.startswith("http") for arg in step.args):
+        yield RULE.ask("it runs a program straight from an address")
+    elif step.program == "go" and step.args[:1] in (("run",), ("install",)) and any(map(_STRANGE.match, step.args[1:])):
+        yield RULE.ask("it fetches and runs a program from an address that few know")
+
+
+def _attacks(step: Step) -> Iterator[Finding]:
+    if step.program in ("ssh", "autossh") and any(re.match(r"-\w*R", arg) for arg in step.args):
+        yield RULE.ask("it opens a way from another machine into this one")
+    elif step.program in _TUNNELS:
+        yield RULE.ask(f"`{step.program}` opens a way from outside into this machine")
+    elif step.program in _ATTACKS or any("stratum+" in arg for arg in step.args):
+        yield RULE.deny(f"`{step.program}` is a tool of attackers or a coin miner")
+    elif step.program in _SCANNERS and not any(map(is_local, step.args)):
+        yield RULE.ask(f"`{step.program}` looks for ways into other machines")
+
+
+def _input_and_packages(step: Step) -> Iterator[Finding]:
+    if step.stdin is not None and step.stdin.has(NETWORK) and _runs_input(step) and not _is_own(step.stdin):
+        yield RULE.ask(f"`{step.program}` does what comes from the network says, unseen")
+    elif _is_straight(step):
+        yield RULE.ask("it installs or runs a package straight from an address that nobody keeps packages at")
+
+
+def _connections(step: Step) -> Iterator[Finding]:
+    if step.program in _SOCKETS:
+        yield from _socket(step)
+    elif any(_DEV_TCP.match(path) for path in (*step.reads, *step.writes)) and step.program in _SHELLS:
+        yield RULE.deny("it gives a shell to another machine")
+    elif any(map(_UNPROTECTED.match, step.args)):
+        if any(_PROGRAMS.search(path) for path in step.writes):
+            yield RULE.ask("it puts a program in place that came over an unprotected connection")
+        elif _is_installer(step):
+            yield RULE.ask("it installs or runs a package over an unprotected connection")
 
 
 def _is_own(value: Value) -> bool:

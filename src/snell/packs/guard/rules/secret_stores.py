@@ -6,10 +6,11 @@ Keychains, password managers and cloud secret stores when they are told to print
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.secret_commands import prints_secret
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import ADDRESS, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -34,7 +35,10 @@ _METADATA = lazy_regex(
 )
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if any(map(_METADATA.match, step.args)):
         yield RULE.deny("a cloud machine's own credentials are at that address")
         return

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.known_values import UNKNOWN
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
-from snell.packs.guard.sensitive_files import runs_by_itself
-from snell.packs.guard.shell.known_values import UNKNOWN
+from snell.packs.guard.sensitive_files import is_startup_file
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -52,11 +53,17 @@ _LOADERS = frozenset(
 _HARMLESS_PRELOAD = lazy_regex(r"jemalloc|tcmalloc|libfaketime|asan|tsan|mimalloc|libgomp|libstdc|fakeroot")
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(
+    programs=names("crontab enable at batch launchctl systemctl export declare typeset git npm pnpm yarn"),
+    traits=ENV | WRITES,
+)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
     for path in (*step.writes, *step.appends):
-        if runs_by_itself(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
+        if is_startup_file(path) and not (path in step.appends and _EXPORTS.fullmatch(step.output.text)):
             adds = path in step.appends and not path.startswith("/etc")
             yield (RULE.ask if adds or "/.git/hooks/" in path else RULE.deny)(
                 f"`{path}` is run later, without being asked for"
@@ -106,36 +113,41 @@ def _timers(step: Step) -> Iterator[Finding]:
         yield (RULE.ask if "-e" in args else RULE.deny)("it changes what runs by timer")
     elif step.program == "enable" and "-f" in args:
         yield RULE.deny("it loads a program into the shell itself")
-    elif step.program in ("at", "batch") and not any(arg in ("-l", "-V") for arg in args):
+    elif step.program in ("at", "batch") and not {"-l", "-V"} & set(args):
         yield RULE.ask("it runs something later")
-    elif (
-        step.program == "launchctl"
-        and args[:1]
-        and args[0] in ("load", "bootstrap", "submit", "enable", "unload", "bootout", "remove")
-    ):
+    elif step.program == "launchctl" and args[:1] and args[0] in _LAUNCHCTL_VERBS:
         yield RULE.deny("it changes what the system starts by itself")
-    elif step.program == "systemctl" and args and any(arg in ("enable", "link", "edit") for arg in args[:3]):
+    elif step.program == "systemctl" and {"enable", "link", "edit"} & set(args[:3]):
         yield RULE.ask("it changes what the system starts by itself")
     elif step.program == "export" and any(arg.startswith(("LD_PRELOAD=", "DYLD_INSERT_LIBRARIES=")) for arg in args):
         yield RULE.deny("it puts a library into every program that starts")
-    elif step.program == "git" and "config" in args and _sends_elsewhere(args):
+    elif step.program in ("git", "npm", "pnpm", "yarn"):
+        yield from _connections(step)
+
+
+_LAUNCHCTL_VERBS = frozenset(("load", "bootstrap", "submit", "enable", "unload", "bootout", "remove"))
+
+
+def _connections(step: Step) -> Iterator[Finding]:
+    """Settings that decide where git and package managers connect to, and what git runs."""
+    is_git_config = step.program == "git" and "config" in step.args
+    if is_git_config and _sends_elsewhere(step.args):
         yield RULE.ask("git then fetches from and pushes to another place than its addresses say")
-    elif _trusts_anybody(step.program, args):
+    elif _disables_tls_checks(step.args):
         yield RULE.ask("it stops checking who is at the other end of a connection")
-    elif (
-        step.program == "git"
-        and "config" in args
-        and any(arg in ("core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager") for arg in args)
-    ) and (
-        not any(arg in ("--get", "--unset", "--list", "-l") for arg in args)
-        and len(args) > args.index("config") + 2
-        and not ("core.hooksPath" in args and "--global" not in args and re.match(r"[.\w]", args[-1]))
-    ):
+    elif is_git_config and _sets_git_program(step.args):
         yield RULE.ask("it changes which programs git runs by itself")
 
 
-def _trusts_anybody(program: str, args: tuple[str, ...]) -> bool:
-    return program in ("git", "npm", "pnpm", "yarn") and any(
+def _sets_git_program(args: tuple[str, ...]) -> bool:
+    named = {"core.hooksPath", "core.sshCommand", "core.fsmonitor", "core.pager"} & set(args)
+    reads = {"--get", "--unset", "--list", "-l"} & set(args) or len(args) <= args.index("config") + 2
+    is_project_folder = "core.hooksPath" in named and "--global" not in args and re.match(r"[.\w]", args[-1])
+    return bool(named) and not reads and not is_project_folder
+
+
+def _disables_tls_checks(args: tuple[str, ...]) -> bool:
+    return any(
         name.lower() in ("http.sslverify", "strict-ssl", "enablestrictssl") and value.lower() in ("false", "0", "no")
         for name, value in itertools.pairwise(args)
     )

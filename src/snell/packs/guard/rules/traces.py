@@ -4,9 +4,11 @@ Hiding what was done: the shell's history, the system's logs and records.
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import HERE, Step
+from snell.packs.guard.triggers import ENV, WRITES, Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -36,10 +38,16 @@ _WHO = lazy_regex(r"/(?:auth\.log|secure|[wbu]tmp|lastlog|faillog|audit)\b|^/var
 _DESTROYERS = frozenset(("rm", "truncate", "shred", "unlink", "ln", "cp", "mv"))
 
 
-def find(step: Step, ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(
+    programs=_DESTROYERS | {"history", "unset", "set", "export", "declare", "typeset", "journalctl"},
+    traits=ENV | WRITES,
+)
+
+
+def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
     if step.where != HERE:
         return
-    if step.program == "history" and arguments(step.args).has("-c", "-d", "-w"):
+    if step.program == "history" and parse_arguments(step.args).has("-c", "-d", "-w"):
         yield RULE.deny("it clears the shell's history")
     elif (
         (step.program == "unset" and {"HISTFILE", "HISTSIZE"} & set(step.args))
@@ -50,7 +58,7 @@ def find(step: Step, ground: Ground) -> Iterator[Finding]:
     elif step.program == "journalctl" and any(arg.startswith("--vacuum") for arg in step.args):
         yield RULE.ask("it deletes records of the system")
     else:
-        yield from _destroyed(step, ground)
+        yield from _destroyed_records(step, workspace)
 
 
 def _set(step: Step) -> Iterator[tuple[str, str]]:
@@ -59,10 +67,10 @@ def _set(step: Step) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, equals, value in (arg.partition("=") for arg in step.args) if equals)
 
 
-def _destroyed(step: Step, ground: Ground) -> Iterator[Finding]:
+def _destroyed_records(step: Step, workspace: Workspace) -> Iterator[Finding]:
     paths = list(step.writes)
     if step.program in _DESTROYERS:
-        paths += [ground.absolute(arg) for arg in step.args if not arg.startswith("-")]
+        paths += [workspace.absolute(arg) for arg in step.args if not arg.startswith("-")]
     for path in paths:
         if _HISTORY.search(path):
             yield RULE.deny(f"it empties or deletes a history: `{path}`")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from snell.model.tool_names import names
-from snell.packs.guard.path_classes import Ground
+from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 from snell.system.lazy_regex import lazy_regex
 
 RULE = Rule(
@@ -74,7 +75,10 @@ _FIRST = names(
 _LISTS = frozenset(("get-childitem", "gci", "dir", "ls"))
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
+TRIGGER = Trigger(programs=_FIRST | {"remove-item", "ri", "rm", "del"}, prefixes=("remove-az", "stop-az"))
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
     program = step.program
     if program in ("remove-item", "ri", "rm", "del") and step.stdin is not None and _lists_all(step):
         yield RULE.deny("it deletes everything that a search without a filter finds")

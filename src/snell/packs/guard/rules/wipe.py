@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
-from snell.packs.guard.path_classes import Ground
-from snell.packs.guard.rule import Finding, Rule, arguments
+from snell.packs.guard.arguments import parse_arguments
+from snell.packs.guard.path_classes import Workspace
+from snell.packs.guard.rule import Finding, Rule
 from snell.packs.guard.shell.shell_state import Step
+from snell.packs.guard.triggers import Trigger
 
 RULE = Rule(
     name="wipe",
@@ -17,9 +19,10 @@ RULE = Rule(
 WIPERS = frozenset(("shred", "wipe", "scrub", "bcwipe"))
 
 
-def find(step: Step, _ground: Ground) -> Iterator[Finding]:
-    if step.program not in WIPERS:
-        return
-    given = arguments(step.args, "-n -s")
+TRIGGER = Trigger(programs=WIPERS)
+
+
+def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
+    given = parse_arguments(step.args, "-n -s")
     if given.operands and not given.has("--help"):
         yield RULE.deny(f"it wipes `{given.operands[0]}` for good")

@@ -1,11 +1,11 @@
-"""Commands that print what others should not see: stores of secrets, and what a person typed, copied or looks at."""
+"""Classify what a command prints: secrets, personal data, or shell code for `eval`."""
 
 import re
 
 from snell.model.tool_names import names
 from snell.system.lazy_regex import lazy_regex
 
-_PROGRAMS = names(
+SECRET_PRINTERS = names(
     "security secret-tool gh gcloud aws vault gopass pass kubectl oc az heroku doppler bw op gpg keyring git "
     "mimikatz lazagne npm gcore procdump gdb docker-credential-desktop infisical chamber lpass "
     "keepassxc-cli railway netlify fly flyctl sops age docker podman nerdctl"
@@ -46,9 +46,34 @@ _PERSONAL_PROGRAMS = names(
 
 def prints_secret(program: str, args: tuple[str, ...]) -> bool:
     """A store of secrets, or a tool that prints its own token."""
-    return program in _PROGRAMS and _PRINTS.match(" ".join((program, *args))) is not None
+    return program in SECRET_PRINTERS and _PRINTS.match(" ".join((program, *args))) is not None
 
 
 def prints_personal(program: str, args: tuple[str, ...]) -> bool:
-    """Fine to look at here, and nobody else's business."""
+    """Tell whether the command prints personal data: fine to read here, not to send."""
     return program in _PERSONAL_PROGRAMS and _PERSONAL.match(" ".join((program, *args))) is not None
+
+
+# Always, and only when a word says so.
+_INITS = names(
+    "ssh-agent gpg-agent keychain direnv brew pyenv rbenv nodenv jenv goenv plenv phpenv swiftenv starship opam zoxide "
+    "fzf mise rtx asdf fnm nvm volta conda mamba micromamba pixi dircolors lesspipe luarocks thefuck atuin navi resize "
+    "register-python-argcomplete oh-my-posh sheldon antidote antibody tset locale dbus-launch spack modulecmd "
+    "apt-config "
+    "dpkg-architecture dpkg-buildflags getopt emsdk devbox guix scmpuff sdk jabba ghcup docker-machine"
+)
+_INITS_BY_WORD = names(
+    "gh glab kubectl helm docker podman minikube kind go cargo rustup npm pnpm pip pip3 pipenv poetry uv nix perl "
+    "stack "
+    "rustc tmux hub deno bun aws gcloud terraform vault eksctl flux argocd git hatch pdm just task"
+)
+_INIT_WORD = lazy_regex(
+    r"(?:completions?|shellenv|init|hook|env|docker-env|podman-env|print-dev-env|activate|"
+    r"generate-shell-completion|alias"
+    r"|show-environment|-Mlocal::lib.*|-I.*|export-credentials|--completion.*|shell-hook)$"
+)
+
+
+def prints_shell_code(program: str, args: list[str]) -> bool:
+    """Tell whether the output is made for the calling shell to run: `eval "$(ssh-agent)"`."""
+    return program in _INITS or (program in _INITS_BY_WORD and any(map(_INIT_WORD.match, args[:3])))

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from snell.system.lazy_regex import lazy_regex
+
 UNKNOWN = "\ue000"  # stands for text that only run time knows
 BREAK = "\ue001"  # ends a field
 LONGEST_VALUE = 131_072
@@ -32,10 +34,10 @@ class Value(Struct, frozen=True):
     def detail(self, label: str) -> str:
         return next((known.partition(" ")[2] for known in sorted(self.labels) if known.startswith(label)), "")
 
-    def labelled(self, *labels: str) -> "Value":
+    def with_labels(self, *labels: str) -> "Value":
         return Value(self.text, self.labels.union(labels))
 
-    def joined(self, other: "Value") -> "Value":
+    def concat(self, other: "Value") -> "Value":
         return Value((self.text + other.text)[:LONGEST_VALUE], self.labels | other.labels)
 
 
@@ -50,3 +52,28 @@ def any_of(values: "list[Value]") -> Value:
     labels = frozenset(label for value in values for label in value.labels)
     texts = {value.text for value in values}
     return Value(texts.pop() if len(texts) == 1 else UNKNOWN, labels)
+
+
+# `r${z}m`, `--force${x}`: a variable that the line does not set is most likely empty, and then the letters around it
+# are the word. Such a line is judged both ways. A gap that is a complete part of a path or value (`$DIR/build`,
+# `name=$X`) stays a gap.
+_INSIDE = lazy_regex(rf"(?<=[A-Za-z0-9]){UNKNOWN}+|{UNKNOWN}+(?=[A-Za-z0-9])|^{UNKNOWN}+(?=-)")
+
+
+def without_unknown_parts(row: list[Value]) -> list[Value] | None:
+    """The words as they are when the gaps in them hold nothing; None where that makes no difference."""
+    if not any(UNKNOWN in value.text for value in row):
+        return None
+    words = [
+        Value(text_without_unknown_parts(value.text), value.labels) if UNKNOWN in value.text else value for value in row
+    ]
+    return words if words != row else None
+
+
+def text_without_unknown_parts(text: str) -> str:
+    return _INSIDE.sub("", text)
+
+
+def is_unset_variable(value: Value) -> bool:
+    """Nothing at all is known of it but the name of a variable."""
+    return bool(value.text) and not value.text.strip(UNKNOWN + "/ ") and value.has("variable")

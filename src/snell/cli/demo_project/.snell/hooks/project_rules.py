@@ -1,10 +1,10 @@
 """
-What this project wants an agent to know.
+Tell the agent how this project is built.
 
-Does     Says at the start of a session how the project is built.
-Why      The flags that make the tests pass live in the Makefile.
+Does     Adds a note at the start of a session.
+Why      The flags that the tests need are in the Makefile.
 Instead  Nothing: it only informs.
-Escape   Nothing to escape.
+Escape   None needed.
 """
 
 from snell import Note, informs

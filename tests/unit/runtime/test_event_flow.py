@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from snell.engine.decide import decide
 from snell.engine.registry import Registry
+from snell.model.context import Context
 from snell.model.decision import Decision, Failure, Outcome
 from snell.model.effects import Allow, Deny, Note, Rewrite
 from snell.model.events import Event
 from snell.model.hooks import Broken, Hook
-from snell.runtime.decision_drivers import run_decision, run_decision_async
+from snell.runtime.event_flow import run_decision, run_decision_async
 from snell.runtime.executor import Executor
 from snell.store.in_memory import InMemoryStore
 from tests.helpers import call, event, hook, policy, told, untimed
@@ -23,8 +24,8 @@ def both_ways(on: Event, hooks: Sequence[Hook]) -> tuple[Decision, Decision]:
     """The decision of ordinary code and that of code in an event loop, each from a fresh start."""
     executor = Executor()
     try:
-        plain = run_decision(decide(on, Registry(hooks), InMemoryStore()), executor)
-        looped = asyncio.run(run_decision_async(decide(on, Registry(hooks), InMemoryStore()), executor))
+        plain = run_decision(decide(on, Registry(hooks), InMemoryStore()), executor, Context())
+        looped = asyncio.run(run_decision_async(decide(on, Registry(hooks), InMemoryStore()), executor, Context()))
     finally:
         executor.close()
     return timeless(plain), timeless(looped)
@@ -83,14 +84,16 @@ def test_answers_come_back_in_book_order_from_both() -> None:
 
 def test_an_event_without_hooks_needs_no_crew() -> None:
     class Nobody:
-        def run(self, hooks: Any, event: Any) -> Any:
+        def run(self, hooks: Any, event: Any, _context: Any) -> Any:
             raise AssertionError("nobody is to be run")
 
         run_async = run
 
     on = event("Stop")
-    assert run_decision(decide(on, Registry([]), InMemoryStore()), Nobody()) == Decision(event=on)
-    assert asyncio.run(run_decision_async(decide(on, Registry([]), InMemoryStore()), Nobody())) == Decision(event=on)
+    assert run_decision(decide(on, Registry([]), InMemoryStore()), Nobody(), Context()) == Decision(event=on)
+    assert asyncio.run(run_decision_async(decide(on, Registry([]), InMemoryStore()), Nobody(), Context())) == Decision(
+        event=on
+    )
 
 
 def test_the_loop_goes_on_while_a_hook_waits() -> None:
@@ -102,7 +105,7 @@ def test_the_loop_goes_on_while_a_hook_waits() -> None:
             return Deny("the loop went on")
 
         deciding = asyncio.create_task(
-            run_decision_async(decide(call(), Registry([hook("a", waits)]), InMemoryStore()), Executor())
+            run_decision_async(decide(call(), Registry([hook("a", waits)]), InMemoryStore()), Executor(), Context())
         )
         await asyncio.sleep(0)
         ready.set()
@@ -121,7 +124,7 @@ def test_a_coroutine_that_exceeds_its_limit_is_ended_and_reported() -> None:
             ended.append("ended")
 
     hooks = [hook("a", endless, timeout=0.05), hook("b", Note("still there"))]
-    decision = asyncio.run(run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
+    decision = asyncio.run(run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor(), Context()))
     assert told(decision) == {"verdict": "no_opinion", "notes": [("b", "still there")], "failures": ["a"]}
     assert ([outcome.status for _, _, outcome in decision.runs()], ended) == (["cancelled", "success"], ["ended"])
 
@@ -131,7 +134,7 @@ def test_a_timeout_that_the_hook_raises_itself_is_a_failure_too() -> None:
         raise TimeoutError("the server did not answer")
 
     decision = asyncio.run(
-        run_decision_async(decide(call(), Registry([hook("a", gives_up)]), InMemoryStore()), Executor())
+        run_decision_async(decide(call(), Registry([hook("a", gives_up)]), InMemoryStore()), Executor(), Context())
     )
     assert told(decision) == {"verdict": "no_opinion", "failures": ["a"]}
 
@@ -151,7 +154,7 @@ def test_a_cancelled_decision_cancels_its_hooks_and_leaves_no_mark() -> None:
                 ended.append("ended")
 
         deciding = asyncio.create_task(
-            run_decision_async(decide(call(), Registry([hook("a", endless, once=True)]), marks), Executor())
+            run_decision_async(decide(call(), Registry([hook("a", endless, once=True)]), marks), Executor(), Context())
         )
         await asyncio.wait_for(started.wait(), 10)
         deciding.cancel()
@@ -180,6 +183,6 @@ def test_coroutines_of_one_round_wait_for_each_other() -> None:
             return Note("two")
 
         hooks = [hook("a", one, timeout=5), hook("b", two, timeout=5)]
-        return told(await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor()))
+        return told(await run_decision_async(decide(call(), Registry(hooks), InMemoryStore()), Executor(), Context()))
 
     assert asyncio.run(program()) == {"verdict": "no_opinion", "notes": [("a", "one"), ("b", "two")]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.system.server_address import shown_address
+from snell.store import display_address
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from snell.system.server_address import shown_address
     ],
 )
 def test_an_address_is_shown_without_its_password(address: str, shown: str) -> None:
-    assert shown_address(address) == shown
+    assert display_address(address) == shown

@@ -1,0 +1,131 @@
+"""Turns the record of a decision into the JSON text that the journal keeps, without its secrets."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from snell.model.errors import StoreError
+from snell.model.meta_table import put_meta
+from snell.model.protocols import Database, Transaction
+from snell.records.decisions import Record
+from snell.system.json_output import json_value
+
+QUIET_BYTES = 300_000  # of runs and rounds without an effect, remembered in the form in which they are written
+LONGEST_TEXT = 65_536
+LONGEST_BODY = 1_000_000
+
+# Fields of every record that hold no free text.
+PLAIN_FIELDS = ("id", "client", "event", "session_id", "tool", "kind", "verdict")
+NOT_REDACTED = "the details could not be redacted, so they were not kept"
+
+Redactor = Callable[[Any], Any]
+
+
+def redact_for_storage(value: Any) -> Any:
+    from snell.redact import redact_data  # slow to import, and not needed before the first reply
+
+    return redact_data(value, LONGEST_TEXT)
+
+
+class TraceEncoder:
+    def __init__(self, database: Database, redactor: Redactor) -> None:
+        self._database = database
+        self._redactor = redactor
+        self._hash_key = b""
+        self._quiet: dict[int, tuple[Record, msgspec.Raw]] = {}
+        self._quiet_bytes = 0
+
+    def encode(self, record: Record) -> str:
+        """Return a record as it is kept; only its plain fields where it is too long or cannot be redacted."""
+        # The id is our own. Every one is new, and would push out what the redactor remembers to be clean.
+        clean = self.redact({**record, "id": "", "rounds": []})
+        if clean is not None:
+            clean["id"] = record["id"]
+        if clean and "changes" in record:
+            pairs = zip(clean["changes"], record["changes"], strict=True)
+            clean["changes"] = [{**kept, **self._hashes(change)} for kept, change in pairs]
+        body = b"" if clean is None else self._with_rounds(clean, record)
+        if body and len(body) <= LONGEST_BODY:
+            return body.decode()
+        why = f"the details took {len(body):,} bytes, so they were not kept" if body else NOT_REDACTED
+        kept = {name: str(record[name]) for name in PLAIN_FIELDS if name in record}
+        return msgspec.json.encode(redact_for_storage({**kept, "problems": [why]})).decode()
+
+    def redact(self, record: Record) -> Record | None:
+        """Return the record without secrets; None when that cannot be made sure."""
+        try:
+            clean: Record = self._redactor(json_value(record))
+            msgspec.json.encode(clean)
+        except Exception:  # noqa: BLE001 whatever fails here, what was not redacted must not be written
+            return None
+        return clean
+
+    def hash(self, data: bytes) -> str:
+        """Return a keyed hash, so that a reader of the rows cannot try out what the data may have been."""
+        if not data:
+            return ""
+        self._hash_key = self._hash_key or self._read_hash_key()
+        return hashlib.blake2b(data, key=self._hash_key, digest_size=16).hexdigest()
+
+    def _hashes(self, change: Record) -> Record:
+        """Return hashes of both values: a user who has a redacted value can still recognise it."""
+        return {
+            f"{name}_hash": self.hash(msgspec.json.encode(json_value(change[name]))) for name in ("before", "after")
+        }
+
+    def _with_rounds(self, clean: Record, record: Record) -> bytes:
+        """Return the record with its rounds as JSON; empty when one of the runs cannot be redacted."""
+        rounds = [self._round(each) for each in record.get("rounds", ())]
+        if not all(rounds):
+            return b""
+        del clean["rounds"]
+        return msgspec.json.encode({**clean, "rounds": rounds} if rounds else clean)
+
+    def _round(self, each: Record) -> msgspec.Raw | None:
+        """Return a round as JSON. One without an effect comes with every event, always as the same object."""
+        known = self._quiet.get(id(each))
+        if known and known[0] is each:
+            return known[1]
+        runs = [self._run(run) for run in each["runs"]]
+        if not all(runs):
+            return None
+        written = msgspec.Raw(msgspec.json.encode({"pass": each["pass"], "runs": runs}))
+        return self._remember(each, written) if all(map(_is_quiet, each["runs"])) else written
+
+    def _run(self, run: Record) -> msgspec.Raw | None:
+        """Return one run as JSON, likewise."""
+        known = self._quiet.get(id(run))
+        if known and known[0] is run:
+            return known[1]
+        clean = self.redact(run)
+        written = None if clean is None else msgspec.Raw(msgspec.json.encode(clean))
+        return self._remember(run, written) if written and _is_quiet(run) else written
+
+    def _remember(self, about: Record, written: msgspec.Raw) -> msgspec.Raw:
+        if self._quiet_bytes > QUIET_BYTES:
+            self._quiet.clear()
+            self._quiet_bytes = 0
+        self._quiet[id(about)] = (about, written)
+        self._quiet_bytes += memoryview(written).nbytes
+        return written
+
+    def _read_hash_key(self) -> bytes:
+        try:
+            return self._database.run(_hash_key)
+        except StoreError:
+            return os.urandom(32)
+
+
+def _is_quiet(run: Record) -> bool:
+    return not run.get("ms") and run.keys().isdisjoint(("effects", "failure", "remarks"))
+
+
+def _hash_key(tx: Transaction) -> bytes:
+    found = tx.rows("SELECT value FROM meta WHERE name = 'hash_key'")
+    if not found:
+        put_meta(tx, "hash_key", os.urandom(32).hex())
+        return _hash_key(tx)
+    return bytes.fromhex(found[0][0])
