@@ -1,4 +1,4 @@
-"""What every client promises, whatever it speaks."""
+"""What every client promises, whatever it can_emulate."""
 
 import json
 from collections.abc import Iterator, Mapping

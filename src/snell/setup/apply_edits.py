@@ -19,7 +19,14 @@ from snell.model.installs import (
     WrappedCommand,
 )
 from snell.settings.problems import InvalidValueError
-from snell.settings.snell_commands import is_our_member, others_in, runs_only_shim, runs_shim, wrapped_command, wrapping
+from snell.settings.snell_commands import (
+    is_snell_entry,
+    others_in,
+    runs_only_shim,
+    runs_shim,
+    wrap_command,
+    wrapped_command,
+)
 from snell.settings.value_tree import text_of
 from snell.setup.edit_json import CORRECT_IT, JsonText, Span
 from snell.setup.edit_markdown import with_block, without_block
@@ -128,7 +135,7 @@ def _remove_lists(document: JsonText, edit: Any) -> None:
 
 def _insert_member(document: JsonText, edit: Any) -> None:
     found = document.find(edit.at)
-    if found and found.value != edit.value and not is_our_member(found.value):
+    if found and found.value != edit.value and not is_snell_entry(found.value):
         message = f"`{'.'.join(edit.at)}` exists already, and is not Snell's"
         raise InvalidValueError(message, document.line_of(found), "rename it, or remove it")
     document.put(edit.at, edit.value)
@@ -136,7 +143,7 @@ def _insert_member(document: JsonText, edit: Any) -> None:
 
 def _remove_member(document: JsonText, edit: Any) -> None:
     found = document.find(edit.at)
-    if found and is_our_member(found.value):
+    if found and is_snell_entry(found.value):
         document.remove(edit.at)
         _remove_empty(document, edit.at[:-1])
 
@@ -145,14 +152,14 @@ def _insert_wrapped(document: JsonText, edit: Any) -> None:
     span = document.find(edit.at)
     if span is None:
         if not edit.only_existing:
-            document.put(edit.at, {"type": "command", "command": wrapping(edit.command, "", edit.test)})
+            document.put(edit.at, {"type": "command", "command": wrap_command(edit.command, "", edit.test)})
         return
     command = span.value.get("command") if isinstance(span.value, dict) else None
     if not isinstance(command, str):
         raise InvalidValueError(f"`{'.'.join(edit.at)}` has no `command`", 1, CORRECT_IT)
     inner = wrapped_command(command)
     inner = command if inner is None else inner
-    document.put((*edit.at, "command"), wrapping(edit.command, inner, edit.test))
+    document.put((*edit.at, "command"), wrap_command(edit.command, inner, edit.test))
 
 
 def _remove_wrapped(document: JsonText, edit: Any) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from snell.model.installs import Edit, FileEdit, Member, TomlTables
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_toml import read_toml
-from snell.settings.snell_commands import is_our_member, runs_shim
+from snell.settings.snell_commands import is_snell_entry, runs_shim
 
 CANNOT_REMOVE = "Snell's entries cannot be removed without a change to other entries"
 _MULTILINE = ('"""', "'''")
@@ -54,7 +54,7 @@ def insert_toml(text: str, file: FileEdit) -> str:
 def remove_toml(text: str, file: FileEdit) -> str:
     """Return the text without Snell's tables. Raises InvalidValueError if that would change others."""
     before = parse_toml(text)
-    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_our_member(value_at(before, edit.at))]
+    members = [edit.at for edit in file.edits if isinstance(edit, Member) and is_snell_entry(value_at(before, edit.at))]
     entries = [edit.name for edit in file.edits if isinstance(edit, TomlTables)]
 
     def is_removed(table: Table, values: Mapping[str, Any]) -> bool:
@@ -99,7 +99,7 @@ def _other_values(values: Mapping[str, Any], file: FileEdit) -> Any:
             left[edit.name] = [item for item in left[edit.name] if not runs_shim(item)]
             if not left[edit.name]:
                 del left[edit.name]
-        elif isinstance(edit, Member) and is_our_member(value_at(left, edit.at)):
+        elif isinstance(edit, Member) and is_snell_entry(value_at(left, edit.at)):
             drop_value(left, edit.at)
     return left
 

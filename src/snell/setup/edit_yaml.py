@@ -11,7 +11,7 @@ from typing import Any
 from snell.model.installs import FileEdit, Member
 from snell.settings.problems import InvalidValueError
 from snell.settings.read_yaml import read_yaml
-from snell.settings.snell_commands import is_our_member
+from snell.settings.snell_commands import is_snell_entry
 from snell.settings.value_tree import plain
 from snell.setup.edit_toml import CANNOT_REMOVE, copy_values, drop_value, toml_value, value_at
 
@@ -23,7 +23,7 @@ def insert_yaml(text: str, file: FileEdit) -> str:
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
         if isinstance(edit, Member) and (found := value_at(values, edit.at)) != edit.value:
-            if found is not None and not is_our_member(found):
+            if found is not None and not is_snell_entry(found):
                 message = f"`{'.'.join(edit.at)}` exists already, and is not Snell's"
                 raise InvalidValueError(message, 1, "rename it, or remove it")
             expected = _with_value(values if isinstance(values, dict) else {}, edit.at, edit.value)
@@ -39,7 +39,7 @@ def remove_yaml(text: str, file: FileEdit) -> str:
     """Return the text without Snell's entries. Raises InvalidValueError if that would change others."""
     values = yaml_values(text) if text.strip() else None
     for edit in file.edits:
-        if isinstance(edit, Member) and is_our_member(value_at(values, edit.at)):
+        if isinstance(edit, Member) and is_snell_entry(value_at(values, edit.at)):
             expected = copy_values(values)
             drop_value(expected, edit.at)
             text = without_entry(text, edit.at[0], edit.at[1])

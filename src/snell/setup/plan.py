@@ -20,7 +20,7 @@ from snell.clients import client_named, client_names
 from snell.model.errors import ClientError, SetupError
 from snell.model.installs import SCOPES, FileEdit, Install, SetupScope, TextBlock, WrappedCommand
 from snell.model.protocols import Capabilities
-from snell.settings.snell_commands import wishes_closed
+from snell.settings.snell_commands import is_fail_closed
 from snell.setup.apply_edits import insert_edits
 from snell.setup.config_formats import Programs, hook_files, mcp_file
 from snell.system.files import FileError, read_capped
@@ -248,7 +248,7 @@ def _programs(scope: SetupScope, site: Site) -> Programs:
 def _is_closed(file: FileEdit) -> bool:
     """Return whether this file was set up with --fail-closed: a later set-up must not loosen that."""
     try:
-        return wishes_closed(read_capped(Path(file.path), LONGEST_FILE))
+        return is_fail_closed(read_capped(Path(file.path), LONGEST_FILE))
     except (OSError, FileError):
         return False
 

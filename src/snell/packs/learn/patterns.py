@@ -8,7 +8,7 @@ Instead  `patterns = "off"`, which is the default.
 
 from pathlib import Path
 
-from snell.llm.ask import answer_here
+from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.model.context import Context
@@ -47,7 +47,7 @@ def _patterns(report: str, event: Event) -> str:
     questions = "\n".join(f"- {each}" for each in QUESTIONS)
     text = f"{fence(report, 'the report')}\n\n{questions}"
     try:
-        answer = answer_here(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
+        answer = answer_in_pack(Question(_SYSTEM, (Message("user", text),)), event, LIMIT)
     except ModelError as error:
         return f"No model has analysed this: {error}."
     found = redact(answer.strip()[:LONGEST])

@@ -10,7 +10,7 @@ Instead  `commit_point = "off"`, which is the default. It reminds at most every 
 
 import time
 
-from snell.llm.ask import answer_here
+from snell.llm.ask import answer_in_pack
 from snell.llm.messages import Message, ModelError, Question
 from snell.llm.untrusted_text import RULES, fence
 from snell.llm.verdict_answers import outcome_of_text
@@ -47,7 +47,7 @@ def commit_point_by_model(turn: Turn, event: Event, context: Context) -> list[No
         return []
     question = Question(_SYSTEM, (Message("user", fence(stat, "git diff --stat")),), begins="{")
     try:
-        answer = answer_here(question, event, MODEL_LIMIT)
+        answer = answer_in_pack(question, event, MODEL_LIMIT)
     except ModelError as error:
         raise HookError(str(error)) from None
     # It may only advise, whatever else it answers.
