@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.counts import Figure, times
+from tests.fork_server import run_snell
 from tests.process.machine import Machine, wait_until
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -56,11 +56,10 @@ def lines(machine: Machine) -> int:
 
 
 def verify(machine: Machine) -> dict:
-    words = [sys.executable, "-m", "snell", "audit", "verify", "--json"]
-    done = subprocess.run(words, env=machine.env(), cwd=machine.project, capture_output=True, check=False)
-    found = json.loads(done.stdout)
+    code, out, _ = run_snell("audit", "verify", "--json", env=machine.env(), cwd=machine.project)
+    found = json.loads(out)
     broken = [*found["integrity"], *found["completeness"]]
-    assert done.returncode == (1 if broken else 0)
+    assert code == (1 if broken else 0)
     return {**found, "broken": broken}
 
 

@@ -22,8 +22,6 @@ from tests.faults.counts import Figure, times
 from tests.faults.namespaces import HANG_BOUND, ROOT, alone, answered
 from tests.faults.store_children import EVENT, SECOND, command, id_of
 
-pytestmark = pytest.mark.process
-
 
 @times("kills", 3, 50)
 def test_no_acknowledged_row_is_lost_when_writers_are_killed(tmp_path: Path, kills: int, figure: Figure) -> None:

@@ -11,7 +11,6 @@ import pytest
 from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
 pytest_plugins = ("tests.process.machine_fixtures",)
 
 RESET = {"tool_input": {"command": "git reset --hard"}}

@@ -10,9 +10,6 @@ import pytest
 
 from snell.settings.builtin_packs import builtin_packs
 
-pytestmark = pytest.mark.process
-
-
 TOOL_NAME = "  it is compared with the `tool_name` of PreToolUse"
 GUARD = '[[hooks]]\nname = "guard"\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = "echo not here >&2; exit 2"\n'
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}

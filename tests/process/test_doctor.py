@@ -11,8 +11,6 @@ from snell.cli.commands.doctor import is_supported
 from snell.cli.health.shim import kind_of
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def machine(tmp_path):

@@ -1,13 +1,13 @@
 """Hooks that were written for one client, really run in the others: asked as there, and understood as there."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fork_server import run_snell
 from tests.golden.reading import golden, golden_files
 from tests.process.author import Author
 
@@ -77,16 +77,9 @@ class Team(Author):
 
     def report(self, client: str, payload: dict[str, Any], folder: str = "") -> str:
         """What another client gets for an event of its own."""
-        done = subprocess.run(
-            [sys.executable, "-m", "snell", "hook", "--client", client],
-            input=json.dumps({**payload, "cwd": str(self.project / folder)}),
-            cwd=self.project,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        return done.stdout + done.stderr
+        given = json.dumps({**payload, "cwd": str(self.project / folder)}).encode()
+        _, out, err = run_snell("hook", "--client", client, given=given, cwd=self.project, env=self.env)
+        return out + err
 
     @property
     def given(self) -> list[dict[str, Any]]:

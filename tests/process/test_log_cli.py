@@ -2,11 +2,7 @@
 
 import json
 
-import pytest
-
 from tests.process.test_cli import CALL, GUARD
-
-pytestmark = pytest.mark.process
 
 
 def test_log_lists_decisions_by_what_is_asked_for(snell):

@@ -4,8 +4,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 FACTS = [
     "We decided to use PostgreSQL for the orders database because SQLite locked under load",
     "The orders table of the database needs an index on customer_id",
@@ -58,8 +56,8 @@ def test_memories_are_extracted_joined_and_their_health_told(snell, ids):
         (["journey", "nope"], "`snell memory journey` needs two ids"),
         (["journey", "nope", "none"], "there is no memory `nope`"),
         (["wander", "--limit", "21"], "`steps` is `21`, not a number from 1 to 20"),
-        (["map", "--format", "png"], "`png` is not a format for a map; there are json, mermaid, svg"),
-        (["extract"], "there is no text to look at"),
+        (["map", "--format", "png"], "`png` is not a format for a map; use json, mermaid, svg"),
+        (["extract"], "`text` is empty"),
         (["consolidate", "a/b"], "`a/b` is not a name for a namespace"),
     ],
 )

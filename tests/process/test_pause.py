@@ -12,8 +12,6 @@ import pytest
 from snell.cli.confirmation import AGENT_MARKERS
 from tests.process.machine import HOOK, Machine
 
-pytestmark = pytest.mark.process
-
 BAD = {"tool_input": {"command": "bad"}}
 
 

@@ -4,8 +4,6 @@ import pytest
 
 from tests.process.author import README_CASES, README_HOOK, Author
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def author(tmp_path):

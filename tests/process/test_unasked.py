@@ -13,8 +13,6 @@ from tests.hostile_repository import git, hostile
 from tests.process.author import Author
 from tests.process.machine import Machine
 
-pytestmark = pytest.mark.process
-
 SOURCE = Path(__file__).parents[2] / "src/snell"
 CASE = '[[case]]\nname = "{}"\nevent = {{ on = "Stop" }}\nexpect = "no_opinion"\n'
 
@@ -126,7 +124,7 @@ def test_a_snell_folder_that_is_a_link_to_another_place_runs_nothing(author, ran
     os.symlink(tmp_path / "elsewhere", author.project / ".snell")
     code, out, err = author.snell("test")
     assert (code, out, ran()) == (1, "", [])
-    assert "leads out of the project" in err
+    assert "is outside the project" in err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.process
-
 BOUND = 60.0
 HOOKS = '[[hooks]]\nid="stop-it"\nevent="PreToolUse"\nmatcher="Bash"\ncommand="echo no >&2; exit 2"\n'
 WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from snell.cli.main import main; sys.exit(main())"

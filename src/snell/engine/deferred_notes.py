@@ -15,7 +15,6 @@ from snell.model.events import Event
 from snell.model.protocols import Store
 
 HELD_NOTES = "held_notes"  # the mark of a session that holds them
-PROMPTS = frozenset({"UserPromptSubmit", "SessionStart"})
 
 
 def deliver_or_hold(decision: Decision, marks: Store) -> Decision:
@@ -53,7 +52,7 @@ def _with_waiting(decision: Decision, marks: Store) -> Decision:
     due: list[list[str]] = []
 
     def without_due(waiting: list[list[str]] | None) -> list[list[str]]:
-        due[:] = [each for each in waiting or [] if each[0] == "event" or event.name in PROMPTS]
+        due[:] = [each for each in waiting or [] if each[0] == "event" or event.row.takes_held_notes]
         return [each for each in waiting or [] if each not in due]
 
     marks.change(_scope(event), HELD_NOTES, without_due)

@@ -86,7 +86,7 @@ def value_targets(row: EventRow, value: str) -> Sequence[str]:
     """The same for a value that stands alone, as `snell check match` has it."""
     if row.matches == "tool_name":
         return names_of(value)
-    if row.name == "FileChanged":
+    if row.matches == "file_path":
         value = value.rpartition("/")[2]
     return (value,) if value else ()
 

@@ -108,4 +108,4 @@ def test_one_that_fails_is_told_of_and_the_daemon_goes_on_itself(stage: Stage, m
     for _ in range(2):  # it reads what is left, and then takes it in
         asyncio.run(timer.look())
     assert remembered(stage) == texts
-    assert timer.problems == ["memory: reading on in a process of its own ended with code 1; the daemon does it"]
+    assert timer.problems == ["memory: the catch-up process exited with code 1; the daemon does its work"]
