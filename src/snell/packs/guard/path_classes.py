@@ -58,6 +58,9 @@ _BUILD_MACHINE_TOOLS = lazy_regex(
     r"var/lib/apt/lists|var/cache/apt)(?:/|$)"
 )
 _GIT_TEMPORARY = lazy_regex(r"\.git/(?:.*\.lock|index|[A-Z]+_HEAD|COMMIT_EDITMSG|gc\.log|gc\.pid)$")
+_CACHES = tuple(
+    names(".cache .npm .cargo/registry .cargo/git .gradle .m2 .ivy2 .nuget .pnpm .yarn Library/Caches/ go/pkg")
+)
 _SOURCES = names("src source sources app apps packages tests test migrations .github cmd internal")
 
 
@@ -153,35 +156,17 @@ def _inside(head: str) -> str:
 
 
 def _elsewhere(path: str, head: str, workspace: Workspace) -> str:
+    home = workspace.home
     if workspace.project == NO_PROJECT and _is_local_build_output(head, workspace):
         return BUILD
-    if workspace.home and (head == workspace.home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
+    if home and (head == home or re.fullmatch(r"/(?:root|(?:home|Users)/[^/]+)/?", head)):
         return HOME
     if workspace.project and (workspace.project + "/").startswith(head.rstrip("/") + "/"):
         return ABOVE
-    if workspace.home and head.startswith(workspace.home + "/"):
-        below = head[len(workspace.home) + 1 :]
-        if (
-            below.startswith(
-                (
-                    ".cache",
-                    ".npm",
-                    ".cargo/registry",
-                    ".cargo/git",
-                    ".gradle",
-                    ".m2",
-                    ".ivy2",
-                    ".nuget",
-                    ".pnpm",
-                    ".yarn",
-                    "Library/Caches/",
-                    "go/pkg",
-                )
-            )
-            or below == ".cache"
-        ):
-            return BUILD
-        return BUILD if is_build_output(head.rpartition("/")[2]) and "/" in below else HOME_PART
+    if home and head.startswith(home + "/"):
+        below = head[len(home) + 1 :]
+        is_build = below.startswith(_CACHES) or ("/" in below and is_build_output(head.rpartition("/")[2]))
+        return BUILD if is_build else HOME_PART
     if _BUILD_MACHINE_TOOLS.match(head):
         return BUILD
     return SYSTEM if _SYSTEM.match(head) else OUTSIDE

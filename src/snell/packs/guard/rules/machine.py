@@ -88,26 +88,9 @@ _PROGRAMS = names(
     "loginctl update-alternatives wg-quick tailscale brew "
     "killall5 hostnamectl apparmor_parser auditctl history mount umount apt apt-get dpkg dnf yum pacman"
 )
-_HARD = frozenset(
-    (
-        "killall5",
-        "loginctl",
-        "iptables",
-        "ip6tables",
-        "nft",
-        "ufw",
-        "pfctl",
-        "setenforce",
-        "csrutil",
-        "spctl",
-        "auditctl",
-        "sysctl",
-        "nvram",
-        "fdesetup",
-        "tccutil",
-        "kextload",
-        "flashrom",
-    )
+_HARD = names(
+    "killall5 loginctl iptables ip6tables nft ufw pfctl setenforce csrutil spctl auditctl sysctl nvram fdesetup "
+    "tccutil kextload flashrom"
 )
 _PACKAGE_MANAGERS = names("apt apt-get dnf yum zypper apk pacman dpkg rpm snap brew")
 _KILLERS = frozenset(("kill", "pkill", "killall", "skill"))

@@ -6,6 +6,7 @@ This covers keychains, password managers, cloud secret stores, and tools that pr
 
 from collections.abc import Iterator
 
+from snell.model.tool_names import names
 from snell.packs.guard.output_kinds import SECRET_PRINTERS, prints_secret
 from snell.packs.guard.path_classes import Workspace
 from snell.packs.guard.rule import Finding, Rule
@@ -33,6 +34,7 @@ _METADATA = lazy_regex(
     r"(?:https?://)?(?:169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|"
     r"\[fd00:ec2::254\])(?:[:/]|$)"
 )
+_DENIED = names("security secret-tool mimikatz lazagne gpg git keyring gcore procdump gdb")
 
 TRIGGER = Trigger(programs=SECRET_PRINTERS, traits=ADDRESS)
 
@@ -42,19 +44,7 @@ def find(step: Step, _workspace: Workspace) -> Iterator[Finding]:
         yield RULE.deny("it reads the cloud machine's own credentials from the metadata address")
         return
     if prints_secret(step.program, step.args) and not _decrypts_for_build(step):
-        hard = step.program in (
-            "security",
-            "secret-tool",
-            "mimikatz",
-            "lazagne",
-            "gpg",
-            "git",
-            "keyring",
-            "gcore",
-            "procdump",
-            "gdb",
-        )
-        yield (RULE.deny if hard else RULE.ask)(f"`{step.program}` prints secrets", step.program)
+        yield (RULE.deny if step.program in _DENIED else RULE.ask)(f"`{step.program}` prints secrets", step.program)
 
 
 def _decrypts_for_build(step: Step) -> bool:
