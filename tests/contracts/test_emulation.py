@@ -54,7 +54,7 @@ def recorded() -> list[Path]:
     for client in EMULATIONS:
         for path in golden_files(client):
             as_written = CLIENT_FORMATS[client].event(native_of(path))
-            if as_written and event_in(path).name in as_written.here:
+            if as_written and event_in(path).name in as_written.names:
                 found.append(path)
     return found
 
@@ -83,7 +83,7 @@ def test_every_event_of_every_client_can_be_said_in_every_voice(client: str) -> 
         assert here
         for path in golden_files():
             event = event_in(path)
-            if event.name in here.here and (not here.kinds or event.kind in here.kinds):
+            if event.name in here.names and (not here.kinds or event.kind in here.kinds):
                 for given in emulation.payloads_for(event, "/p"):
                     assert isinstance(emulation.is_wanted("Shell|run_.*|bash", event, given), bool)
                     emulation.answer(event, given, Said('{"permission": 3, "decision": [], "hookSpecificOutput": 1}'))

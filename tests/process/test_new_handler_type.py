@@ -11,8 +11,6 @@ import pytest
 
 import snell
 
-pytestmark = pytest.mark.process
-
 MODULE = """
 from typing import ClassVar
 

@@ -29,12 +29,8 @@ def test_the_event_is_sent_as_json(method):
     with serving(Answer()) as server:
         outcome = outcome_of(webhook(server, method=method), event)
     (sent,) = server.sent
-    assert (outcome, sent.method, sent.path, sent.headers["content-type"]) == (
-        Outcome(),
-        method,
-        "/hook",
-        "application/json",
-    )
+    assert (outcome, sent.method, sent.path) == (Outcome(), method, "/hook")
+    assert sent.headers["content-type"] == "application/json"
     assert sent.json == {
         "session_id": "s1",
         "cwd": "/work",
