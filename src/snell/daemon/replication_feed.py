@@ -47,8 +47,8 @@ class ReplicationFeed:
     def catch_up(self, seconds: float) -> bool:
         return self._fleet.catch_up(seconds)
 
-    def changed(self) -> None:
-        self._fleet.changed()
+    def sync_soon(self) -> None:
+        self._fleet.sync_soon()
 
     def on_hearing(self, call: Callable[[], None]) -> None:
         """Whom to call, from another thread, when something came from other machines."""

@@ -1,4 +1,4 @@
-"""What set-up knows about a client, and the changes to files that come of it. Data; `settings/edits` acts on it."""
+"""What set-up knows about a client, and the edits to files that follow from it; `setup/apply_edits.py` makes them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -18,7 +18,7 @@ class Lists(Struct, frozen=True):
 
 
 class Member(Struct, frozen=True):
-    """One value under a key that is ours alone."""
+    """One value under a key that only Snell uses."""
 
     at: tuple[str, ...]
     value: Any
@@ -33,9 +33,9 @@ class Entries(Struct, frozen=True):
 
 class Wrapped(Struct, frozen=True):
     """
-    A command setting that runs ours, which runs the one that was there before, if there was one.
+    A command setting that runs Snell's command, which runs the one that was there before, if any.
 
-    `test` is what a shell asks to find out whether ours is there: without it, the one from before runs by itself.
+    `test` is the shell test for Snell's command: where it is missing, the one from before runs by itself.
     """
 
     at: tuple[str, ...]
@@ -45,13 +45,13 @@ class Wrapped(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """A passage of a text file, between two marks."""
+    """A passage of a text file, between two markers."""
 
     text: str
 
 
 class Whole(Struct, frozen=True):
-    """A file that is ours from the first byte to the last."""
+    """A file that Snell owns completely."""
 
     text: str
     executable: bool = False
@@ -61,7 +61,7 @@ Edit = Lists | Member | Entries | Wrapped | Block | Whole
 
 
 class FileEdit(Struct, frozen=True):
-    """Everything that set-up wants to be true of one file."""
+    """Everything that set-up wants to have in one file."""
 
     path: str
     format: Format
@@ -71,16 +71,16 @@ class FileEdit(Struct, frozen=True):
 
 
 class Switch(Struct, frozen=True):
-    """A setting with which a person, or their company, keeps a client from running hooks."""
+    """A setting with which a user or a company keeps a client from running hooks."""
 
     at: tuple[str, ...]
-    off: bool | str  # the value, or a name in a list, that does it
-    files: tuple[str, ...]  # the one that counts first; `*` in a name = all of them, the last one first
+    off: bool | str  # the value, or a name in a list, that turns hooks off
+    files: tuple[str, ...]  # the one with the highest priority first; `*` in a name = all of them, the last one first
 
 
 class Install(Struct, frozen=True, kw_only=True):
     """
-    Where one client keeps its configuration and how it wants it.
+    Where one client keeps its configuration, and in which form.
 
     Paths: `~` is the home directory, `{base}` the client's own folder, and a relative path belongs to the project.
     """
@@ -90,18 +90,18 @@ class Install(Struct, frozen=True, kw_only=True):
     programs: tuple[str, ...] = ()  # what it is called on PATH
     base: str = ""
     base_variable: str = ""  # an environment variable that moves `base`
-    folders: tuple[str, ...] = ()  # signs that it is, or was, here
+    folders: tuple[str, ...] = ()  # folders that show that it is, or was, installed
     form: str = ""  # how hooks are written: a name in `setup/config_formats.py`
     format: Format = "json"
     hooks: Mapping[str, str] = {}  # by scope
     events: tuple[str, ...] = ()  # the client's own names
     session_start: tuple[str, ...] = ("SessionStart",)
     matcher: str | None = None  # on tool events; absent = all tools
-    timeout: int = 600  # seconds; hooks have limits of their own
-    timeouts: Mapping[str, int] = {}  # where the client bounds them
+    timeout: int = 600  # seconds for all hooks; each has a limit of its own
+    timeouts: Mapping[str, int] = {}  # by event, where the client limits them
     neutral: Mapping[str, str] = {}  # what to print without an opinion, by event; "" = for every other one
     refusal: str = ""  # what to print to refuse a call, where exit code 2 does not
-    ignores_missing: bool = False  # a command that is not found changes nothing here, so any shell may read ours
+    ignores_missing: bool = False  # a hook command that is not found changes nothing in this client
     switches: tuple[Switch, ...] = ()
     mcp: Mapping[str, str] = {}
     mcp_form: str = "mcpServers"
@@ -109,5 +109,5 @@ class Install(Struct, frozen=True, kw_only=True):
     rules: Mapping[str, str] = {}
     status_line: Mapping[str, str] = {}
     reads: tuple[str, ...] = ()  # layers of other clients' hook files that it runs by itself
-    after: tuple[str, ...] = ()  # what the person has to do then
+    after: tuple[str, ...] = ()  # what the user has to do afterwards
     remarks: tuple[str, ...] = ()

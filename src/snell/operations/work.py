@@ -35,7 +35,7 @@ def in_transaction(function: Callable[..., Any]) -> Callable[[Runtime, Arguments
         answer = database_of(runtime).run(lambda tx: _at(tx, given.get("cwd"), function, given))
         mark_in_use(runtime)
         if runtime.team:
-            runtime.team.changed()
+            runtime.team.sync_soon()
         return answer
 
     return sync_before(call)

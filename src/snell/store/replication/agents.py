@@ -86,7 +86,7 @@ class AgentReplicator:
         self._woken.set()
         return done.wait(seconds) and not self.problem
 
-    def changed(self) -> None:
+    def sync_soon(self) -> None:
         """Something changed here that others want to know soon."""
         self._woken.set()
 
