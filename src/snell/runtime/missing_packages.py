@@ -1,4 +1,4 @@
-"""Hooks that cannot run because a package is missing, found when hooks are loaded and not when the first one fails."""
+"""Finds hooks that cannot run because a package is not installed, when they are loaded and not when one fails."""
 
 from collections.abc import Mapping
 
@@ -30,13 +30,13 @@ def missing_packages(context: Context) -> tuple[MissingPackage, ...]:
 
 
 def extra_for(handler: Handler, model: ModelSettings, env: Mapping[str, str]) -> str:
-    """The extra that a handler needs; empty when Snell itself has all of it."""
+    """Return the extra that a handler needs; empty when Snell itself has everything."""
     if isinstance(handler, Webhook):
         return "http"
     if isinstance(handler, McpTool):
         return "mcp"
     if isinstance(handler, Prompt | Agent):
-        from snell.llm.client import api_for  # slow to import, and few have such hooks
+        from snell.llm.client import api_for  # slow to import, and few users have such hooks
 
         return "http" if api_for(model, env) else ""
     return ""
