@@ -54,13 +54,7 @@ def decide(
     if rounds and len(rounds) == len(pick.rounds):
         return finish_decision(Decision(event=event, rounds=tuple(rounds), in_ledger=pick.keeps_call), marks)
     case = Case(event, pick, registry, validate)
-    for tier in pick.tiers:
-        if case.policy_has_denied:
-            case.skip(tier)
-        else:
-            yield from _decide_tier(case, tier, marks, given)
-    if case.policy_must_look_again():
-        yield from _judge_again(case, pick.tiers[0].others)
+    yield from _decide_tiers(case, marks, given)
     if pick.varies:
         _mark_once(case, marks)
     if case.is_quiet:
@@ -168,6 +162,16 @@ class Case:
     def skip(self, tier: Tier) -> None:
         hooks = (*tier.rewriters, *tier.others)
         self.skipped += [Skipped(hook.id, "a policy hook had already denied") for hook in hooks]
+
+
+def _decide_tiers(case: Case, marks: Store, given: list[Sequence[Outcome]]) -> Steps:
+    for tier in case.pick.tiers:
+        if case.policy_has_denied:
+            case.skip(tier)
+        else:
+            yield from _decide_tier(case, tier, marks, given)
+    if case.policy_must_look_again():
+        yield from _judge_again(case, case.pick.tiers[0].others)
 
 
 def _decide_tier(case: Case, tier: Tier, marks: Store, given: list[Sequence[Outcome]]) -> Steps:
